@@ -212,7 +212,7 @@ comment on table secrets is 'Values that plans name, sealed; opened at execution
 comment on column secrets.key_id is 'of the key that sealed the value';
 comment on column secrets.previous is 'the sealed value before the present one';
 
--- Never opened again, but for a day struck out of what the steps write down that had begun with them.
+-- Never opened again, but redacted for a day from records of steps that began with them.
 create table if not exists former_secrets (
     id uuid primary key default gen_random_uuid(),
     workspace_id uuid not null references workspaces (id) on delete cascade,
@@ -222,7 +222,7 @@ create table if not exists former_secrets (
     replaced_at timestamptz not null default clock_timestamp()
 );
 
-comment on table former_secrets is 'Values that secrets had before, struck out of what is still recorded.';
+comment on table former_secrets is 'Former values of secrets, which are still redacted from new records.';
 
 create index if not exists ix_former_secrets_name on former_secrets (workspace_id, name);
 create index if not exists ix_former_secrets_replaced on former_secrets (replaced_at);

@@ -133,16 +133,16 @@ comment on column orchestration_runs.origin is 'recipe_id, recipe_version, sched
 comment on column orchestration_runs.start_at is 'when the run starts by itself; null: when a call starts it';
 comment on column orchestration_runs.plan_version is '0 until its planner has made the first plan';
 comment on column orchestration_runs.active_ms is 'time at work in this attempt, up to active_since';
-comment on column orchestration_runs.quiet_since is 'since when no worker of it has been heard of, where that fails it';
+comment on column orchestration_runs.quiet_since is 'since when no worker of it has sent a heartbeat, if that fails it';
 comment on column orchestration_runs.cancelled_at is 'completed_at of a cancelled run; null in every other state';
 comment on column orchestration_runs.credits_charged_before is 'by settled attempts';
 comment on column orchestration_runs.credits_refunded is 'by settled attempts';
 comment on column orchestration_runs.credits_uncollected is 'of the current attempt';
-comment on column orchestration_runs.hard_limit_usd is 'in the place of the config''s; null: that one';
-comment on column orchestration_runs.soft_limit_usd is 'in the place of the config''s; null: that one';
+comment on column orchestration_runs.hard_limit_usd is 'instead of the config''s; null: that one';
+comment on column orchestration_runs.soft_limit_usd is 'instead of the config''s; null: that one';
 
 create index if not exists ix_orch_runs_ws_created on orchestration_runs (workspace_id, created_at desc);
--- PRD-101 has (workspace_id); id behind it lets open runs be gone through a stretch at a time, however many there are.
+-- PRD-101 has (workspace_id); id behind it lets a reader page through any number of open runs.
 create index if not exists ix_orch_runs_active on orchestration_runs (workspace_id, id) where state_type <> 'terminal';
 create index if not exists ix_orch_runs_created_by on orchestration_runs (created_by);
 create index if not exists ix_orch_runs_coordinator on orchestration_runs (coordinator_agent_id)
@@ -304,7 +304,7 @@ create table if not exists run_parents (
 comment on table run_parents is 'The step that has started a run, and what the run may cost by it.';
 comment on column run_parents.abandon is 'true: the run continues when its parent no longer waits for it';
 comment on column run_parents.allotment is 'credits that it may cost at most; null for no limit';
-comment on column run_parents.seen is 'the parent''s version that it last heard of';
+comment on column run_parents.seen is 'the parent''s version that it last received';
 comment on column run_parents.held is 'it rests because its parent is paused';
 
 create index if not exists ix_run_parents_parent on run_parents (parent_run_id);

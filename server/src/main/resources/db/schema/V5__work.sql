@@ -38,7 +38,7 @@ comment on column work_queue.lease_expires_at is
 comment on column work_queue.held_credits is 'credits that the run holds for the worst case of the step; null for none';
 comment on column work_queue.max_output_tokens is 'tokens of output that the held credits pay; null without them';
 
--- A stretch is a workspace's tool and model, so that those whose limit leaves no room are passed over without being read.
+-- A range is a workspace's tool and model, so that those at their limit are skipped without being read.
 create index if not exists ix_work_queue_turn on work_queue (workspace_id, tool, model, priority, queued_at)
     where holder is null;
 create index if not exists ix_work_queue_lease on work_queue (lease_expires_at) where holder is not null;

@@ -426,7 +426,7 @@ comment on column mcp_tools.change is
 
 create unique index if not exists uq_mcp_tools_change on mcp_tools (change) where change is not null;
 
--- A step whose tool waits elsewhere is deferred; this is what it goes on with.
+-- A step whose tool waits elsewhere is deferred; this is what it continues with.
 create table if not exists call_waits (
     step_id uuid primary key,
     workspace_id uuid not null,

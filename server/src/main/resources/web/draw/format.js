@@ -52,7 +52,7 @@ export const exact = (value) => Number(value ?? 0).toFixed(6);
 export function besideCharges(run) {
   return [
     { what: 'used, not charged', amount: Number(run.credits_uncollected ?? 0), why: 'Work that was done, and that neither the limit nor the balance of the workspace covered at that time. It is not owed: it is not charged later either' },
-    { what: 'reserved', amount: (run.credits_reserved ?? 0) - (run.credits_charged ?? 0) - (run.credits_refunded ?? 0), why: 'Set aside for what comes next; what is not used goes back to the workspace' },
+    { what: 'reserved', amount: (run.credits_reserved ?? 0) - (run.credits_charged ?? 0) - (run.credits_refunded ?? 0), why: 'Reserved for the next steps; the unused rest goes back to the workspace' },
   ].filter(({ amount }) => amount >= 0.0000005);
 }
 

@@ -115,7 +115,7 @@ class Money extends Page {
     const left = burn > 0 ? balance.available / burn : null;
     return html`${head}
       <dl class="figures"><div><dt>Available</dt><dd><strong class="num" title=${exact(balance.available)}>${credits(balance.available)}</strong><span class="small soft">${left === null ? 'nothing is used' : left > 365 ? 'more than a year at this pace' : `about ${Math.max(0, Math.floor(left))} days at this pace`}</span></dd></div>
-        <div><dt>Set aside for open runs</dt><dd><strong class="num" title=${exact(balance.reserved)}>${credits(balance.reserved)}</strong></dd></div>
+        <div><dt>Reserved for open runs</dt><dd><strong class="num" title=${exact(balance.reserved)}>${credits(balance.reserved)}</strong></dd></div>
         <div><dt>Charged in this period</dt><dd><strong class="num" title=${exact(byDay.total.credits)}>${credits(byDay.total.credits)}</strong><span class="small soft">${many(byDay.total.charges, 'charge')} of ${many(byDay.total.runs, 'run')}</span></dd></div>
         <div><dt>Per day</dt><dd>${spark(list.map((each) => each.credits), `Credits per day from ${list[0]?.day} to ${list[list.length - 1]?.day}, at most ${exact(Math.max(0, ...list.map((each) => each.credits)))}`)}<span class="small soft">UTC days</span></dd></div></dl>
       <div class="thirds">${BY.map((by, i) => this.#part(by, parts[i]))}</div>

@@ -61,7 +61,7 @@ class Workers extends Part {
     const oldest = queue.map((each) => each.oldest_at).filter(Boolean).toSorted()[0];
     const heard = workers.filter((each) => !silent(each.last_seen_at));
     return html`<dl class="figures"><div><dt>Servers</dt><dd><strong class=${ready === true ? 'i-done' : 'i-failed'}>${ready === true ? 'ready' : 'not ready'}</strong><span class="small soft">${nodes ? many(nodes.length, 'server') : ready === true ? 'the database answers' : ready.message}</span></dd></div>
-      <div><dt>Workers heard of</dt><dd><strong class="num">${count(heard.length)}</strong><span class="small soft">${many(workers.length - heard.length, 'silent worker')}</span></dd></div>
+      <div><dt>Workers with recent requests</dt><dd><strong class="num">${count(heard.length)}</strong><span class="small soft">${many(workers.length - heard.length, 'silent worker')}</span></dd></div>
       <div><dt>Ready steps</dt><dd><strong class="num">${count(waiting)}</strong><span class="small soft">${oldest ? html`the oldest for ${ago(oldest)}` : 'nothing waits'}</span></dd></div>
       <div><dt>Steps at work</dt><dd><strong class="num">${count(queue.reduce((sum, each) => sum + each.leased, 0))}</strong></dd></div></dl>`;
   }
@@ -74,14 +74,14 @@ class Workers extends Part {
 
   #workers({ workers }) {
     const lacks = me.lacks('admin');
-    return html`<section class="card"><header><h2>Workers</h2><span class="count">${count(workers.length)}</span></header>${workers.length ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Workers"><table class="list"><thead><tr><th>Worker</th><th>Heard of</th><th class="right">Slots</th><th>Tools</th><th>Version</th><th><span class="hidden-text">Actions</span></th></tr></thead>
+    return html`<section class="card"><header><h2>Workers</h2><span class="count">${count(workers.length)}</span></header>${workers.length ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Workers"><table class="list"><thead><tr><th>Worker</th><th>Last request</th><th class="right">Slots</th><th>Tools</th><th>Version</th><th><span class="hidden-text">Actions</span></th></tr></thead>
       <tbody>${workers.map((each) => html`<tr><td><strong>${name(each.id, 100)}</strong>${each.draining ? html` <span class="state f-waits">${icon('pause')}draining</span>` : nothing}</td><td class=${silent(each.last_seen_at) ? 'i-failed' : ''}>${silent(each.last_seen_at) ? icon('alert', 'small') : nothing} ${ago(each.last_seen_at)} ago</td>
         <td class="right num">${each.slots}</td><td class="mono small">${name(each.tools.join(', '), 300)}</td><td class="soft">${name(each.version ?? '', 60)}</td><td class="right">${each.draining ? nothing : html`<button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#drain(each)}>Drain…</button>`}</td></tr>`)}</tbody></table></div>` : empty('server', 'No workers', 'The servers execute their own tools. Workers outside serve further ones; the worker SDK tells how.')}</section>`;
   }
 
   #nodes({ nodes }) {
     if (!nodes) return nothing;
-    return html`<section class="card"><header><h2>Servers</h2><span class="count">${count(nodes.length)}</span></header><div class="scroll-x" tabindex="0" role="region" aria-label="Servers"><table class="list"><thead><tr><th>Server</th><th>Version</th><th>Runs for</th><th>Heard of</th></tr></thead>
+    return html`<section class="card"><header><h2>Servers</h2><span class="count">${count(nodes.length)}</span></header><div class="scroll-x" tabindex="0" role="region" aria-label="Servers"><table class="list"><thead><tr><th>Server</th><th>Version</th><th>Runs for</th><th>Last request</th></tr></thead>
       <tbody>${nodes.map((each) => html`<tr><td class="mono small">${name(each.id, 100)}</td><td>${name(each.version, 60)}</td><td>${ago(each.started_at)}</td><td>${ago(each.last_seen_at)} ago</td></tr>`)}</tbody></table></div></section>`;
   }
 

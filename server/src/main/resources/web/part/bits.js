@@ -75,12 +75,12 @@ export function skeleton(rows = 6) {
 }
 
 const MEANT = {
-  0: 'The server does not answer. The page goes on when it is back.',
+  0: 'The server does not answer. The page continues when it is back.',
   403: 'Your key may not see this.', 404: 'There is nothing here, or it belongs to another workspace.',
   503: 'The server is up, but cannot reach its database. Nothing was changed.',
 };
 
-/** A failure in the place of what could not be loaded. */
+/** A failure instead of the part that could not be loaded. */
 export function problem(failure, again) {
   const text = failure.status === 404 ? '' : failure.message;
   return html`<div class="note ${failure.status === 403 || failure.status === 404 ? '' : 'bad'}" role="alert">${icon('alert')}

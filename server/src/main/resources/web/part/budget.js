@@ -77,7 +77,7 @@ class Budget extends Part {
     this.failure = null;
     try {
       await post(found.links.accept, body);
-      toast('The run goes on');
+      toast('The run continues');
       document.dispatchEvent(new Event('keelson-answered'));
       this.dispatchEvent(new CustomEvent('answered', { bubbles: true, detail: found }));
     } catch (failure) {

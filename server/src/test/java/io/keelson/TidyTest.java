@@ -1,5 +1,6 @@
 package io.keelson;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -34,11 +35,16 @@ class TidyTest {
     private static final Set<String> NOT_OURS = Set.of(".git", "target", "node_modules", "keelson-report");
 
     /** Words of translated English, and what to write instead. */
-    private static final Map<String, String> PLAIN_WORDS = Map.of("whoever", "the client, the holder, …: name it",
-            "whatever", "all, each, any: name it", "somebody", "a user, an operator, another worker: name it", "nobody",
-            "no user, no worker: name it", "anew", "again, or re-", "stands", "is, is in", "told",
-            "sent, notified, shown",
-            "bears", "has, contains", "goes by", "follows, uses", "what becomes", "what happens to; as heading a noun");
+    private static final Map<String, String> PLAIN_WORDS = Map.ofEntries(
+            entry("whoever", "the client, the holder, …: name it"), entry("whatever", "all, each, any: name it"),
+            entry("somebody", "a user, an operator, another worker: name it"),
+            entry("nobody", "no user, no worker: name it"),
+            entry("anew", "again, or re-"), entry("stands", "is, is in"), entry("told", "sent, notified, shown"),
+            entry("bears", "has, contains"), entry("goes by", "follows, uses"),
+            entry("what becomes", "what happens to; as heading a noun"), entry("goes on", "continues"),
+            entry("went on", "continued"), entry("heard of", "sent a request, sent a heartbeat"),
+            entry("in the place of", "instead of"), entry("passed over", "skipped, ignored"),
+            entry("set aside", "reserve, reserved"), entry("struck out", "redacted"));
     /** Small letters, or a capital at the beginning: {@code NoBody} is a name. */
     private static final Pattern DIALECT = Pattern.compile("\\b(?:" + PLAIN_WORDS.keySet().stream()
             .map(word -> "(?i:" + word.charAt(0) + ")" + word.substring(1).replace(" ", "\\s+"))

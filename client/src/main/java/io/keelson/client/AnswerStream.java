@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The text that a step will have as its result, while it arrives. Goes on behind the last part where the connection is lost. For
+ * The text that a step will have as its result, while it arrives. After a lost connection it resumes behind the last part. For
  * one thread; closing it from another ends a wait.
  */
 public final class AnswerStream implements AutoCloseable {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Events as they happen, each once and in order. Goes on behind the last one where the connection is lost. For one thread;
+ * Events as they happen, each once and in order. After a lost connection it resumes behind the last one. For one thread;
  * closing it from another ends a wait.
  */
 public final class EventStream implements AutoCloseable {

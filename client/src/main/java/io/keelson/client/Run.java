@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
  * @param startAt the scheduled start; null for a start by command
  * @param recipeId its recipe, in {@code recipeVersion}; null for none
  * @param scheduleId the schedule that made it, for the time {@code scheduledFor}; null for none
- * @param failures tasks that failed, and steps that failed in tasks that went on without them; while the run goes on, the
+ * @param failures tasks that failed, and steps that failed in tasks that continued without them; while the run continues, the
  *     failed tasks so far
  * @param creditsReserved reserved by all of its attempts
  * @param creditsCharged by all of its attempts, the open one included

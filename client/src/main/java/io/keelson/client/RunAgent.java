@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param name null for the run's default agent
  * @param attempt the run's attempt that it belongs to
  * @param attemptNumber its own attempt, which rises when it starts over
- * @param failureIgnored true when it failed and the run went on without it
+ * @param failureIgnored true when it failed and the run continued without it
  * @param nextRunAt when it starts over; null when it does not
  * @param completedAt the last agent of a run ends with the run, after its result was accepted; null while it is open
  * @param tasksEndedAt when the last of its tasks ended; null while one is open

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * One attempt of a run. The end of an attempt is immutable; a retry opens the next one.
  *
  * @param attemptNumber from 1
- * @param failures tasks that failed, and steps that failed in tasks that went on without them; 0 while it is open
+ * @param failures tasks that failed, and steps that failed in tasks that continued without them; 0 while it is open
  * @param creditsReserved reserved for it; when it has ended, what was charged and refunded together
  * @param creditsUncollected what its work cost beyond what could be charged
  */

@@ -197,7 +197,7 @@ public final class Runs {
     }
 
     /**
-     * Approves a plan of your own in the place of the one that waits. It is checked, and becomes the plan's next version.
+     * Approves a plan of your own instead of the one that waits. It is checked, and becomes the plan's next version.
      *
      * @param plan with {@code tasks} as in a mission; any value that Jackson can write
      * @throws KeelsonException {@code INVALID_BODY} with all problems if it is no plan that can run

@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
  * @param position from 1, the order within its task
  * @param turn from 1; rises where its task is continued
  * @param failures reported so far
- * @param failureIgnored true when it failed and its task went on without it
+ * @param failureIgnored true when it failed and its task continued without it
  * @param taskAttempt the attempt of its task that it belongs to
  * @param leaseEpoch rises at every claim and never falls
  * @param progress from 0 to 1, as its executor last said; null when it said nothing

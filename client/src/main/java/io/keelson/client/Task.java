@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
  * @param itemIndex from 0, the item of the {@code for_each} that it is for; null for all others
  * @param dependsOn keys of its upstreams
  * @param failures of the task as a whole: turns used up, lost workers, rejected outputs
- * @param failureIgnored true when it, or all its work that was not skipped, failed and the run went on without it
+ * @param failureIgnored true when it, or all its work that was not skipped, failed and the run continued without it
  * @param superseded true when another row has taken its place, or a new plan has no use for it
  * @param nextRunAt time of the next attempt; null when not set, as while its ticket is open
  * @param gate the attempt that a person is asked about; null for none

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The commands of README, docs and examples work as they stand. Each page's {@code sh} blocks run in one shell, in order,
+ * The commands of README, docs and examples work as written. Each page's {@code sh} blocks run in one shell, in order,
  * in a folder with the examples, beside a server. YAML blocks that begin with the comment {@code # NAME.yaml} are in that
  * folder. Of the blocks in {@link #NOT_RUN} only the {@code keelson} commands are checked: whether they exist, with these
  * options.

@@ -108,7 +108,7 @@ class RunCommandsTest {
         assertThat(inProcessCli.run("runs", "--limit", "1").out()).contains("completed with failures");
         assertThat(inProcessCli.run("show", "latest").out()).contains("NO_LUCK: none today", "NO_WAY: shut");
         assertThat(inProcessCli.run("explain", "latest").out()).contains("ENDED  the run completed with failures: 2",
-                "FAILURE_IGNORED  task 'bad' failed and the run went on without it: NO_LUCK: none today",
+                "FAILURE_IGNORED  task 'bad' failed and the run continued without it: NO_LUCK: none today",
                 "FAILURE_IGNORED  step 'first' of task 'half' failed");
         assertThat(inProcessCli.run("reports", "latest").out()).contains("summary   completed with failures",
                 "incident  failed");
@@ -344,7 +344,7 @@ class RunCommandsTest {
                 plan: {tasks: [{id: a, steps: [{name: s, tool: lonely}]}, {id: b, steps: [{name: s, tool: lonely}]}]}
                 """);
         Result run = inProcessCli.run("run", mission, "--timeout", "12", "--json");
-        assertThat(run.err()).containsOnlyOnce("no worker that serves 'lonely' has been heard of lately")
+        assertThat(run.err()).containsOnlyOnce("no worker that serves 'lonely' has sent a request lately")
                 .startsWith("step 'a/s': ");
         assertThat(inProcessCli.run("cancel", run.json().at("/run/id").asString()).code()).isZero();
     }

@@ -112,7 +112,7 @@ class AgentWorkerTest {
         assertThat(answer.toString()).doesNotContain("stale_lease");
     }
 
-    /** Of a worker that is never heard of again. */
+    /** Of a worker that sends nothing more. */
     private static JsonNode claim(Keelson keelson, int waitMillis, int leaseMillis) {
         return claim(keelson, "agent.turn", waitMillis, leaseMillis);
     }

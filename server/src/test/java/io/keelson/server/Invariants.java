@@ -145,7 +145,7 @@ public final class Invariants {
                      where a.run_id = h.run_id and a.attempt_number < r.attempt_number) a
                  where h.total_cost <> l.charged + a.before + r.credits_uncollected
                     or l.charged <> r.credits_charged_before + h.credits_charged""");
-        queries.put("I5 no zombies: what has not begun or has ended has nothing set aside",
+        queries.put("I5 no zombies: what has not begun or has ended has nothing reserved",
                 """
                 select r.id, r.state, h.credits_left + h.credits_charged from orchestration_runs r join run_heads h on h.run_id = r.id
                  where h.credits_left + h.credits_charged <> 0 and (r.state_type = 'terminal' or r.state in ('created', 'retrying'))""");

@@ -24,7 +24,7 @@ final class AgentMistakes {
      * A call has failed for good or was refused. Tells the agent where it repeats itself, in the call's message, and fails
      * its task at last.
      *
-     * @return whether the task goes on
+     * @return whether the task continues
      */
     static boolean tolerated(Decision d, StepRow call) {
         int repeats = repeats(call);

@@ -18,7 +18,7 @@ public final class AgentRow {
     int attempt = 1;
     /** True from a task's final failure until the tasks that exist for this case have ended and the agent fails. */
     boolean failing;
-    /** True when it failed and the run went on without it. */
+    /** True when it failed and the run continued without it. */
     boolean failureIgnored;
     /** When a new attempt of it begins; null when none waits. */
     @Nullable Instant nextRunAt;
@@ -100,7 +100,7 @@ public final class AgentRow {
         return failing;
     }
 
-    /** True when it failed and the run went on without it. */
+    /** True when it failed and the run continued without it. */
     public boolean failureIgnored() {
         return failureIgnored;
     }

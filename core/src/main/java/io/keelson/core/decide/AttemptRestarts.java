@@ -72,7 +72,7 @@ final class AttemptRestarts {
         TaskMoves.queue(d, task);
     }
 
-    /** True when the next attempt of an agent's task goes on from its last whole turn. */
+    /** True when the next attempt of an agent's task continues from its last whole turn. */
     private static boolean keepsTurns(Decision d, TaskRow task) {
         boolean allowed = ErrorClass.INFRASTRUCTURE.wire().equals(task.errorClass)
                 || ErrorClass.QUALITY.wire().equals(task.errorClass) && d.run.policy().failures().keepTurns();

@@ -68,7 +68,7 @@ public final class ChangeSet {
     /**
      * One attempt of a run, as stored in its row.
      *
-     * @param failures what had failed when it ended: tasks, and steps of tasks that went on without them
+     * @param failures what had failed when it ended: tasks, and steps of tasks that continued without them
      * @param credits the attempt's account
      */
     public record Attempt(UUID runId, int number, String state, Instant startedAt, @Nullable Instant completedAt,

@@ -79,7 +79,7 @@ final class Completion {
             task.effectGeneration += IgnoredFailure.rejected(task) ? 1 : 0;
         }
         d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(
-                cause == null ? "all its work was skipped" : "its work failed and the run went on without it", null,
+                cause == null ? "all its work was skipped" : "its work failed and the run continued without it", null,
                 "steps", null, null, cause));
     }
 

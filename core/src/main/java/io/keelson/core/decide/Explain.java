@@ -412,8 +412,9 @@ public final class Explain {
         boolean served = !step.queued || step.held() || around.served(tool);
         if (!served) {
             add(step, "MISSING_WORKER", SystemTasks.plans(step.task())
-                    ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
-                    : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
+                    ? "it waits for a worker that serves the planning tool '" + tool
+                            + "'; none has sent a request lately"
+                    : "no worker that serves '" + tool + "' has sent a request lately", null, List.of(tool));
         }
         switch (step.state) {
             case PENDING -> {

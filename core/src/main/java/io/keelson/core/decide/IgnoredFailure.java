@@ -49,7 +49,7 @@ final class IgnoredFailure {
 
     private static Explanation failed(String what, TaskRow task, @Nullable StepRow step, @Nullable String code,
             @Nullable String message) {
-        return new Explanation("FAILURE_IGNORED", what + " failed and the run went on without it"
+        return new Explanation("FAILURE_IGNORED", what + " failed and the run continued without it"
                 + (code == null ? "" : ": " + code) + (message == null ? "" : ": " + message), task.id(),
                 step == null ? null : step.id(), null, List.of());
     }

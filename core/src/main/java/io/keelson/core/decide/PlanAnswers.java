@@ -90,7 +90,7 @@ final class PlanAnswers {
         Completion.settle(d);
     }
 
-    /** A person puts another plan in the place of the one that waits for approval. */
+    /** A person replaces the plan that waits for approval. */
     static void edited(Decision d, Planned answer) {
         Map<String, Integer> generations = PlanRows.generations(d);
         replaceTasks(d, answer);

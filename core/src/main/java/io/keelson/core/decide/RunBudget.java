@@ -31,7 +31,7 @@ final class RunBudget {
         return refusal == null ? Resumption.resume(d) : refusal;
     }
 
-    /** A stopped run goes on, and this model takes all further turns of its agents, if its limit and its workspace leave credits. */
+    /** A stopped run continues, and this model takes all further turns of its agents, if its limit and its workspace leave credits. */
     static Reply downgrade(Decision d, String model) {
         Reply.Rejected notCheaper = notCheaper(d, model);
         Reply.Rejected refusal = notCheaper == null ? Credits.provide(d) : notCheaper;
@@ -143,7 +143,7 @@ final class RunBudget {
         return same ? refusal : Reply.CHANGED;
     }
 
-    /** Whether a run that its limit does not stop any more goes on, or has ended, as the acceptance says. */
+    /** Whether a run that its limit does not stop any more continues, or has ended, as the acceptance says. */
     static boolean answeredSo(Decision d, Command.DecideGate acceptance) {
         String model = acceptance.way().model();
         boolean finished = d.run.state == RunState.FAILED && EXCEEDED.equals(d.run.errorCode);

@@ -258,7 +258,7 @@ final class Steps {
             StepFailures.lost(d, step);
         } else if (step.deliveries >= d.run.policy().maxDeliveries()) {
             StepFailures.poisoned(d, step, new StepError(StepFailures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
-                    step.deliveries + " workers in a row took the step and were not heard of again"));
+                    step.deliveries + " workers in a row claimed the step and sent nothing more"));
         } else {
             SlotScheduling.open(d, step, null);
             leaseLost(d, command.lease());

@@ -103,7 +103,7 @@ final class TaskBudgets {
             BigDecimal used = HardLimit.used(d.view, budget).add(HardLimit.out(d, budget.task()));
             if (each.getValue().compareTo(used) < 0) {
                 return new Reply.Rejected("BUDGET_TOO_LOW", "task '" + budget.task() + "' needs "
-                        + Amounts.credits(used) + " or more: so much is charged, set aside or in flight already",
+                        + Amounts.credits(used) + " or more: so much is charged, reserved or in flight already",
                         d.run.state.wire(), List.of());
             }
         }

@@ -214,7 +214,7 @@ final class TimeoutMonitor {
             d.arm(TimerKind.HEARTBEAT, d.run.id(), d.now.plus(left));
         } else {
             RunEnd.abort(d, "heartbeat_lost", null, new StepError(StepFailures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
-                    "no worker of the run was heard of for "
+                    "no worker of the run has sent a heartbeat for "
                             + Seconds.of(d.run.policy().timeouts().heartbeat())));
         }
     }

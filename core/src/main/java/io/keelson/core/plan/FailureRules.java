@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param failOnLostHeartbeat true when the run fails after all its workers stop sending heartbeats, instead of its work
  *                            being claimed again
  * @param models that plan and verify
- * @param keepTurns true when an agent whose output was rejected goes on from its turns, instead of from the beginning
+ * @param keepTurns true when an agent whose output was rejected continues from its turns, instead of from the beginning
  * @param replanAtBudget true when a new plan is made once 80 % of the hard limit are used
  */
 public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,

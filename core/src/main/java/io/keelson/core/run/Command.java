@@ -37,7 +37,7 @@ public sealed interface Command {
     /**
      * Decides the plan gate if the run is at it, else the only approval that waits.
      *
-     * @param edit the plan that is approved in the place of the one that waits; null for that one
+     * @param edit the plan that is approved instead of the one that waits; null for that one
      */
     record Approve(UUID runId, @Nullable String comment, @Nullable Edit edit, Actor actor) implements Command {
 
@@ -66,7 +66,7 @@ public sealed interface Command {
      *
      * @param hardLimit maximum cost of all attempts together, in credits, when a budget is approved; null keeps it
      * @param tasks new budgets of tasks, in credits, by the tasks' ids in the plan, when a budget is approved
-     * @param way how a run goes on whose budget is approved without another limit
+     * @param way how a run continues whose budget is approved without another limit
      * @param asked when the question was asked that this answers; null for the one that waits
      */
     record DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
@@ -76,14 +76,14 @@ public sealed interface Command {
             tasks = Map.copyOf(tasks);
         }
 
-        /** A decision about what waits at the gate, by which a run goes on as before, if at all. */
+        /** A decision about what waits at the gate, by which a run continues as before, if at all. */
         public DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
                 Map<String, BigDecimal> tasks, @Nullable String comment, Actor actor) {
             this(runId, gate, approve, hardLimit, tasks, Way.AS_BEFORE, null, comment, actor);
         }
 
         /**
-         * How a run goes on at its limit.
+         * How a run continues at its limit.
          *
          * @param model that takes all further turns of agents; null for those of the agents
          * @param finishing whether the run ends with what runs now

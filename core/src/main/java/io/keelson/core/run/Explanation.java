@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param stepId the step that it is about; null for a task or the run
  * @param until when it ends by itself; null when unknown
  * @param on what it waits for: keys of tasks, a worker's id, a ticket's id, a tool; may be empty
- * @param needed the least limit with which a run goes on that a limit has stopped, in credits, as far as prices tell it;
+ * @param needed the least limit with which a run continues that a limit has stopped, in credits, as far as prices tell it;
  *            null for other reasons
  */
 public record Explanation(String code, String text, @Nullable UUID taskId, @Nullable UUID stepId,

@@ -222,7 +222,7 @@ public sealed interface RunPayload extends Payload {
     }
 
     /**
-     * @param way how the run goes on: {@code resume} with its limits as they were, {@code raise}, {@code downgrade} or
+     * @param way how the run continues: {@code resume} with its limits as they were, {@code raise}, {@code downgrade} or
      *            {@code finish_current}
      * @param hardLimit that was given with a raise; null for none
      * @param model of a downgrade; null for other ways

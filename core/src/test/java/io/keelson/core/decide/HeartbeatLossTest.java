@@ -21,7 +21,7 @@ class HeartbeatLossTest {
     private static final RunPolicy FAIL = rules().failOnLostHeartbeat().policy();
     private static final RunPolicy RECLAIM = rules().policy();
 
-    /** The lease runs out so long after the worker was last heard of. */
+    /** The lease expires so long after the last heartbeat of the worker. */
     private static void silence(World world, StepRow step) {
         world.now = world.now.plus(World.LEASE);
         world.expire(step);

@@ -94,7 +94,7 @@ final class Invariants {
         assertThat(run.charged).isBetween(BigDecimal.ZERO, run.reserved);
         assertThat(limit == null ? run.reserved : limit.subtract(run.chargedBefore)).as("within the limit")
                 .isGreaterThanOrEqualTo(run.reserved);
-        assertThat(run.state.terminal() && run.reserved.signum() > 0).as("an ended run has credits set aside")
+        assertThat(run.state.terminal() && run.reserved.signum() > 0).as("an ended run has reserved credits")
                 .isFalse();
     }
 

@@ -154,7 +154,7 @@ final class MoneyModel {
         return true;
     }
 
-    /** A run that could not pay goes on with something that is set aside, or not at all. */
+    /** A run that could not pay continues with reserved credits, or not at all. */
     private boolean provide(Run run) {
         if (run.limit != null && run.before.add(run.charged).compareTo(run.limit) >= 0) {
             return false;

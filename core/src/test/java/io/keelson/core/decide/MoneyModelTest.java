@@ -198,7 +198,7 @@ class MoneyModelTest {
             return world.view.steps.values().stream().allMatch(step -> step.state.terminal());
         }
 
-        /** A run that goes on with nothing left to do has ended. */
+        /** A run that continues with nothing left to do has ended. */
         private void endIf(boolean done, MoneyModel.Run run) {
             if (done && run.state == State.RUNNING) {
                 model.end(run, State.ENDED);

@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** A worker hands in a result and goes on with the next step of the task. */
+/** A worker hands in a result and continues with the next step of the task. */
 class NextStepRequestTest {
     private static final Duration LEASE = Duration.ofSeconds(7);
     private static final Plan TWO_STEPS = plan(task("a").steps(2));

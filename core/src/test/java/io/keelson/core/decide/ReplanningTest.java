@@ -249,7 +249,7 @@ class ReplanningTest {
         world.complete(world.claim("c"));
         world.complete(world.claim(".plan-1"));
         answer(new Evaluation.Broken(CYCLE));
-        assertThat(world.task("d").state()).as("what was held goes on").isEqualTo(TaskState.QUEUED);
+        assertThat(world.task("d").state()).as("what was held continues").isEqualTo(TaskState.QUEUED);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.view.run().errorCode()).as("a run that completed has no error").isNull();

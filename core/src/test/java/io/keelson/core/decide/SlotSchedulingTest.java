@@ -41,7 +41,7 @@ class SlotSchedulingTest {
         assertThat(world.state()).isEqualTo(RunState.FAILED);
     }
 
-    /** Its last task at work ends in a pause, and what it would have gone on with is cancelled before the resume. */
+    /** Its last task at work ends in a pause, and what it would have continued with is cancelled before the resume. */
     @Test
     void agentCancelledInAPauseReleasesItsSlot() {
         World world = World.start(ONE_AGENT, plan(task("first").agent("a"), task("next").agent("a"),

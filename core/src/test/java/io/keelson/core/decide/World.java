@@ -230,7 +230,7 @@ final class World {
         done(new Command.Complete(id(), verifier.id(), verifier.leaseEpoch(), result, Actor.agent("w1")));
     }
 
-    /** The holder of the step's lease is not heard of in time. */
+    /** The holder of the step's lease sends no heartbeat in time. */
     void expire(StepRow step) {
         done(new Command.LeaseExpired(id(), step.id(), step.leaseEpoch(), LEASE,
                 Actor.RECONCILER));

@@ -54,7 +54,7 @@ public interface BatchListener {
     /** A node has begun and found that there was none for a while. */
     void outage(EngineOutage outage);
 
-    /** A holder's lease goes on from now. */
+    /** A holder's lease continues from now. */
     void extended(String holder, Lane lane, Instant now);
 
     /** A workspace, which may be new, has got credits. */

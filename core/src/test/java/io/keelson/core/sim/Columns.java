@@ -151,7 +151,7 @@ final class Columns {
                 s.gate() == null ? null : s.gate().text());
     }
 
-    /** The server's database reckons from the time that the node was given, until the holder is heard of. */
+    /** The server's database reckons from the time that the node was given, until the first heartbeat of the holder. */
     private static Map<String, Object> place(Saved.Place place) {
         QueueItem item = place.item();
         Instant expires =

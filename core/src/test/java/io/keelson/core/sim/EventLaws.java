@@ -251,7 +251,7 @@ final class EventLaws {
         boolean forgotten = heard.contains(step.id()) || was != null && step.grantedRetries() != was.grantedRetries();
         unless(forgotten ? step.deliveries() <= delivered : step.deliveries() == delivered, "deliveries are %s: %s",
                 delivered, step);
-        unless(step.deliveries() <= after.accepted.policy().maxDeliveries(), "poison goes on: %s", step);
+        unless(step.deliveries() <= after.accepted.policy().maxDeliveries(), "poison continues: %s", step);
         boolean once = step.spec().kind() == StepKind.CALL && step.spec().retry().maxAttempts() == 1;
         unless(!once || step.deliveries() <= 1, "a call with an unknown outcome is repeated: %s", step);
     }

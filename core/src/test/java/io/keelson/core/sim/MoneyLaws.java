@@ -44,7 +44,7 @@ final class MoneyLaws {
                 "reserved >= charged: %s", after.head);
         BigDecimal limit = limit(after);
         unless(limit == null || total(after.run.chargedBefore(), after.head.reserved()).compareTo(limit) <= 0,
-                "more is set aside than the limit %s allows: %s %s", limit, after.run, after.head);
+                "more is reserved than the limit %s allows: %s %s", limit, after.run, after.head);
         unless(limit == null || after.children.values().stream().allMatch(each -> each.ended()
                 || each.allotment() != null), "the limit %s does not bind a child: %s", limit, after.children);
         BigDecimal kin = after.children.values().stream()
@@ -67,7 +67,7 @@ final class MoneyLaws {
         holds();
     }
 
-    /** What is charged and held is set aside. */
+    /** Charges and holds are reserved. */
     private void holds() {
         BigDecimal held = after.queue.values().stream()
                 .filter(place -> place.item().holder() != null && place.item().hold() != null)
@@ -121,14 +121,14 @@ final class MoneyLaws {
                 "the ledger says otherwise: %s %s", attempt, after.ledger);
     }
 
-    /** Credits are set aside while an attempt is open, and at no other time (I5). */
+    /** Credits are reserved while an attempt is open, and at no other time (I5). */
     private void reservation() {
         RunState state = after.run.state();
         int attempt = after.run.attempt();
         boolean open = !state.terminal() && state != RunState.CREATED && state != RunState.RETRYING;
-        unless(open || after.head.reserved().signum() == 0, "I5: %s, and credits are set aside: %s", state, after.head);
+        unless(open || after.head.reserved().signum() == 0, "I5: %s, and credits are reserved: %s", state, after.head);
         BigDecimal limit = limit(after);
-        unless(!open || after.head.reserved().signum() > 0 || limit != null, "nothing is set aside: %s", state);
+        unless(!open || after.head.reserved().signum() > 0 || limit != null, "nothing is reserved: %s", state);
         unless(!open || booked(attempt, Kind.RESERVE).compareTo(after.head.reserved()) == 0
                 && booked(attempt, Kind.CHARGE).compareTo(after.head.charged()) == 0,
                 "the ledger says otherwise: %s %s",
@@ -219,7 +219,7 @@ final class MoneyLaws {
             } else if (event.stepId() != null && event.to() != null) {
                 charged = total(charged, new BigDecimal((String) event.members().getOrDefault("charged", "0")));
                 unless(!event.members().containsKey("uncollected") || !state.equals("running"),
-                        "not collected, and the run goes on: %s", event);
+                        "not collected, and the run continues: %s", event);
                 Saved.Step step = after.steps.get(event.stepId());
                 boolean begins = event.to().equals("running");
                 if (state.equals("planning")) {
@@ -248,12 +248,12 @@ final class MoneyLaws {
                 : new TaskBudgetRow(budget.task(), new BigDecimal((String) most), budget.charged(), budget.exceeded());
     }
 
-    /** What could not pay a step, and was held up, goes on only with something that is set aside. */
+    /** A run that could not pay a step continues only with reserved credits. */
     private void goesOn(List<Event> events) {
         boolean resumed = before != null && events.stream().anyMatch(event -> event.type() == EventType.RUN_RESUMED)
                 && before.head.charged().compareTo(after.head.charged()) == 0;
         unless(!resumed || after.run.state() != RunState.RUNNING || after.run.uncollected().signum() == 0
-                || after.head.reserved().compareTo(after.head.charged()) > 0, "goes on with nothing: %s", after.head);
+                || after.head.reserved().compareTo(after.head.charged()) > 0, "continues with nothing: %s", after.head);
     }
 
     /** A task's account is what the ledger says of its steps, in all attempts. */

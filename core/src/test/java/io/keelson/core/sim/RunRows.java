@@ -33,7 +33,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-/** All rows of one run, those of earlier attempts included. A commit edits a copy and puts it in the place of the old. */
+/** All rows of one run, those of earlier attempts included. A commit edits a copy, which replaces the old one. */
 final class RunRows {
 
     record ResultKey(UUID stepId, int epoch) {}

@@ -137,7 +137,7 @@ public final class Simulation {
         }
     }
 
-    /** A child that ended is known to have, with what it cost, and none has gone on without its parent's leave. */
+    /** A child that ended is known to have, with what it cost, and none has continued without its parent's leave. */
     private void kin(RunRows rows) {
         rows.children.forEach((step, known) -> {
             RunRows child = store.run(known.runId());

@@ -95,7 +95,7 @@ final class Store {
         return view;
     }
 
-    /** Puts rows in the place of those of the same run: for what is written beside commits, and for explorations. */
+    /** Replaces the rows of the same run: for what is written beside commits, and for explorations. */
     void put(RunRows rows) {
         runs.put(rows.id(), rows);
         rows.agents.keySet().forEach(id -> runOf.put(id, rows.id()));

@@ -364,7 +364,8 @@ final class WorkLaws {
         boolean strict = rules.run() == FailureMode.FAIL_FAST && rules.agent(null) == FailureMode.FAIL_FAST
                 && rules.planner() == null;
         unless(!strict || rows.run.failing() || rows.tasksNow().stream().noneMatch(
-                task -> task.state() == TaskState.FAILED && !task.failureIgnored()), "failed, and the run goes on: %s",
+                task -> task.state() == TaskState.FAILED && !task.failureIgnored()),
+                "failed, and the run continues: %s",
                 rows.tasksNow());
         unless(!rows.run.failing() || rows.tasksNow().stream().allMatch(this::mayFollowAFailure),
                 "fail_fast left open: %s", rows.tasksNow());

@@ -86,7 +86,7 @@ public abstract class ActionCommand extends RunChange {
 
     @Command(name = "fork", description = {"Starts a run of the same plan with other inputs, from one of its tasks.",
             "Completed tasks that do not depend on that task are reused with their outputs; the others run again.",
-            "With --turn an agent's task goes on from that turn: its turns and calls before it are copied and cost nothing."},
+            "With --turn an agent's task continues from that turn: its turns and calls before it are copied and cost nothing."},
             footerHeading = "%nExamples:%n", footer = {"  keelson fork latest --from report --watch",
                     "  keelson fork latest --from report --turn 5 --model large --watch",
                     "  keelson fork latest --from report --input title=\"Second try\""})

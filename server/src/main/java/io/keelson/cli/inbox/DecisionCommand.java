@@ -197,7 +197,7 @@ public abstract class DecisionCommand extends ActionCommand {
     public static final class Approve extends DecisionCommand {
 
         @Option(names = "--plan", paramLabel = "FILE",
-                description = "A file with the plan to approve in the place of the pending one: tasks as in a mission, YAML or JSON; - for standard input.")
+                description = "A file with the plan to approve instead of the pending one: tasks as in a mission, YAML or JSON; - for standard input.")
         @Nullable String plan;
 
         @Option(names = "--content", paramLabel = "JSON",
@@ -238,7 +238,7 @@ public abstract class DecisionCommand extends ActionCommand {
         @Override
         String after(InboxDecision decided) {
             return !decided.kind().equals("budget") || hardLimit != null || downgrade != null || finishCurrent ? ""
-                    : "; the run goes on with its limits as they were, and stops again where its next step does not fit: "
+                    : "; the run continues with its limits as they were, and stops again where its next step does not fit: "
                             + "raise the limit with " + ProgramName.current() + " budget " + decided.runId()
                             + " --hard-limit CREDITS";
         }

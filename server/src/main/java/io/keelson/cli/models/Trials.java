@@ -136,7 +136,7 @@ final class Trials {
                 run.ended() ? outcome(task) : Outcome.UNDECIDED, keelson.tasks().wholeTranscript(task.id()));
     }
 
-    /** The run at its end, or when it goes on only after a person has decided. */
+    /** The run at its end, or when it continues only after a person has decided. */
     private Run settled(Run run) {
         while (true) {
             try {
@@ -151,7 +151,7 @@ final class Trials {
                 return now;
             }
             if (deadline != null && clock.instant().isAfter(deadline)) {
-                throw CliException.timedOut("the time is over; the trials continue, and the same command goes on");
+                throw CliException.timedOut("the time is over; the trials continue, and the same command resumes them");
             }
         }
     }

@@ -22,7 +22,7 @@ public final class FailureView {
     /**
      * One part.
      *
-     * @param step name of a step that failed and that its task went on without; null when the task itself failed
+     * @param step name of a step that failed and that its task continued without; null when the task itself failed
      */
     public record Failure(String task, @Nullable String step, @Nullable String errorCode,
             @Nullable String errorMessage) {

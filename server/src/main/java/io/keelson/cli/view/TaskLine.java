@@ -20,7 +20,7 @@ final class TaskLine {
     @Nullable Instant startedAt;
     @Nullable Instant endedAt;
     @Nullable String error;
-    /** The last step that failed and that it went on without; null when there is none. */
+    /** The last step that failed and that it continued without; null when there is none. */
     @Nullable StepLine failureIgnored;
     int attempt = 1;
     /** When its next attempt begins; null when none is scheduled. */
@@ -50,7 +50,7 @@ final class TaskLine {
                 || openSteps.values().stream().anyMatch(step -> step.error != null);
     }
 
-    /** The step that it went on without, with its error; what an agent's call came to is for the agent to judge. */
+    /** The step that it continued without, with its error; what an agent's call came to is for the agent to judge. */
     @Nullable String goneOnWithout() {
         StepLine step = failureIgnored;
         return step == null || step.named != null && "call".equals(step.named.kind()) ? null

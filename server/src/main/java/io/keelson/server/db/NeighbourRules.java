@@ -13,7 +13,7 @@ import java.util.List;
  */
 final class NeighbourRules {
 
-    /** A table that has been set aside takes the references to it along. */
+    /** A table that is moved away keeps the references to it. */
     private static final String REFERENCES = "with " + Neighbours.OURS + """
             , targets (place, name, target) as (values
                 ('api_keys', 'workspace_id', 'workspaces'), ('api_keys', 'principal_id', 'principals'),

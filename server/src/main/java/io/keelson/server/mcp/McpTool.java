@@ -29,7 +29,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * {@code mcp.SERVER.TOOL}: a tool of a server of the workspace. A call that waits for a person or for a task of the server hands
- * its step back; {@link CallWaits} has what it goes on with.
+ * its step back; {@link CallWaits} has what it continues with.
  */
 final class McpTool implements Tool {
     private static final JsonNode OUTPUT = Json

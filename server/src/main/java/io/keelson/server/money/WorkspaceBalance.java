@@ -7,7 +7,7 @@ import java.math.BigDecimal;
  * A workspace's accounts, in credits.
  *
  * @param available what runs may still reserve
- * @param reserved what open attempts have set aside, what they were charged so far included
+ * @param reserved reservations of open attempts, including their charges so far
  * @param spent what attempts that have been settled were charged, and corrections
  */
 public record WorkspaceBalance(BigDecimal available, BigDecimal reserved, BigDecimal spent) {

@@ -26,7 +26,7 @@ final class VerifyReader {
 
     static final String MODEL = "model";
 
-    /** How a kind is written and what does it; members are given to the tool as they stand. {@code needed} is empty for none. */
+    /** How a kind is written and what does it; members are given to the tool unchanged. {@code needed} is empty for none. */
     private record Kind(String tool, String needed, Set<String> optional) {}
 
     private static final Map<String, Kind> KINDS = Map.of(

@@ -142,7 +142,7 @@ final class BoardTable {
             return null;
         }
         if (task.failureIgnored()) {
-            return "failed, and the run went on without it: " + task.errorMessage();
+            return "failed, and the run continued without it: " + task.errorMessage();
         }
         if (task.errorMessage() != null || skipped == null) {
             return "skipped" + (task.errorMessage() == null ? "" : ": " + task.errorMessage());

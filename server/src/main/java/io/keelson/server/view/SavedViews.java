@@ -77,7 +77,7 @@ public final class SavedViews {
         });
     }
 
-    /** Saves a view in the place of the one of that name; empty where there are {@link #MAX_VIEWS} others. */
+    /** Saves a view and replaces the one of that name; empty where there are {@link #MAX_VIEWS} others. */
     public Optional<SavedView> save(UUID workspace, String principal, boolean shared, String name, String page,
             String query) {
         String owner = owner(principal, shared);

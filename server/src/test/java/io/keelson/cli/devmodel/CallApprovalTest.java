@@ -368,7 +368,7 @@ class CallApprovalTest {
         assertThat(keelson.runs().steps(run.id()).get(1).attempt()).as("no execution").isZero();
     }
 
-    /** Moves the times of runs by a day into the past, as if the clock had gone on by one. */
+    /** Moves the times of runs by a day into the past, as if the clock had moved on by one. */
     private static void aDayPasses() throws SQLException {
         try (Database database = new Database(URL, DatabaseOptions.DEFAULTS.withPoolSize(1));
                 Connection c = database.dedicatedConnection(); Statement statement = c.createStatement()) {

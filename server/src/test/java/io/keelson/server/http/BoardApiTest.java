@@ -176,7 +176,7 @@ class BoardApiTest {
                 .containsExactly("a skipped true NO_LUCK", "unless skipped false -", "anyway completed false -");
         assertThat(api.get(API + "/tasks/" + tasks.at("/0/id").stringValue() + "/explain").text())
                 .contains("the task is skipped: NO_LUCK");
-        assertThat(named(run, "A").result()).isEqualTo("failed, and the run went on without it: none today");
+        assertThat(named(run, "A").result()).isEqualTo("failed, and the run continued without it: none today");
         assertThat(named(run, "A").errorMessage()).isEqualTo("none today");
         List<Report> reports = keelson.reports().list(ReportQuery.all().run(run)).items();
         assertThat(reports).extracting(report -> report.title() + " " + report.type()).contains("A incident");

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** A worker, spoken by hand, that goes on with the next step of the task whose step it completes. */
+/** A worker, spoken by hand, that continues with the next step of the task whose step it completes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ContinuationApiTest {
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The orchestrator controls' tables and rules (AG-ORCH-01 to 03), as they stand there. */
+/** The orchestrator controls' tables and rules (AG-ORCH-01 to 03) as written. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class Gate4DocumentTest {
 

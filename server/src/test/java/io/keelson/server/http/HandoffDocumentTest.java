@@ -16,7 +16,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The examples of the run orchestrator's handoff, as they stand there. */
+/** The examples of the run orchestrator's handoff as written. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HandoffDocumentTest {
 
@@ -156,7 +156,7 @@ class HandoffDocumentTest {
                 .anyMatch(agent -> agent.get("state").stringValue().equals("failed"));
     }
 
-    /** Where a person is asked about a result: the last agent goes on until the answer. */
+    /** Where a person is asked about a result: the last agent continues until the answer. */
     @Test
     void aRunWhoseResultWaitsHasAnAgentAtWork() {
         String run = awaitAcceptance();

@@ -6,7 +6,7 @@ import io.keelson.server.json.Json;
 import java.nio.charset.StandardCharsets;
 import tools.jackson.databind.JsonNode;
 
-/** Examples as they stand in the documents, to be compared with what the server says. */
+/** Examples as written in the documents, to be compared with what the server says. */
 final class Quoted {
 
     /** A time of the API: RFC 3339 UTC with milliseconds. */

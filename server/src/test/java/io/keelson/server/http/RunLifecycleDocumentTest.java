@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The examples of the run lifecycle document, as they stand there. */
+/** The examples of the run lifecycle document as written. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RunLifecycleDocumentTest {
 

@@ -156,7 +156,7 @@ class SlowClientsTest {
         StringBuilder answer = new StringBuilder();
         while (answer.indexOf("\r\n\r\n") < 0) {
             int read = client.getInputStream().read();
-            assertThat(read).as("the answer goes on after %s", answer).isNotNegative();
+            assertThat(read).as("the answer continues after %s", answer).isNotNegative();
             answer.append((char) read);
         }
         assertThat(answer).startsWith("HTTP/1.1 204 ");

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The state machine document's enums, tables and invariants, as they stand there, and what they say of calls. */
+/** The state machine document's enums, tables and invariants as written, and what they say of calls. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class StateMachineDocumentTest {
 

@@ -82,7 +82,7 @@ class FrozenNodeTest {
         assertThat(contents(database, run)).isEqualTo(before);
     }
 
-    /** Steps that are all at work when the node is stopped, and done when it goes on. */
+    /** Steps that are all at work when the node is stopped, and done when it continues. */
     private static Mission mission() {
         Mission mission = Mission.named("taken over").goal("survive");
         for (int i = 0; i < TASKS; i++) {

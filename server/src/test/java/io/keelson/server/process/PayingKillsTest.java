@@ -87,7 +87,7 @@ class PayingKillsTest {
     private static final Map<String, Object> REFUSED = Map.of("code", "MODEL_REFUSED", "class", "quality", "times", 1,
             "cost", 0.15, "usage", Map.of("input", 7, "cache_read", 50, "output", 3));
 
-    /** Costs 1.7, of which 1 is set aside at first. */
+    /** Costs 1.7, of which 1 is reserved at first. */
     private static Mission mission(String name) {
         return Mission.named(name).goal("pay")
                 .task("a", t -> t.step("one", "noop", Map.of("cost", 0.7)).step("two", "noop", Map.of("cost", 0.6)))

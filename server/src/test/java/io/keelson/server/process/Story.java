@@ -22,7 +22,7 @@ final class Story {
      */
     private static final Set<String> OF_NO_ACCOUNT = Set.of("lease_epoch", "version_id", "id", "board_task_id",
             "parent_task_id", "output_summary");
-    /** The key under which more is set aside ends with an event's number. */
+    /** The key under which more is reserved ends with an event's number. */
     private static final Pattern EXTENSION = Pattern.compile("/extend/[0-9]+");
 
     private Story() {}

@@ -39,7 +39,7 @@ class OutagesTest {
         arrive("one");
         world.tick(Duration.ofSeconds(10));
         arrive("two");
-        assertThat(world.query(NOTED)).as("one was heard of lately").isEmpty();
+        assertThat(world.query(NOTED)).as("one sent a heartbeat lately").isEmpty();
         world.tick(Duration.ofSeconds(10));
         world.database.runInTransaction(c -> workers.deregister(c, "one"));
         world.tick(Duration.ofMinutes(10));

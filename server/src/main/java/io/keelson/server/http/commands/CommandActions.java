@@ -15,7 +15,7 @@ import io.keelson.server.http.support.Route;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Commands as they stand, and those of the types that the server's settings add. */
+/** Records of commands, and commands of the types that the server's settings add. */
 public final class CommandActions {
 
     record NewCommand(String type, ObjectNode payload) {}

@@ -92,7 +92,7 @@ public final class InboxDecisions {
      * @param cancel whether the person neither answers nor declines
      * @param limit the run's new hard limit; null leaves it unchanged
      * @param tasks new budgets of tasks, by the tasks' ids in the plan
-     * @param way how a run goes on at its limit
+     * @param way how a run continues at its limit
      * @param content the answer to an elicitation
      * @param input of a call instead of its own; null for its own
      * @param answer to a question; null for none

@@ -309,16 +309,16 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case RESULT_ACCEPTANCE -> "the run is completed";
             case APPROVAL_STEP -> "the step completes, and its task continues";
             case CALL_APPROVAL -> "the call is made once, with this input or with another one that you give";
-            case QUESTION -> "the agent gets the answer and goes on";
+            case QUESTION -> "the agent gets the answer and continues";
             case TASK_REVIEW -> "the task is completed with this output";
             case ESCALATION -> !replan(row) ? "the failed work is tried again, and its failures no longer count"
                     : unpriced(row)
                             ? "the new plan is checked again, and carried out if its models then have prices"
-                            : "the new plan takes the place of all tasks that are not completed, and the run goes on";
+                            : "the new plan takes the place of all tasks that are not completed, and the run continues";
             case BUDGET -> exceeded(row).isEmpty()
-                    ? "the run goes on, with a higher limit that you give or that it already has; another model may take all further"
+                    ? "the run continues, with a higher limit that you give or that it already has; another model may take all further"
                             + " turns instead, or the run may end with what runs now"
-                    : "the run goes on, if the task's budget allows it or you give a higher one";
+                    : "the run continues, if the task's budget allows it or you give a higher one";
             case PROPOSAL -> ProposalActions.changesPlan(row.path("proposal_data"))
                     ? "the planner makes a new plan of it, if the run has a planner and re-plannings left"
                     : "the decision is recorded; nothing else follows";

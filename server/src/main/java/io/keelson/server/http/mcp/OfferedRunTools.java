@@ -86,7 +86,7 @@ public record OfferedRunTools(RunStarts starts, RecipeMissions missions, Offered
         String kinds = Json.strings(InboxKind.words()).toString();
         return List.of(
                 tool("mission_start", "Start a mission", "Starts a durable run of a goal or of a recipe, and answers "
-                        + "its id at once. The run goes on without this client. It may call tools with effects and spend "
+                        + "its id at once. The run continues without this client. It may call tools with effects and spend "
                         + "credits; what needs approval waits for a person.", Scope.RUNS_WRITE, START,
                         OfferedRunDocuments.SCHEMA, Hints.STARTS, this::start),
                 tool("create_mission", "Create a mission", "The same as mission_start.", Scope.RUNS_WRITE, START,

@@ -136,7 +136,7 @@ public final class AnswerStreams {
             }
         }
 
-        /** Sends text until the run goes on; the same progress when the client has gone or the time is over. */
+        /** Sends text until the run continues; the same progress when the client has gone or the time is over. */
         private Progress follow(LiveTexts.Reader reader, RunProgressPoller.Watch watch, Progress known, Duration wait)
                 throws IOException, InterruptedException {
             long checkedAt = System.nanoTime();

@@ -9,7 +9,7 @@ import java.util.UUID;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Which runs and tasks the events of a short time are about, in the place of these events. Not thread-safe. */
+/** Which runs and tasks the events of a short time are about, instead of these events. Not thread-safe. */
 final class FeedDigest {
 
     /** Of more tasks of a run, none is named. */

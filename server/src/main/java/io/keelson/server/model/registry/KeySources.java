@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 /** Where keys of providers are read from: variables of the environment, and files. Remembers the files. */
 public final class KeySources {
 
-    /** Names that are shown in problems. Another text may be a key in the place of a name. */
+    /** Names that are shown in problems. Another text may be a key instead of a name. */
     private static final Pattern VARIABLE = Pattern.compile("[A-Z][A-Z0-9_]{0,99}");
     /** Text that a header can carry. */
     private static final Pattern VALUE = Pattern.compile("[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?");

@@ -24,7 +24,7 @@ final class ValueSql {
         return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MAX_LIST_TEXT, label);
     }
 
-    /** Size and beginning of a value in the place of the value. */
+    /** Size and beginning of a value instead of the value. */
     static String light(String value, String label) {
         return "null::jsonb as %2$s, octet_length(%1$s::text) as %2$s_bytes, left(%1$s::text, %3$d) as %2$s_start"
                 .formatted(value, label, LIGHT_CHARACTERS);

@@ -20,7 +20,7 @@ final class RunStart implements Tool {
               "goal": {"type": "string"},
               "plan": {"type": ["object", "string"], "description": "As in a mission; a text is an expression that yields one"},
               "recipe": {"type": "string", "minLength": 1,
-                "description": "Name or id of a recipe, in the place of plan and output"},
+                "description": "Name or id of a recipe, instead of plan and output"},
               "output": {"description": "As in a mission: what the child, and so the step, yields"},
               "config": {"type": "object", "description": "As in a mission"},
               "inputs": {"type": "object", "description": "Values, which the child's expressions see as .inputs; a recipe's parameters"},

@@ -41,7 +41,7 @@ final class SafeGit {
             "--ignore-submodules", "--recurse-submodules", "--edit-description", "--file", "--order-file",
             "--parseopt");
 
-    /** Options that are complete as they stand although a refused one begins like them. */
+    /** Options that are complete although a refused one begins like them. */
     private static final Set<String> COMPLETE = Set.of("--text");
 
     private static final Map<String, List<String>> REFUSED_SHORT = Map.of(

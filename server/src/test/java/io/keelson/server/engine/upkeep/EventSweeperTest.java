@@ -179,7 +179,7 @@ class EventSweeperTest {
         assertThat(count("orchestration_events", open)).isEqualTo(EVENTS);
     }
 
-    /** The process ends between two portions: the next one goes on. */
+    /** The process ends between two portions: the next one continues. */
     @Test
     void aCrashWhileTheyAreArchived() {
         now = ENDED.plus(AGES.hot());
