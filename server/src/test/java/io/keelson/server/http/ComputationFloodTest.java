@@ -2,15 +2,23 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
+import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
 import io.keelson.core.Breadth;
+import io.keelson.server.compute.Computation;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.json.Json;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -21,6 +29,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** Endless computations of one workspace, while others work: their runs complete before the computations have ended. */
 class ComputationFloodTest {
@@ -28,7 +37,11 @@ class ComputationFloodTest {
     private static final String ENDLESS = "reduce range(1e9) as $i (0; . + $i)";
     /** Of half of the probes. */
     private static final Duration PROMPT = Duration.ofSeconds(1);
-    private static final int PROBES = 5;
+    private static final int PROBES = 10;
+    /** Number of probes in a row. */
+    private static final int STREAK = 3;
+    private static final List<String> WORK = List.of("net.thisptr.jackson.jq.", "java.util.regex.", "com.google.re2j.");
+    private static final List<String> HOME = List.of(Computation.class.getName() + ".work", "org.junit.");
 
     @TempDir
     Path folder;
@@ -37,7 +50,7 @@ class ComputationFloodTest {
     @Breadth.InPart(0)
     void othersAreServedMeanwhileAndTheRunsBudgetEnds() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(),
-                Map.of("KEELSON_RUN_COMPUTE_SECONDS", "8"))) {
+                Map.of("KEELSON_RUN_COMPUTE_SECONDS", "20"))) {
             String flood = api.create(flood());
             awaitRunning(api, flood);
             String stranger = api.stranger();
@@ -127,17 +140,41 @@ class ComputationFloodTest {
                 .filter(step -> step.get("state").stringValue().equals("running")).count() > 2);
     }
 
-    /** Waits for the run, and probes the server meanwhile: a busy machine delays few probes, a blocked server all. */
-    private static void awaitPromptly(ApiServer api, String run, String bearer) {
+    /**
+     * Waits for the run, and probes the server meanwhile: a busy machine delays few probes, a blocked server all. Threads
+     * that are not those of computations are at one for an instant only, so that nothing is blocked for a short time, either.
+     */
+    private void awaitPromptly(ApiServer api, String run, String bearer) {
         List<Duration> probes = new ArrayList<>();
+        Map<String, Integer> streaks = new HashMap<>();
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(50)).until(() -> {
             long asked = System.nanoTime();
             assertThat(api.get("/healthz").status()).isEqualTo(200);
             probes.add(Duration.ofNanos(System.nanoTime() - asked));
+            Set<String> astray = astray(folder.resolve("threads" + probes.size() + ".json"));
+            streaks.keySet().retainAll(astray);
+            astray.forEach(thread -> streaks.merge(thread, 1, Integer::sum));
+            assertThat(streaks).as("threads at one computation for some probes")
+                    .allSatisfy((_, streak) -> assertThat(streak).isLessThan(STREAK));
             return probes.size() >= PROBES && api.get("/api/v1/runs/" + run, "Authorization", bearer).json()
                     .get("state").stringValue().equals("completed");
         });
         assertThat(probes.stream().sorted().toList().get(probes.size() / 2)).isLessThan(PROMPT);
+    }
+
+    /** The threads, without those of {@link Computation} and of tests, that match patterns or evaluate expressions now. */
+    private static Set<String> astray(Path file) throws IOException {
+        ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).dumpThreads(file.toString(),
+                ThreadDumpFormat.JSON);
+        return Json.read(Files.readString(file)).at("/threadDump/threadContainers").valueStream()
+                .flatMap(container -> container.path("threads").valueStream())
+                .filter(thread -> has(thread, WORK) && !has(thread, HOME)).map(thread -> thread.path("tid").asString())
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean has(JsonNode thread, List<String> frames) {
+        return thread.path("stack").valueStream().map(JsonNode::asString)
+                .anyMatch(frame -> frames.stream().anyMatch(frame::contains));
     }
 
     /** Lines of 4 MB took the YAML parser 14 s. */
