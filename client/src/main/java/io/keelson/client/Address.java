@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Where a server is and the key to it. */
+/** The URL of a server and the key for it. */
 record Address(String url, @Nullable String apiKey) {
 
     /**

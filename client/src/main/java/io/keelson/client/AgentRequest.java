@@ -84,7 +84,7 @@ public final class AgentRequest {
         return this;
     }
 
-    /** Where its turns are taken: {@code server} or {@code workers}. Without it, its model decides. */
+    /** The executor of its turns: {@code server} or {@code workers}. Without it, its model decides. */
     public AgentRequest runsOn(String value) {
         body.put("runs_on", value);
         return this;

@@ -18,7 +18,7 @@ public record EscalationQuery(@Nullable String runId, @Nullable String state, @N
         return new EscalationQuery(null, null, null, null);
     }
 
-    /** Those that wait for an answer. */
+    /** Open tickets. */
     public static EscalationQuery open() {
         return new EscalationQuery(null, "open", null, null);
     }

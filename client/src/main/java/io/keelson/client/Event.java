@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Something that happened to a run.
+ * An event of a run.
  *
  * @param seq from 1, without gaps within its run
  * @param payload {@code from}, {@code to}, {@code reason} and what else the event type carries

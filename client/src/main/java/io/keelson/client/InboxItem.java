@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Something that waits for a person.
+ * A question that waits for a person.
  *
  * @param id of this question; not reused once it is answered
  * @param kind {@code plan_approval}, {@code result_acceptance}, {@code approval_step}, {@code call_approval}, {@code question}, {@code task_review},

@@ -155,7 +155,7 @@ public final class Keelson {
         return new Sessions(api);
     }
 
-    /** Which key this connection uses, and of which workspace. */
+    /** The key of this connection, and its workspace. */
     public WhoAmI whoAmI() {
         return Json.document(api.get("/whoami"), WhoAmI.class);
     }
@@ -252,7 +252,7 @@ public final class Keelson {
         return api;
     }
 
-    /** Where the server is. */
+    /** The address of the server. */
     public URI url() {
         return api.base();
     }

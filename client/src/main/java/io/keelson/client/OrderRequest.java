@@ -13,7 +13,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public record OrderRequest(String symbol, Side side, BigDecimal quantity, @Nullable BigDecimal limitPrice) {
 
-    /** Which way. */
+    /** The direction of an order. */
     public enum Side {
         BUY, SELL
     }

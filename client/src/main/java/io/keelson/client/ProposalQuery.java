@@ -18,7 +18,7 @@ public record ProposalQuery(@Nullable String state, @Nullable String runId, @Nul
         return new ProposalQuery(null, null, null, null);
     }
 
-    /** Those that wait for an answer. */
+    /** Pending proposals. */
     public static ProposalQuery pending() {
         return new ProposalQuery("pending", null, null, null);
     }

@@ -7,10 +7,10 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 
-/** Where the program begins. */
+/** The entry point of the program. */
 public final class Main {
 
-    /** Of the whole process. */
+    /** The clock of the process. */
     static final Clock CLOCK = Clock.systemUTC();
 
     private Main() {}

@@ -39,7 +39,7 @@ final class Sections {
 
     private Sections() {}
 
-    /** Of this command only: what its subcommands have below them stays one list. */
+    /** Sets the sections of this command only; the help of its subcommands has one list. */
     static CommandLine in(CommandLine keelson) {
         UsageMessageSpec usage = keelson.getCommandSpec().usageMessage();
         Objects.requireNonNull(keelson.getSubcommands().get("help")).getCommandSpec().usageMessage()

@@ -28,7 +28,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** Reads the models that the settings name, and sets their prices in the price list. */
 public final class ModelConfiguration {
 
-    /** Of prices that the models' file sets, as the price list names it. */
+    /** The author of prices from the models' file in the price list. */
     static final String AUTHOR = "models file";
 
     private ModelConfiguration() {}

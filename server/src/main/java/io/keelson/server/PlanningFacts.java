@@ -79,7 +79,7 @@ final class PlanningFacts {
         return shown;
     }
 
-    /** Of this server and of the workspace's workers, without those that a plan of the workspace may not name. */
+    /** The tools of this server and of the workspace's workers, without those that a plan of the workspace may not name. */
     private Map<String, ObjectNode> tools(ToolCatalog catalogue, UUID workspace) {
         Map<String, ObjectNode> shown = new TreeMap<>();
         ToolCatalog own = catalogue.in(workspace);

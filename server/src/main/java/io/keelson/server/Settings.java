@@ -36,7 +36,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
         Commands commands, Models models, Telemetry telemetry, Log log) {
 
     /**
-     * Of the API.
+     * Settings of the API.
      *
      * @param port 0 for a free one
      * @param connections at a time
@@ -58,7 +58,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     }
 
     /**
-     * Of the command line.
+     * Settings of the command line.
      *
      * @param url of its server; null for the one of the data folder
      * @param apiKey what it shows to the server; null for the key of the data folder
@@ -66,7 +66,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     public record Client(@Nullable String url, @Nullable String apiKey) {}
 
     /**
-     * Of the server's own keys.
+     * Settings of the server's own keys.
      *
      * @param bootstrap known to the server from its start; null to make one and keep it in the data folder
      * @param secrets what secrets are sealed under, the present key first; empty for the one of the data folder
@@ -84,7 +84,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     }
 
     /**
-     * Of what tools reach.
+     * Permissions of tools.
      *
      * @param programs that they may start
      * @param privateAddresses whether they reach private networks
@@ -98,7 +98,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     }
 
     /**
-     * Of steps.
+     * Settings of executions.
      *
      * @param slots steps that run here at a time, but for those that wait; 0 for none
      * @param waitingSlots steps that wait here for other systems at a time; 0 for none
@@ -108,11 +108,11 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      */
     public record Execution(int slots, int waitingSlots, int modelCalls, Duration runComputation, Duration lease) {}
 
-    /** Of log entries. */
+    /** Settings of the log. */
     public record Log(LogFormat format, LogLevel level) {}
 
     /**
-     * Of files that tools read; all absolute.
+     * Folders of tools; all paths are absolute.
      *
      * @param allowed to every workspace that has no folders of its own
      * @param ofUser allowed to the first workspace besides: those of the user in whose process the server lives
@@ -128,7 +128,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     }
 
     /**
-     * Of files that steps leave behind.
+     * Limits and retention of artifacts.
      *
      * @param maxBytes of one of them
      * @param maxBytesOfRun of all of a run together
@@ -138,7 +138,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention, boolean documents) {}
 
     /**
-     * Of commands to the world outside.
+     * Settings of commands to external systems.
      *
      * @param url of the provider, without a trailing slash; null for deployments and orders on paper
      * @param token that it is shown; null for none
@@ -150,7 +150,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
             List<EndpointAdapter.Endpoint> types) {}
 
     /**
-     * Of the models that the server calls. The text form shows no variable.
+     * Settings of the models that the server calls. The text form shows no variable.
      *
      * @param file absolute; null for no models
      * @param environment variables that the file may name; empty without a file
@@ -178,7 +178,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     }
 
     /**
-     * Of traces.
+     * Settings of traces.
      *
      * @param variables what the environment says to OpenTelemetry
      * @param genAi whether spans follow the conventions for generative AI
@@ -206,7 +206,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
         return new SettingsReader(environment, home, workingFolder).read();
     }
 
-    /** Those of a process of this user, called in its folder. */
+    /** The settings of a process of this user, called in its folder. */
     public static Settings load(Map<String, String> environment) throws InvalidSettingsException {
         return load(environment, home(environment), Path.of("").toAbsolutePath());
     }

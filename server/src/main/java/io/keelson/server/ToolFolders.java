@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Which folders the tools of a server may read for a workspace, and what they never read. */
+/** The folders that the tools of a server may read for a workspace, and those that they never read. */
 final class ToolFolders {
 
     /** Key files by themselves: a hard link to one is the same file under another path. */

@@ -50,7 +50,7 @@ final class WorkerToolRegistry {
         return known != null && known.contains(tool) || in(workspace).contains(tool);
     }
 
-    /** Those of one workspace's workers. */
+    /** The tools of one workspace's workers. */
     Set<String> in(UUID workspace) {
         return look(workspace, c -> workers.served(c, workspace));
     }
@@ -60,7 +60,7 @@ final class WorkerToolRegistry {
         return database.withConnection(c -> workers.announced(c, workspace));
     }
 
-    /** Those of all workers. */
+    /** The tools of all workers. */
     Set<String> everywhere() {
         return Tenancy.allWorkspaces(() -> look(ALL_WORKSPACES, workers::served));
     }

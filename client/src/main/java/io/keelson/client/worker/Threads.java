@@ -2,7 +2,7 @@ package io.keelson.client.worker;
 
 import java.util.concurrent.ThreadFactory;
 
-/** Where threads come from. None of them keeps a JVM alive. */
+/** Creates daemon threads, which keep no JVM alive. */
 final class Threads {
 
     private Threads() {}

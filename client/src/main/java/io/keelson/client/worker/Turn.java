@@ -57,7 +57,7 @@ public final class Turn {
             return new Answer(copy);
         }
 
-        /** Something that the next turn finds beside the calls in this turn's answer, such as why they are made. */
+        /** Adds a member that the next turn finds beside the calls in this turn's answer, such as their reason. */
         public Answer note(String name, Object value) {
             if (name.equals("tool_calls") || name.equals("output") || body.has("output")) {
                 throw new IllegalArgumentException("a note beside calls needs a name of its own: " + name);

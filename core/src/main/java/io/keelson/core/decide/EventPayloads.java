@@ -36,7 +36,7 @@ final class EventPayloads {
     static final int SNAPSHOT_TASKS = 20;
     /** The cost of all other tasks in a snapshot: cheaper ones, and those of earlier attempts and plans. */
     static final String OTHERS = "others";
-    /** Of the cost of steps, in percent. */
+    /** Share of verification in the cost of steps above which an event is written, in percent. */
     private static final BigDecimal MUCH_VERIFICATION = BigDecimal.valueOf(30);
     /** Maximum characters of an output's summary. */
     private static final int SUMMARY = 2_000;

@@ -15,7 +15,7 @@ import java.util.List;
  * rungs before it are other models for the task's own retries.
  */
 final class Ladder {
-    /** Of the tickets that it opens. */
+    /** The reason of the tickets that it opens. */
     static final String REASON = "ladder";
 
     private Ladder() {}

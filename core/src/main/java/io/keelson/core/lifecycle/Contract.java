@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record Contract(String name, String title, Projection<RunState> run, @Nullable Projection<TaskState> task,
         @Nullable Projection<StepState> step) {
 
-    /** Of its entities, outermost first. */
+    /** The projections of its entities, outermost first. */
     public List<Projection<?>> projections() {
         return Stream.<Projection<?>>of(run, task, step).filter(Objects::nonNull).toList();
     }

@@ -14,7 +14,7 @@ public record HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout, 
 
     public static final HumanRules DEFAULT = new HumanRules(false, Duration.ofHours(24), OnTimeout.REMIND);
 
-    /** Of a run whose plan needs no approval. */
+    /** Rules of a run whose plan needs no approval. */
     public HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout) {
         this(accept, timeout, onTimeout, Autonomy.AUTONOMOUS);
     }

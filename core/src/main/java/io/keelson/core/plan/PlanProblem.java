@@ -1,7 +1,7 @@
 package io.keelson.core.plan;
 
 /**
- * Something wrong with what a client sent.
+ * A problem of a client's document.
  *
  * @param code stable, UPPER_SNAKE
  * @param pointer JSON pointer (RFC 6901) to the place

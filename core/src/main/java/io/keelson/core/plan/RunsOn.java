@@ -2,7 +2,7 @@ package io.keelson.core.plan;
 
 import java.util.Locale;
 
-/** Where an agent's turns are taken. */
+/** The executor of an agent's turns. */
 public enum RunsOn {
     /** In a server, which sends them to the agent's model. */
     SERVER("model.turn"),

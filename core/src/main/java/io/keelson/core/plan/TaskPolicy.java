@@ -44,7 +44,7 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
         budget = budget == null ? null : Amounts.of(budget);
     }
 
-    /** Of a task that is no agent's. */
+    /** The policy of a task without an agent. */
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
         this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of(),

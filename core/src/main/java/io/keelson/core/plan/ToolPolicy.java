@@ -18,7 +18,7 @@ public record ToolPolicy(List<Rule> rules) {
     private static final String ALL = "*";
     private static final String GROUP = ".*";
 
-    /** Where a rule is from, the widest first. */
+    /** The level of a rule, the widest first. */
     public enum Level {
         WORKSPACE, MISSION, TASK, AGENT;
 

@@ -14,11 +14,11 @@ public record CallApproval(Kind kind, @Nullable String condition) {
     public enum Kind {
         /** None. */
         NEVER,
-        /** Those of a tool whose effects are destructive. */
+        /** Calls of a tool whose effects are destructive. */
         EFFECTS,
-        /** Those that change something, once the agent has seen data from outside. */
+        /** Calls that change something, once the agent has seen data from outside. */
         TAINTED,
-        /** Those for whose input a condition holds, or cannot be evaluated. */
+        /** Calls for whose input a condition holds, or cannot be evaluated. */
         WHEN,
         /** All. */
         ALWAYS;

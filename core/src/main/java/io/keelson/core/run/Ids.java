@@ -2,7 +2,7 @@ package io.keelson.core.run;
 
 import java.util.UUID;
 
-/** Where new ids come from: time-ordered (version 7) in production, counted in simulations. */
+/** The source of new ids: time-ordered (version 7) in production, counted in simulations. */
 @FunctionalInterface
 public interface Ids {
 

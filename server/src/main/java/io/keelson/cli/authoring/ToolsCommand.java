@@ -31,7 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
                 "  keelson tools files.list",
                 "  keelson tools mcp.files.read_text_file"})
 public final class ToolsCommand extends CliCommand {
-    /** Of a description in a table, in characters. */
+    /** Maximum characters of a description in a table. */
     private static final int MAX_DESCRIPTION = 100;
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "One tool.")

@@ -105,7 +105,7 @@ public final class WebhooksCommand extends CliCommand {
         return ((ObjectNode) keelson.api().get("/webhooks/" + made.id())).put("secret", made.secret());
     }
 
-    /** Something done to one of them. */
+    /** An action on one webhook. */
     abstract static class Act extends CliCommand {
 
         @Parameters(index = "0", paramLabel = "ID", description = "As keelson webhooks lists it.")

@@ -86,7 +86,7 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
-    /** Something for people, beside the result. */
+    /** Prints a note for people, beside the result. */
     public final void note(String line) {
         err().println(line);
         err().flush();

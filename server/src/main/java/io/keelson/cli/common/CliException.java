@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Something that the command line itself cannot do, said so that the reader knows what to do next. */
+/** An error of the command line, with a message that names the remedy. */
 public final class CliException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -24,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
 public record ErrorReport(int exitCode, String code, String message, List<PlanProblem> problems, List<String> allowed,
         @Nullable String advice, Map<String, Integer> lines) {
 
-    /** Of what no part of the program has foreseen. */
+    /** The code of an unexpected error. */
     public static final String UNEXPECTED = "UNEXPECTED_ERROR";
     private static final String RUNS = "`keelson runs` lists the runs";
 

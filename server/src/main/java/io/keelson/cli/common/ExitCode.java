@@ -16,7 +16,7 @@ public final class ExitCode {
 
     private ExitCode() {}
 
-    /** Of a run that has ended; one that was skipped had nothing to do. */
+    /** The exit code for an ended run; a skipped one had nothing to do. */
     public static int of(Run ended) {
         return switch (ended.state()) {
             case "completed", "skipped" -> ended.failures() > 0 ? WITH_FAILURES : OK;

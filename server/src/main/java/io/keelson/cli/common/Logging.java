@@ -15,7 +15,7 @@ import io.keelson.server.Settings;
 import java.nio.file.Path;
 import org.slf4j.LoggerFactory;
 
-/** Where log entries go. Until a command says otherwise, warnings go to standard error. */
+/** Configures logging. By default, warnings go to standard error. */
 public final class Logging extends ContextAwareBase implements Configurator {
 
     private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX, UTC} %-5level %logger{0} - %msg%n";

@@ -29,11 +29,11 @@ import tools.jackson.databind.node.ObjectNode;
 /** Documents of the API as they are, for {@code --json}. */
 public final class RunDocuments {
 
-    /** So many levels of child runs are shown. */
+    /** Maximum levels of child runs that are shown. */
     private static final int LEVELS = 3;
     /** More steps than these are not read to name those that failed. */
     private static final int MAX_STEPS = 2_000;
-    /** Of a run with more tasks the last ones are not read to show its result. */
+    /** Maximum tasks of a run whose last tasks are read to show its result. */
     private static final int MAX_TASKS = 500;
     /** Among so many runs {@code latest} looks for the caller's. */
     private static final int NEWEST = 200;

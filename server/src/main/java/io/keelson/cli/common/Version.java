@@ -3,7 +3,7 @@ package io.keelson.cli.common;
 import io.keelson.server.KeelsonVersion;
 import picocli.CommandLine.IVersionProvider;
 
-/** Which Keelson this is. */
+/** The version of Keelson. */
 public final class Version implements IVersionProvider {
 
     @Override

@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/** Something done to one run, which may be watched afterwards. */
+/** An action on one run, which may be watched afterwards. */
 public abstract class ActionCommand extends RunChange {
 
     @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Something that moves a run, which may be watched afterwards. */
+/** A change of a run, which may be watched afterwards. */
 public abstract class RunChange extends CliCommand {
 
     @Option(names = {"-w", "--watch"}, description = "Follow the run afterwards, as `watch` does.")

@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Something done to one run, or to all that a filter finds. */
+/** An action on one run, or on all runs of a filter. */
 public abstract class RunOrFilterCommand extends RunChange {
 
     @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's id, or latest.")

@@ -33,7 +33,7 @@ import tools.jackson.databind.node.ObjectNode;
                 "  keelson mcp allow files read_file write_file", "  keelson mcp accept files read_file"})
 public final class McpCommand extends CliCommand {
 
-    /** Of a definition, as it is shown and as it is given. */
+    /** Members of a definition, as it is shown and as it is given. */
     private static final List<String> MEMBERS =
             List.of("url", "headers", "bearer", "command", "trusted", "effects", "timeout_seconds");
 
@@ -64,7 +64,7 @@ public final class McpCommand extends CliCommand {
     }
 
     private abstract static class OfServer extends CliCommand {
-        /** Of a description in a table, in characters. */
+        /** Maximum characters of a description in a table. */
         private static final int MAX_DESCRIPTION = 100;
 
         @Parameters(index = "0", paramLabel = "NAME", description = "The server, as keelson mcp lists it.")

@@ -76,7 +76,7 @@ public final class SchedulesCommand extends CliCommand {
                                 "no schedule '" + nameOrId + "'", null));
     }
 
-    /** Something done to one of them. */
+    /** An action on one schedule. */
     abstract static class Act extends CliCommand {
 
         @Parameters(paramLabel = "NAME", description = "Its name or id.")

@@ -13,7 +13,7 @@ interface ProviderWire {
     /** As scripts and the journal name it. */
     String name();
 
-    /** Where requests are posted. */
+    /** The path of requests. */
     String path();
 
     /** The header that has the request's id in each answer. */

@@ -13,7 +13,7 @@ final class ResponseDelivery {
 
     static final String JSON = "application/json";
     private static final String EVENTS = "text/event-stream; charset=utf-8";
-    /** Of a body that drips and is no stream of events. */
+    /** Bytes of a write of a dripping body that is no stream of events. */
     private static final int DROP_BYTES = 16;
     private static final int ENDLESS_DRIP_MS = 1_000;
 

@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 /** Rules, of which the first that fits a request answers it. Safe for use by many threads. */
 final class Script {
 
-    /** Of each pair, an answer has one member at most. */
+    /** Pairs of members of which an answer has one at most. */
     private static final List<List<String>> EITHER = List.of(List.of("text", "json"), List.of("status", "text"),
             List.of("status", "json"), List.of("status", "calls"), List.of("status", "refusal"),
             List.of("status", "finish"), List.of("status", "usage"), List.of("status", "model"),
@@ -73,7 +73,7 @@ final class Script {
         models = document.path("models").valueStream().map(JsonNode::asString).toList();
     }
 
-    /** Of no rules: each request gets the answer of a rule that states none. */
+    /** A script without rules: each request gets the default answer. */
     static Script empty() {
         return new Script(Json.object());
     }

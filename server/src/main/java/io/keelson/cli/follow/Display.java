@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** Where a followed run is shown. */
+/** Shows a followed run. */
 interface Display extends AutoCloseable {
 
     /** Shows nothing. */

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Something of a run that a person can answer with yes or no.
+ * A question of a run that a person can answer with yes or no.
  *
  * @param subject what is decided on, shown before the question
  * @param item whether an item of the run's inbox is this question

@@ -30,7 +30,7 @@ final class EventNames {
         this.clock = clock;
     }
 
-    /** Such as {@code task draft} or {@code step draft/write}; empty for an event of the run itself. */
+    /** The subject of an event, such as {@code task draft} or {@code step draft/write}; empty for an event of the run itself. */
     String subject(JsonNode event) {
         boolean ofStep = event.path("step_id").isString();
         String id = event.path(ofStep ? "step_id" : "task_id").asString("");

@@ -123,7 +123,7 @@ public final class EventsCommand extends CliCommand {
         return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + AmountText.decimal(amount));
     }
 
-    /** Of a run that has come to its end, how many of its parts failed; empty for none. */
+    /** The number of failed parts of an ended run; empty for none. */
     private static String failures(JsonNode payload) {
         int failures = payload.path("failures").asInt(0);
         String to = payload.path("to").asString("");

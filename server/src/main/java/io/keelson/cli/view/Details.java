@@ -91,13 +91,13 @@ public final class Details {
         }
     }
 
-    /** Of the plan's version where it is not the one that came with the run. */
+    /** The version of the plan, if it is not the one that came with the run. */
     private static String plans(Run run) {
         return run.planVersion() == 0 ? ", no plan yet"
                 : run.planVersion() > 1 ? ", plan version " + run.planVersion() : "";
     }
 
-    /** Where it came from and what it has started; most runs have nothing to say here. */
+    /** The origin of the run and its child runs; empty for most runs. */
     private static Optional<String> origin(Run run, RunTree runTree) {
         List<String> parts = new ArrayList<>();
         if (run.recipeId() != null) {

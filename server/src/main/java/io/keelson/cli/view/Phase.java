@@ -4,7 +4,7 @@ package io.keelson.cli.view;
 enum Phase {
     FAILED, HUMAN, RETRY, ACTIVE, WAITING, DROPPED, DONE;
 
-    /** Of any state of a run, a task or a step; states that are not known yet count as active. */
+    /** The phase of a state of a run, a task or a step; unknown states count as active. */
     static Phase of(String state) {
         return switch (state) {
             case "failed" -> FAILED;

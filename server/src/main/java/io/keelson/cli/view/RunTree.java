@@ -25,12 +25,12 @@ public record RunTree(List<Member> members) {
         members = List.copyOf(members);
     }
 
-    /** Those that the step has started. */
+    /** The child runs of the step. */
     RunTree of(String stepId) {
         return new RunTree(members.stream().filter(member -> stepId.equals(starter(member))).toList());
     }
 
-    /** Those that none of these steps has started: steps of earlier attempts have. */
+    /** The child runs of other steps than these, such as steps of earlier attempts. */
     RunTree without(Collection<String> stepIds) {
         return new RunTree(
                 members.stream().filter(member -> !stepIds.contains(String.valueOf(starter(member)))).toList());
@@ -49,7 +49,7 @@ public record RunTree(List<Member> members) {
         return Math.toIntExact(all().count());
     }
 
-    /** Of all attempts of all of them, in credits. */
+    /** The cost of all attempts of all runs, in credits. */
     BigDecimal cost() {
         return all().map(run -> Objects.requireNonNullElse(run.totalCost(), BigDecimal.ZERO)).reduce(BigDecimal.ZERO,
                 BigDecimal::add);

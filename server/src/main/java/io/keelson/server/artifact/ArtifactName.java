@@ -3,7 +3,7 @@ package io.keelson.server.artifact;
 import io.keelson.server.json.SafeText;
 import java.nio.charset.StandardCharsets;
 
-/** Which names an artifact can have: one that is safe as a file name wherever it is downloaded to. */
+/** The rule for names of artifacts: one that is safe as a file name wherever it is downloaded to. */
 final class ArtifactName {
 
     private static final int MAX_BYTES = 255;

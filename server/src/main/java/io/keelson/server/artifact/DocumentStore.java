@@ -21,7 +21,7 @@ public interface DocumentStore {
      */
     record Mark(int attempt, long seq, long steps, boolean sealed) {
 
-        /** Of a run that has no documents yet. */
+        /** The mark of a run without documents. */
         static final Mark NONE = new Mark(1, 0, 0, false);
     }
 

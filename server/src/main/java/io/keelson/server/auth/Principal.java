@@ -19,7 +19,7 @@ public record Principal(Kind kind, String name) {
     /** Names of principals that a server creates for its own keys, in lower case; clients cannot use them. */
     public static final Set<String> RESERVED = Set.of("local", "bootstrap");
 
-    /** Which of the two. */
+    /** The kind of a principal. */
     public enum Kind {
         PERSON, SERVICE;
 

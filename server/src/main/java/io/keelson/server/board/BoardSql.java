@@ -65,7 +65,7 @@ final class BoardSql {
               from clock_timestamp() as now
             returning """ + " " + COLUMNS;
 
-    /** Of what a run put there only the priority is people's. An empty text is none. */
+    /** People change only the priority of a run's board tasks. An empty text is none. */
     static final String UPDATE = """
             with w as (
                 select b.id, b.source_type in ('orchestration', 'orchestration_task') as fixed,

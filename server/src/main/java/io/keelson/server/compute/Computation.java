@@ -49,9 +49,9 @@ public final class Computation implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    /** Of each workspace that has work here. */
+    /** The lines of workspaces with work here. */
     private final Map<UUID, Line> lines = new HashMap<>();
-    /** Those with work that waits, the next one first. */
+    /** The lines with waiting work, the next one first. */
     private final Deque<Line> turns = new ArrayDeque<>();
     private final Map<UUID, Long> spent = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;

@@ -59,7 +59,7 @@ public final class Database implements AutoCloseable {
         }
     }
 
-    /** Of the engine's own connections. */
+    /** The use of the engine's own connections. */
     public PoolUse engineUse() {
         return PoolUse.of("engine", pool.getHikariPoolMXBean(), options.poolSize());
     }

@@ -26,7 +26,7 @@ final class NeighbourNames {
     static final String OWN_VIEWS = "credit_balances free_usage orchestration_events orchestration_events_archive"
             + " orchestration_events_kept orchestration_steps run_event_packs_kept run_origins step_tasks work_results";
 
-    /** Those that a migration names. PostgreSQL finds names for all others. */
+    /** Indexes that a migration names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
             "ix_call_waits_asked ix_call_waits_run ix_call_waits_since ix_session_links_key ix_sessions_key ix_sessions_workspace ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
                     + " ix_api_keys_workspace ix_artifact_uploads_created ix_artifact_uploads_key"
@@ -99,7 +99,7 @@ final class NeighbourNames {
                       and s.definition = i.definition)
              order by i.name""";
 
-    /** Where Keelson has never been, others have made what exists. */
+    /** Names that exist before Keelson's first start, and therefore belong to others. */
     private static final String TAKEN = "with " + Neighbours.OURS + """
             , names (tables, views, indexes) as (values
                 (string_to_array(?, ' '), string_to_array(?, ' '), string_to_array(?, ' '))),

@@ -91,7 +91,7 @@ final class NeighbourRules {
 
     private NeighbourRules() {}
 
-    /** Which rules must be dropped, with the statements that do it. */
+    /** The rules that must be dropped, with the statements that do it. */
     static List<String> problems(Connection connection) throws SQLException {
         List<String> problems = new ArrayList<>(Neighbours.texts(connection, REFERENCES));
         try (PreparedStatement read = connection.prepareStatement(CHECKS); ResultSet row = read.executeQuery()) {

@@ -38,7 +38,7 @@ final class CancelledModelSteps {
     /** @param held whether a lease ended with the step: then no event has named any of its requests */
     record Step(UUID id, boolean held) {}
 
-    /** Those that a change cancels and that may have sent requests under a lease without a result. */
+    /** The steps that a change cancels and that may have sent requests under a lease without a result. */
     static List<Step> in(ChangeSet changes) {
         List<StepRow> cancelled = changes.steps().stream().filter(step -> step.state() == StepState.CANCELLED
                 && step.leaseEpoch() > step.resultEpoch() && step.spec().tool().startsWith(TOOLS)).toList();

@@ -1,7 +1,7 @@
 package io.keelson.server.expr;
 
 /**
- * Something wrong with a template that shows before it runs.
+ * A problem of a template that is found before it runs.
  *
  * @param code {@code EXPRESSION_SYNTAX}
  * @param offset where in the template, in chars from 0

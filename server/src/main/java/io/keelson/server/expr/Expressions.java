@@ -82,7 +82,7 @@ public final class Expressions {
         return new Expressions(limits, templates, programs, computation, whom);
     }
 
-    /** Where work for tenants is computed. */
+    /** The threads for tenants' computations. */
     public Computation computation() {
         return computation;
     }

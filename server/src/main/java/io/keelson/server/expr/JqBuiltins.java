@@ -30,7 +30,7 @@ final class JqBuiltins {
             "halt_error", "input_filename", "input_line_number", "builtins", "modulemeta", "debug_scope",
             "getpath_env");
 
-    /** Of jq 1.6 and 1.7, absent from the library. */
+    /** Functions of jq 1.6 and 1.7 that the library lacks. */
     private static final Map<String, String> ADDED = new TreeMap<>(Map.of(
             "repeat(f)", "def _r: ., (f | _r); _r",
             "abs", "if type == \"number\" and . < 0 then -. else . end",

@@ -1,6 +1,6 @@
 package io.keelson.server.expr;
 
-/** Where an expression's text ends and how deep its brackets nest, strings, interpolations and comments respected. */
+/** Finds the end of an expression's text and the depth of its brackets, strings, interpolations and comments respected. */
 final class JqText {
 
     private final String text;

@@ -70,7 +70,7 @@ public final class HttpServer implements AutoCloseable {
 
     private static final String METHOD_OVERRIDE = "X-HTTP-Method-Override";
     private static final int HEADER_BYTES = 16 << 10;
-    /** So many bodies of the largest size may be under way, or more smaller ones. */
+    /** Maximum bodies of the largest size at a time, or more smaller ones. */
     private static final int LARGEST_BODIES = 4;
     private static final long IDLE_MARGIN_MILLIS = 15_000;
     /** Connections that wait to be accepted; the system may allow fewer. */
@@ -142,7 +142,7 @@ public final class HttpServer implements AutoCloseable {
         return javalin.port();
     }
 
-    /** Where the API is, as programs on this machine reach it. */
+    /** The address of the API for programs on this machine. */
     public URI url() {
         boolean everywhere = options.host().equals("0.0.0.0") || options.host().equals("::");
         String host = everywhere ? "127.0.0.1" : options.host();

@@ -20,10 +20,10 @@ public final class DeclaredSchema {
     private static final Schema OF_SCHEMAS = Schemas.ofSchemas();
 
     /**
-     * Something that is wrong with a schema, or with a value by it.
+     * A problem of a schema, or of a value by a schema.
      *
      * @param pointer JSON pointer into the schema or the value, empty for the whole
-     * @param allowed words that could stand there instead; empty where it is not about words
+     * @param allowed words that are allowed there; empty where it is not about words
      */
     public record Flaw(String pointer, String message, List<String> allowed) {
         Flaw(String pointer, String message) {

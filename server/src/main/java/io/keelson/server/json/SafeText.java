@@ -14,7 +14,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class SafeText {
 
-    /** Of a decimal that is written out, as PostgreSQL does; who reads it again takes 1,000 characters of a number. */
+    /** Maximum digits of a decimal that is written out, as PostgreSQL does; who reads it again takes 1,000 characters of a number. */
     private static final int MAX_DIGITS = 900;
     private static final int ZWNJ = 0x200C;
     private static final int ZWJ = 0x200D;

@@ -34,7 +34,7 @@ public final class LiveTexts implements AutoCloseable {
 
     private final LiveTextRows rows;
     private final BackgroundTask exchange = BackgroundTask.paced("live-texts", BETWEEN_EXCHANGES, this::exchange);
-    /** Of executions of this node, by step. */
+    /** Texts of executions of this node, by step. */
     private final Map<UUID, LiveText> here = new ConcurrentHashMap<>();
     private final Map<UUID, Watched> watched = new HashMap<>();
     private boolean exchanging;

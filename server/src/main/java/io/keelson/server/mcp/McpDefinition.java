@@ -68,7 +68,7 @@ public record McpDefinition(@Nullable String url, Map<String, String> headers, @
         return OutboundClient.understands(url);
     }
 
-    /** Where the server is: its URL, or the name of its command. */
+    /** The address of the server: its URL, or the name of its command. */
     String place() {
         return url == null ? "command " + command : url;
     }

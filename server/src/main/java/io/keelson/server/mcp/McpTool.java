@@ -38,7 +38,7 @@ final class McpTool implements Tool {
               "text": {"type": "string", "description": "what the tool answers"},
               "structured": {"description": "the same as data, where the tool gives it"},
               "content": {"type": "array", "items": {"type": "object"}, "description": "links, and the names of artifacts"}}}""");
-    /** So much of a call's time is kept for the report of its outcome. */
+    /** Part of a call's time that is kept for the report of its outcome. */
     private static final Duration MARGIN = Duration.ofMillis(500);
     private static final Duration MAX_WAIT = Duration.ofDays(365);
     /** How often a call that waits for a person looks again, should nothing wake it. */
@@ -47,7 +47,7 @@ final class McpTool implements Tool {
     private static final long MIN_POLL_MS = 200;
     private static final long MAX_POLL_MS = 3_600_000;
     private static final int MAX_ROUNDS = 20;
-    /** Of questions, and of what a server wants to have back, in characters. */
+    /** Maximum characters of questions, and of the state that a server wants to have back. */
     private static final int MAX_KEPT = 65_536;
     private static final int MAX_TASK_ID = 1_024;
     private static final Set<String> ANSWERABLE = Set.of("elicitation/create");

@@ -5,7 +5,7 @@ import java.util.Locale;
 
 /** The kinds of prices. */
 public enum PriceKind {
-    /** So much per call. */
+    /** A price per call. */
     TOOL,
     /** Per million tokens, by their kind. */
     MODEL;

@@ -55,7 +55,7 @@ public final class PriceTable {
         return at(Integer.MAX_VALUE);
     }
 
-    /** Those of the names that have no price now. */
+    /** The names without a current price. */
     public Set<String> withoutPrice(PriceKind kind, Set<String> names) {
         Set<String> without = new TreeSet<>(names);
         current().prices().stream().filter(price -> price.kind() == kind).map(PriceRow::name).forEach(without::remove);

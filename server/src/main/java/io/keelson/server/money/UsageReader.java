@@ -34,7 +34,7 @@ public final class UsageReader {
         RECIPE("(select o.recipe from run_origins o where o.run_id = u.run_id)"),
         SCHEDULE("(select o.schedule from run_origins o where o.run_id = u.run_id)");
 
-        /** Of a use {@code u}. */
+        /** SQL of the group of a use {@code u}. */
         private final String sql;
 
         By(String sql) {

@@ -11,7 +11,7 @@ import java.util.Locale;
  */
 public record Stretch(Kind kind, long from, long to, boolean open) {
 
-    /** Where several tasks differ at one time, the kind that is declared first counts. */
+    /** The kind of an interval. If tasks differ at one time, the kind that is declared first counts. */
     public enum Kind {
         /** A worker or the server executes a step. */
         WORK,

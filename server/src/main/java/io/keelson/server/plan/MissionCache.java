@@ -15,10 +15,10 @@ import tools.jackson.databind.JsonNode;
  * mission that took its agents from the roster is not kept. Bounded by the length of the bytes. Thread-safe.
  */
 public final class MissionCache {
-    /** Of all kept documents. */
+    /** Maximum bytes of all kept documents. */
     private static final long MAX_BYTES = 2L << 20;
     private static final int LARGEST = 64 << 10;
-    /** Of a kept mission apart from its document. */
+    /** Bytes of a kept mission apart from its document. */
     private static final int OVERHEAD = 1 << 10;
 
     /** @param sha256 of the document as it was received */

@@ -44,7 +44,7 @@ public final class MissionReader {
     private final Supplier<List<RosterAgent>> roster;
     private final Turn turn;
 
-    /** Where documents are read: a hostile one takes seconds. */
+    /** Bounds the concurrent reading of documents: a hostile one takes seconds. */
     public interface Turn {
 
         /** Does the work and returns its result. */

@@ -23,15 +23,15 @@ import tools.jackson.databind.JsonNode;
 @FunctionalInterface
 public interface ModelRules {
 
-    /** Where neither a price list nor a workspace is known: nothing is refused. */
+    /** Rules without a price list and a workspace: nothing is refused. */
     ModelRules UNKNOWN = models -> Map.of();
 
     /** Why a model is refused. */
     enum Objection {
         NO_PRICE,
-        /** Of a model that is used instead of it. */
+        /** The objection is to a fallback of the model. */
         NO_PRICE_OF_FALLBACK, MODEL_NOT_ALLOWED,
-        /** Of a preference that is no model of the server and has no price. */
+        /** A preference that is no model of the server and has no price. */
         MODEL_UNKNOWN;
 
         private String code() {
@@ -58,7 +58,7 @@ public interface ModelRules {
         return null;
     }
 
-    /** Those of the models that are refused; asked once for a plan that names any. */
+    /** The refused ones of the models; called once for a plan that names any. */
     Map<String, Objection> refused(Set<String> models);
 
     /**

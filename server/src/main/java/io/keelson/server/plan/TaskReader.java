@@ -36,7 +36,7 @@ final class TaskReader {
     private static final String UNTRUSTED = "untrusted_input";
     private static final String ORDERING = "ordering";
     private static final String TIMEOUT = "timeout_seconds";
-    /** Of an attempt of a contractor's task where neither the task nor the run sets one. */
+    /** The default timeout of an attempt of a contractor's task. */
     private static final Duration CONTRACTOR_TIMEOUT = Duration.ofSeconds(300);
 
     private final StepReader steps;

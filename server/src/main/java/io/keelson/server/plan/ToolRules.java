@@ -28,7 +28,7 @@ record ToolRules(Rule workspace, JsonNode config) {
     private static final String ALLOWED = "allowed_tools";
     private static final String DENIED = "denied_tools";
 
-    /** Of all levels but the agent's. */
+    /** The rules of all levels but the agent's. */
     private ToolPolicy of(JsonNode task) {
         return new ToolPolicy(List.of(workspace, rule(Level.MISSION, config), rule(Level.TASK, task)));
     }
@@ -38,7 +38,7 @@ record ToolRules(Rule workspace, JsonNode config) {
                 JsonFields.texts(said.path(DENIED)));
     }
 
-    /** Those of an agent's tools that the task may not use, with the level that refuses them. */
+    /** The tools of an agent that the task may not use, with the level that refuses them. */
     Map<String, Level> refused(Collection<String> tools, JsonNode task) {
         ToolPolicy policy = of(task);
         Map<String, Level> refused = new TreeMap<>();

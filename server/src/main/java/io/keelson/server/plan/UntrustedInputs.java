@@ -63,7 +63,7 @@ record UntrustedInputs(ToolKnowledge tools) {
                 .flatMap(each -> each).distinct();
     }
 
-    /** Of all expressions by which data come to the task. */
+    /** The names in all expressions by which data come to the task. */
     private Stream<ToolKnowledge.Names> names(TaskSpec task) {
         return Stream.of(task.steps().stream().map(tools::namesInInput),
                 task.policy().verify().stream().map(check -> tools.namesInTemplate(check.input())),

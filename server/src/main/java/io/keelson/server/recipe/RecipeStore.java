@@ -73,7 +73,7 @@ public final class RecipeStore {
     /** Lists omit longer inputs. */
     private static final int MAX_LISTED_INPUTS = 16_384;
 
-    /** Of the mission only its inputs; null where they are too long. */
+    /** Lists recipes with the inputs of their missions only; null where they are too long. */
     private static final String LIST = "select " + COLUMNS.replace("template_definition -> 'mission' as mission, steps", """
             case when octet_length(declared.inputs::text) <= %d
                 then json_build_object('inputs', declared.inputs) end as mission, '[]' as steps"""

@@ -254,7 +254,7 @@ public final class RunStore {
      */
     public record Unreported(UUID runId, UUID stepId, int epoch, String details) {}
 
-    /** Those of the steps that have ended under a lease without a result and have details. */
+    /** The steps that have ended under a lease without a result and have details. */
     public List<Unreported> unreported(Connection c, Collection<UUID> steps) throws SQLException {
         return due.unreported(c, steps);
     }

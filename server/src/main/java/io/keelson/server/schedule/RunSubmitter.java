@@ -28,6 +28,6 @@ public interface RunSubmitter {
     /** Cancels an open run; an ended run stays unchanged. */
     void cancel(UUID run, String reason) throws InterruptedException;
 
-    /** Those of these runs that have ended. */
+    /** The ended ones of these runs. */
     Set<UUID> ended(Connection c, Collection<UUID> runs) throws SQLException;
 }

@@ -39,7 +39,7 @@ public final class ScheduleRunner implements AutoCloseable {
         this.runs = runs;
     }
 
-    /** Something is due. Returns at once. */
+    /** Signals that a time may be due. Returns at once. */
     public void signal() {
         task.nudge();
     }

@@ -85,7 +85,7 @@ public final class ScheduledTimes {
         }
     }
 
-    /** Those that want to be acted upon, in order. */
+    /** The times that are due or queued, in order. */
     List<ScheduledTimeRow> open(Connection c, UUID schedule, Instant now, int limit) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(OPEN)) {
             s.setObject(1, schedule);

@@ -129,7 +129,7 @@ public final class SecretStore {
         });
     }
 
-    /** Those of the workspace, in order of their names. */
+    /** The secrets of the workspace, in order of their names. */
     public List<Shown> list(UUID workspace) {
         return database.inTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(LIST)) {

@@ -46,7 +46,7 @@ public record ToolCall(
         SentRequests sent,
         CreditHolds holds) {
 
-    /** Of a digest, in the name of an artifact. */
+    /** Digits of a digest in the name of an artifact. */
     private static final int DIGITS = 8;
 
     /** The same execution with another input, for a tool that uses another. */

@@ -26,7 +26,7 @@ public final class ToolCatalog {
     public static final int MAX_OUTPUT_CHARS = 1 << 20;
 
     /**
-     * Something in an input that does not fit the tool's schema.
+     * A part of an input that does not fit the tool's schema.
      *
      * @param pointer JSON pointer into the input, empty for the whole
      */

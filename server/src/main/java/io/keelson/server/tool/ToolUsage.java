@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record ToolUsage(@Nullable String model, Tokens tokens, @Nullable BigDecimal cost,
         @Nullable String asked, boolean partial) {
 
-    /** Of the model that was to be used. */
+    /** The usage of the model that was requested. */
     public ToolUsage(@Nullable String model, Tokens tokens, @Nullable BigDecimal cost) {
         this(model, tokens, cost, null, false);
     }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** {@code saved_views}: each principal's own ones, and those that a workspace shares. */
 public final class SavedViews {
 
-    /** Of a workspace that are shared, and of each principal. */
+    /** Maximum shared views of a workspace, and views of each principal. */
     public static final int MAX_VIEWS = 200;
 
     /** The owner of a shared view. */

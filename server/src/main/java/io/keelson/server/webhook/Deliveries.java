@@ -201,7 +201,7 @@ public final class Deliveries {
         });
     }
 
-    /** Of all workspaces. */
+    /** The waiting deliveries of all workspaces. */
     public static Waiting waiting(Connection c) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(WAITING)) {
             statement.setInt(1, MAX_COUNTED);

@@ -23,7 +23,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Manages {@code webhook_endpoints} for users. */
 public final class Endpoints {
 
-    /** Of one workspace. */
+    /** Maximum endpoints of one workspace. */
     public static final int MAX_ENDPOINTS = 50;
 
     private static final String COLUMNS =

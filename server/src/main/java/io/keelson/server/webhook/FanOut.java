@@ -88,7 +88,7 @@ final class FanOut {
 
     private record NewDelivery(Receiver receiver, long event, String type, String body, @Nullable String traceparent) {}
 
-    /** Which receivers get an event. */
+    /** Selects the receivers of an event. */
     private interface Filter {
         boolean of(Receiver receiver, ObjectNode event);
     }

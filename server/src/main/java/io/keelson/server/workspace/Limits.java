@@ -29,7 +29,7 @@ public record Limits(Map<String, BigDecimal> byName) {
     /** Credits that runs may reserve and spend in a calendar month of UTC. */
     public static final String USD_PER_MONTH = "usd_per_month";
 
-    /** Those that are whole numbers, and neither a tool's nor a model's. */
+    /** Limits that are whole numbers, and neither a tool's nor a model's. */
     public static final List<String> NAMES =
             List.of(OPEN_RUNS, STEPS, RUNS_PER_MINUTE, STORAGE_BYTES, REQUESTS_PER_MINUTE);
 

@@ -86,7 +86,7 @@ public final class WorkspaceStore {
     public record Change(@Nullable String name, Map<String, Optional<BigDecimal>> limits, @Nullable Folders folders,
             @Nullable AllowedModels models, @Nullable AllowedTools tools, @Nullable List<String> denied) {
 
-        /** Of nothing but the name and limits. */
+        /** A change of the name and limits only. */
         public Change(@Nullable String name, Map<String, Optional<BigDecimal>> limits) {
             this(name, limits, null, null, null, null);
         }

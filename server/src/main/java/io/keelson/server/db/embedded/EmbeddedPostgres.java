@@ -87,12 +87,12 @@ public final class EmbeddedPostgres implements AutoCloseable {
         }
     }
 
-    /** Where the server's own database is. */
+    /** The URL of the server's own database. */
     public DatabaseUrl url() {
         return url(DATABASE);
     }
 
-    /** Where another database of this PostgreSQL is, whether it exists or not. */
+    /** The URL of another database of this PostgreSQL, whether it exists or not. */
     public DatabaseUrl url(String database) {
         return new DatabaseUrl("127.0.0.1:" + postmaster.port(), database, Cluster.SUPERUSER, secret,
                 "requireAuth=scram-sha-256");

@@ -105,7 +105,7 @@ final class Batch {
         return new HashSet<>(views.keySet());
     }
 
-    /** Those of the runs whose view is missing or of another version. */
+    /** The runs whose view is missing or of another version. */
     List<UUID> stale(Map<UUID, Integer> versions) {
         List<UUID> stale = new ArrayList<>();
         versions.forEach((run, version) -> {

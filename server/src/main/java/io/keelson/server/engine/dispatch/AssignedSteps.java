@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AssignedSteps {
     private static final long MAX_CHARS = 8L << 20;
-    /** Of a step without texts. */
+    /** Characters of a step without texts. */
     private static final int LEAST_CHARS = 200;
 
     private record Lease(UUID workspace, UUID step, int epoch) {}

@@ -28,7 +28,7 @@ public final class Claims {
     private final WorkLimits limits;
     private final WorkAvailability available;
     private final Function<Command, CompletableFuture<Reply>> commands;
-    /** Of several waiting threads only one holds a connection. */
+    /** Held by the one of several waiting threads that has a connection. */
     private final ReentrantLock limited = new ReentrantLock();
 
     public Claims(Database database, RunStore store, WorkLimits limits, WorkAvailability available,

@@ -19,7 +19,7 @@ public final class LocalQueue {
     private static final class Kind {
         /** Items that this node has queued. */
         private long queued;
-        /** Of them, those that the last search of the queue must have found. */
+        /** The part of them that the last search of the queue must have found. */
         private long accounted;
         private boolean moreThanKnown = true;
 

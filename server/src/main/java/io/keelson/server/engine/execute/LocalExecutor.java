@@ -63,7 +63,7 @@ public final class LocalExecutor {
     /** The details of steps. */
     @FunctionalInterface
     public interface StepDetails {
-        /** Those of the execution's step. */
+        /** The details of the execution's step. */
         RecordedRequests.Details of(StepExecution execution);
     }
 

@@ -30,20 +30,20 @@ public final class RecordedRequests implements SentRequests {
         /** Writes them at once, JSON text; false when the lease is lost. */
         boolean write(String text);
 
-        /** Those that an execution wrote last, this one or an earlier one; null for none. */
+        /** The details that an execution wrote last, this one or an earlier one; null for none. */
         @Nullable String read();
     }
 
     private final Details details;
     private final boolean again;
     private final Clock clock;
-    /** Of this execution, in the order of their requests. */
+    /** Lost answers of this execution, in the order of their requests. */
     private final List<LostAnswer> all = new ArrayList<>();
-    /** Of earlier executions: this one asks for something else. */
+    /** Lost answers of earlier executions, whose requests this one does not repeat. */
     private final List<LostAnswer> superseded = new ArrayList<>();
     private final List<StoredArtifact> stored = new ArrayList<>();
     private final List<Runnable> cancels = new ArrayList<>();
-    /** Those of earlier executions that this one can still fetch; null until they are read. */
+    /** Lost answers of earlier executions that this one can still fetch; null until they are read. */
     private @Nullable List<LostAnswer> earlier;
     private boolean waiting;
 

@@ -37,13 +37,13 @@ public final class WorkspaceActions {
 
     private static final String FOLDERS = "allowed_folders";
 
-    /** Of each limit: null leaves it unchanged, empty removes it. */
+    /** New limits: null leaves one unchanged, empty removes it. */
     record NewLimits(@Nullable Optional<Long> openRuns, @Nullable Optional<Long> steps,
             @Nullable Optional<Long> runsPerMinute, @Nullable Optional<Long> storageBytes,
             @Nullable Optional<Long> requestsPerMinute, @Nullable Optional<BigDecimal> usdPerMonth,
             Map<String, Optional<Long>> tools, Map<String, Optional<Long>> models) {
 
-        /** Those that are given, by their names in the table. */
+        /** The given limits, by their names in the table. */
         Map<String, Optional<BigDecimal>> byName() {
             Map<String, Optional<BigDecimal>> limits = new TreeMap<>();
             put(limits, "open_runs", openRuns);

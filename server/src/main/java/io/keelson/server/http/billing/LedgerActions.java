@@ -54,7 +54,7 @@ public final class LedgerActions {
         return page(money.entries().newestFirst(workspace, filter, before, limit + 1), limit, cursor);
     }
 
-    /** Of the caller's workspace; of all with {@code all=true}, which is an operator's. */
+    /** Verifies the caller's workspace, or with {@code all=true} all of them, for operators. */
     private ApiResponse verify(ApiRequest request) {
         boolean all = request.query().flag("all");
         if (all) {

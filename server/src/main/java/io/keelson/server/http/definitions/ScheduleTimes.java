@@ -83,7 +83,7 @@ public final class ScheduleTimes {
         }
     }
 
-    /** Those that are neither paused nor over. */
+    /** The schedules that are neither paused nor over. */
     private List<ScheduleRow> active(ApiRequest request) {
         return database.withConnection(c -> {
             List<ScheduleRow> all = new ArrayList<>();

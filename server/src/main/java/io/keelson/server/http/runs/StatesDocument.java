@@ -24,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** A run's state in every vocabulary, with the number of its tasks and steps in each state that occurs. */
 final class StatesDocument {
 
-    /** So many tasks or steps are in the same state and circumstance. */
+    /** The number of tasks or steps in the same state and circumstance. */
     private record Group<S>(S state, Circumstance when, long count) {}
 
     private StatesDocument() {}

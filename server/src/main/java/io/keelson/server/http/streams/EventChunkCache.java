@@ -63,7 +63,7 @@ final class EventChunkCache {
         this.most = most;
     }
 
-    /** Where the chunk ends in which the event after that one is, or the last event before. */
+    /** The end of the chunk that contains the event after that one, at most the last event. */
     static long end(long after, long last) {
         return Math.min(last, (after / CHUNK_SIZE + 1) * CHUNK_SIZE);
     }

@@ -62,7 +62,7 @@ final class FeedChunkCache {
         this.most = most;
     }
 
-    /** Where the chunk ends that begins after that id: all end at the same ids but for the last. */
+    /** The end of the chunk that begins after that id: all end at the same ids but for the last. */
     static long end(long after, long settled) {
         return Math.min(settled, (after / CHUNK_SIZE + 1) * CHUNK_SIZE);
     }

@@ -9,10 +9,10 @@ import java.util.UUID;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Which runs and tasks the events of a short time are about, instead of these events. Not thread-safe. */
+/** The runs and tasks of the events of a short time, instead of these events. Not thread-safe. */
 final class FeedDigest {
 
-    /** Of more tasks of a run, none is named. */
+    /** Maximum tasks of a run that are named. */
     private static final int MAX_TASKS = 200;
 
     private static final class Run {

@@ -39,7 +39,7 @@ public final class ApiProblem extends RuntimeException {
         return new ApiProblem(status, code.title(), code.name(), detail);
     }
 
-    /** Of a body with one problem. */
+    /** The rejection of a body with one problem. */
     public static ApiProblem of(String code, String pointer, String message) {
         return of(List.of(new PlanProblem(code, pointer, message)));
     }

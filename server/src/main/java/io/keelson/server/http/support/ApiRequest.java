@@ -123,7 +123,7 @@ public final class ApiRequest {
         return caller;
     }
 
-    /** Where the caller is in a trace of theirs; null where the header is missing or to be ignored. */
+    /** The caller's span; null if the header is missing or ignored. */
     @Nullable public TraceParent traceparent() {
         return traceparent(context);
     }

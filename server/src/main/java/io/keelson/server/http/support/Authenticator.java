@@ -139,7 +139,7 @@ public final class Authenticator {
         }
     }
 
-    /** Of two keys a proxy may have looked at the other one. */
+    /** The only key of a request: with two, a proxy may have checked the other one. */
     private static @Nullable String only(List<String> given) {
         if (given.size() > 1) {
             throw ApiProblem.of(ErrorCode.UNAUTHENTICATED, "send the header Authorization once")

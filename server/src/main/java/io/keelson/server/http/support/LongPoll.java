@@ -60,7 +60,7 @@ public final class LongPoll {
         }
     }
 
-    /** Something that must be looked up. */
+    /** A source that is polled. */
     public interface Lookup<T> {
         Page<T> look();
     }

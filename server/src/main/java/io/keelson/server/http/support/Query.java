@@ -95,7 +95,7 @@ public final class Query {
         return "true".equals(text(name));
     }
 
-    /** Of a day, its start in UTC; null where the parameter is absent. */
+    /** The parameter's instant, of a day its start in UTC; null if absent. */
     @Nullable public Instant time(String name) {
         return read(name, Query::instant);
     }

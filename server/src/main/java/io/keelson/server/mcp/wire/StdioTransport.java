@@ -30,7 +30,7 @@ import tools.jackson.databind.node.ObjectNode;
  * process. Bounds each line, and the number of unasked messages.
  */
 final class StdioTransport implements Transport {
-    /** Of a line of its standard error, in bytes; more is left out. */
+    /** Maximum bytes of a line of its standard error; the rest is left out. */
     private static final int MAX_ERROR_LINE = 2_000;
     /** Messages without a request of ours in a row, after which the server counts as broken. */
     private static final int MAX_UNASKED = 100_000;

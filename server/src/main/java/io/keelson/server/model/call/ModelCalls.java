@@ -41,7 +41,7 @@ public final class ModelCalls {
     /** The code of a model that gives no answer. */
     public static final String UNAVAILABLE = "MODEL_UNAVAILABLE";
 
-    /** Of text, for the estimate of a request whose answer is lost. */
+    /** Bytes of text for one token in the estimate of a request whose answer is lost. */
     private static final int BYTES_PER_TOKEN = 4;
 
     private final WorkspaceModels models;

@@ -17,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
  * judge's confidence is below one half.
  */
 final class Marks {
-    /** Of the weighted mean, where the plan does not say. */
+    /** The default pass mark of the weighted mean. */
     static final BigDecimal PASS = new BigDecimal("0.7");
 
     private static final int GOOD = 4;

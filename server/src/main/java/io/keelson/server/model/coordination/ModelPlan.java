@@ -32,7 +32,7 @@ public final class ModelPlan implements Tool {
 
     /** The tool's name. */
     public static final String NAME = Models.PLAN_TOOL;
-    /** Of a plan, where the run's configuration does not say. */
+    /** The default maximum of a plan's tasks. */
     static final int MAX_TASKS = 20;
 
     private static final ToolSpec SPEC = new ToolSpec(NAME,

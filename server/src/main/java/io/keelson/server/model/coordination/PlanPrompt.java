@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
  * workspace have the same instructions and facts. Problems of an earlier answer stand at the end.
  */
 final class PlanPrompt {
-    /** Of the built-in texts; changes with each of them. */
+    /** The version of the built-in texts; changes with each of them. */
     static final int VERSION = 1;
     /** The list of the facts that the mission's rule narrows. */
     private static final String TOOLS = "tools";

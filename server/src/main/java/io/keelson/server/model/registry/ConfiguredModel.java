@@ -40,7 +40,7 @@ public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String mo
         fallback = List.copyOf(fallback);
     }
 
-    /** Where requests to the model are sent. */
+    /** The endpoint for requests to the model. */
     public ModelEndpoint endpoint() {
         return new ModelEndpoint(name, wire, baseUrl, model, apiKey.get(), headers);
     }

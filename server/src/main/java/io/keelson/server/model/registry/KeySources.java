@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/** Where keys of providers are read from: variables of the environment, and files. Remembers the files. */
+/** Reads keys of providers from variables of the environment and files. Remembers the files. */
 public final class KeySources {
 
     /** Names that are shown in problems. Another text may be a key instead of a name. */

@@ -2,10 +2,10 @@ package io.keelson.server.model.registry;
 
 import java.util.Locale;
 
-/** Which requests to a model are kept as artifacts of their runs. */
+/** The requests to a model that are kept as artifacts of their runs. */
 public enum RecordRequests {
     NONE,
-    /** Those that get no answer, or one that cannot be used. */
+    /** Requests without an answer, or with one that cannot be used. */
     FAILED,
     ALL;
 

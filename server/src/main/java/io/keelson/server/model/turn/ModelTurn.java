@@ -38,7 +38,7 @@ public final class ModelTurn implements Tool {
     private static final double FULL = 0.8;
     /** The part of a model's context that a summary may fill. */
     private static final double SUMMARY = 0.2;
-    /** Of text, for the estimate of a request's tokens. */
+    /** Bytes of text for one token in the estimate of a request. */
     private static final int BYTES_PER_TOKEN = 3;
 
     private final ModelCalls calls;

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
  * the task's next turn, but for the message of the last turn, which none follows.
  */
 final class TurnPrompt {
-    /** Of the built-in texts; changes with each of them. */
+    /** The version of the built-in texts; changes with each of them. */
     static final int VERSION = 1;
 
     private static final String FRAME =

@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 /** {@code call_waits}: what calls of tools of other servers wait for. Each method uses the given connection. */
 public final class CallWaits {
 
-    /** Where a call is. */
+    /** The state of a call. */
     public enum State {
         /** It was sent, and its outcome is unknown. */
         SENT,

@@ -99,7 +99,7 @@ public final class WorkerRegistry {
     private static final String SERVED = """
             select distinct unnest(tools) as tool from workers where ?::uuid is null or workspace_id = ?""";
 
-    /** Of several workers the one counts that was seen last. */
+    /** The tools of workers; of several announcements, the one of the worker seen last counts. */
     private static final String ANNOUNCED = """
             select distinct on (s ->> 'name') s ->> 'name' as name, s::text as spec
               from workers w cross join lateral jsonb_array_elements(w.tool_specs) s

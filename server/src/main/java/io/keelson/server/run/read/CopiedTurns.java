@@ -93,7 +93,7 @@ public final class CopiedTurns {
         }
     }
 
-    /** Where a turn is: the number of the task that holds it, from 1, and its ordinal there. */
+    /** The place of a turn: the number of the task that holds it, from 1, and its ordinal there. */
     record Place(int part, int ordinal) {}
 
     private CopiedTurns() {}

@@ -55,7 +55,7 @@ public final class Explainer {
              where t.run_id = any (?) and not t.superseded and t.state_type <> 'terminal' and t.title <> g.title
              order by t.sequence_number, t.item_index limit 1000""";
 
-    /** Of approvals that wait; an explanation has at most a hundred tasks. */
+    /** The questions of waiting approvals; an explanation has at most a hundred tasks. */
     private static final String QUESTIONS = """
             select s.id, left(coalesce(s.resolved_input, s.input) ->> 'question', 300) as question
               from timers w join orchestration_steps s on s.id = w.subject

@@ -111,13 +111,13 @@ public final class RunReader {
      */
     public record Progress(long lastSeq, boolean ended) {}
 
-    /** Of an existing run of the workspace. */
+    /** The progress of an existing run of the workspace. */
     public Optional<Progress> progress(Connection c, UUID workspaceId, UUID run) throws SQLException {
         return first(c, ReadSql.PROGRESS_OF, ids(workspaceId, run))
                 .map(row -> new Progress(row.get("last_seq").longValue(), row.get("ended").booleanValue()));
     }
 
-    /** Of existing runs of all workspaces, deleted ones included. */
+    /** The progress of existing runs of all workspaces, deleted ones included. */
     public Map<UUID, Progress> progress(Connection c, Set<UUID> runs) throws SQLException {
         Map<UUID, Progress> found = new HashMap<>();
         ViewLoader.each(c, ReadSql.PROGRESS, runs, row -> found.put(ViewLoader.uuid(row, "run_id"),

@@ -21,7 +21,7 @@ public final class RunSearch {
 
     /** The runs that an action applies to. */
     public enum Wanted {
-        /** Those that have not ended. */
+        /** Runs that have not ended. */
         OPEN("r.state_type <> 'terminal'"),
         PAUSED("r.state = 'paused'"),
         ENDED("r.state_type = 'terminal'"),

@@ -18,7 +18,7 @@ public final class TaskAuthors {
 
     private TaskAuthors() {}
 
-    /** Those that its work was charged for, by the names of their prices. */
+    /** The models that its work was charged for, by the names of their prices. */
     public static Set<String> models(Connection c, UUID workspace, UUID run, UUID task) throws SQLException {
         try (PreparedStatement models = c.prepareStatement(MODELS)) {
             models.setObject(1, run);

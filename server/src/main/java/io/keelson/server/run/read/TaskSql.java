@@ -148,7 +148,7 @@ final class TaskSql {
 
     static final String LIGHT_STEPS = STEP_ROWS.formatted(STEP_COLUMNS.formatted(LIGHT_STEP_VALUES), STEP_VALUE_TABLE);
 
-    /** Of one task, also of its earlier attempts. */
+    /** The steps of one task, also of its earlier attempts. */
     private static final String STEPS_OF_TASK = """
             select %s
               from orchestration_tasks t

@@ -52,7 +52,7 @@ public final class Uploads {
         }
     }
 
-    /** Those of the ids that exist in the workspace. */
+    /** The uploads of these ids that exist in the workspace. */
     public Map<UUID, Uploaded> find(Connection c, UUID workspaceId, Collection<UUID> ids) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(FIND)) {
             statement.setObject(1, workspaceId);

@@ -25,7 +25,7 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
     private static final int BYTES_PER_ROW = 256;
 
     private final transient BinaryOut out;
-    /** Where it begins in {@link #out}, at whose end it ends. */
+    /** Its beginning in {@link #out}, at whose end it ends. */
     private final int start;
 
     private BinaryParameter(String type, BinaryOut out, int start) {

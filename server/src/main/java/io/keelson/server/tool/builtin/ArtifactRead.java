@@ -32,7 +32,7 @@ public final class ArtifactRead implements Tool {
     /** A part of a result. */
     public record Part(String text, long chars) {}
 
-    /** Where results are stored. */
+    /** The store of results. */
     @FunctionalInterface
     public interface Results {
 

@@ -19,7 +19,7 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
     /** More than this and the call is to be narrowed. */
     static final int MAX_VISITED = 1_000_000;
 
-    /** Something found; {@code open} gives its bytes when it is a file. */
+    /** A found entry; {@code open} gives its bytes if it is a file. */
     record Found(String path, BasicFileAttributes attributes, OpenFolder folder, Path name) {
         SeekableByteChannel open() throws IOException {
             return folder.file(name);
