@@ -1,4 +1,4 @@
-/** The client of a Keelson server: {@link io.keelson.client.Keelson} is where to begin. */
+/** The client of a Keelson server: {@link io.keelson.client.Keelson} is the entry. */
 @NullMarked
 package io.keelson.client;
 

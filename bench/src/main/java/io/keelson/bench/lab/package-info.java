@@ -1,4 +1,4 @@
-/** Where measuring takes place: PostgreSQL, the contenders' processes, and who else used the processors. */
+/** The environment of measurements: PostgreSQL, the contenders' processes, and other use of the processors. */
 @NullMarked
 package io.keelson.bench.lab;
 

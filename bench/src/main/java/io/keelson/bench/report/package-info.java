@@ -1,4 +1,4 @@
-/** What came of it: medians, tables, bars, JSON, a plot. */
+/** The report: medians, tables, bars, JSON, a plot. */
 @NullMarked
 package io.keelson.bench.report;
 

@@ -1,4 +1,4 @@
-/** Commands of recipes, schedules, agents and secrets. */
+/** Commands of recipes, schedules, agents, MCP servers and secrets. */
 @NullMarked
 package io.keelson.cli.definitions;
 

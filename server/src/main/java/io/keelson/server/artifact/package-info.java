@@ -1,4 +1,4 @@
-/** Artifacts: files a step leaves behind, stored by content with size and hash. */
+/** The store of artifacts' bytes: files of steps, each with size and SHA-256. */
 @NullMarked
 package io.keelson.server.artifact;
 

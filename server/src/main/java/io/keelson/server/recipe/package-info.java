@@ -1,4 +1,4 @@
-/** Missions that are kept to be run again, in versions. */
+/** Stored missions, in versions. */
 @NullMarked
 package io.keelson.server.recipe;
 
