@@ -91,11 +91,14 @@ class TransitionsTest {
         assertThat(api.rowCounts()).isEqualTo(before);
     }
 
-    /** A run put into a state by hand, for some states last no moment of their own. */
+    /**
+     * A run put into a state by hand, for some states last no moment of their own. It was updated in the future, as the
+     * reconciler would complete a running run that has no tasks and is older than a minute.
+     */
     private String runIn(RunState state) {
         String run = api.create(ApiServer.WAITS);
         api.sql("update orchestration_runs set state = '" + state.wire() + "', state_type = '" + state.type().wire()
-                + "', completed_at = " + (state.terminal() ? "now()" : "null")
+                + "', updated_at = now() + interval '1 hour', completed_at = " + (state.terminal() ? "now()" : "null")
                 + " where id = '" + run + "'");
         if (state == RunState.ESCALATED) {
             api.sql("insert into escalation_tickets (id, workspace_id, run_id, attempt, kind, severity, reason, message,"
