@@ -39,8 +39,8 @@ public final class Database implements AutoCloseable {
     /**
      * Checks that the database can be used, and opens the pool.
      *
-     * @throws DatabaseException DATABASE_UNREACHABLE, DATABASE_REFUSED, DATABASE_TOO_OLD, DATABASE_READ_ONLY or
-     *         DATABASE_POOLED
+     * @throws DatabaseException DATABASE_UNREACHABLE, DATABASE_REFUSED, DATABASE_TOO_OLD, DATABASE_NOT_UTF8,
+     *         DATABASE_READ_ONLY or DATABASE_POOLED
      */
     public Database(DatabaseUrl url, DatabaseOptions options) {
         this.url = url;

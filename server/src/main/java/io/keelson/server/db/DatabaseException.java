@@ -29,6 +29,8 @@ public final class DatabaseException extends RuntimeException {
         DATABASE_UNREACHABLE,
         /** The server answers but refuses us: wrong user, password or database name, or too few privileges. */
         DATABASE_REFUSED,
+        /** The database has another encoding than UTF8. */
+        DATABASE_NOT_UTF8,
         /** The database takes no changes: a standby, or made read-only. */
         DATABASE_READ_ONLY,
         /** A pooler in front of the database gives each transaction another session. */

@@ -22,13 +22,20 @@ final class DatabaseRequirements {
      * Connects and checks all conditions.
      *
      * @param properties of the driver, with user and password
-     * @throws DatabaseException DATABASE_UNREACHABLE, DATABASE_REFUSED, DATABASE_TOO_OLD, DATABASE_READ_ONLY or
-     *         DATABASE_POOLED
+     * @throws DatabaseException DATABASE_UNREACHABLE, DATABASE_REFUSED, DATABASE_TOO_OLD, DATABASE_NOT_UTF8,
+     *         DATABASE_READ_ONLY or DATABASE_POOLED
      */
     static void check(DatabaseUrl url, Properties properties) {
         properties.setProperty("preferQueryMode", "simple"); // a prepared statement is lost with its session
         try (Connection connection = url.connect(properties)) {
             requireNewEnough(url, connection.getMetaData().getDatabaseMajorVersion());
+            String encoding = text(connection, "show server_encoding");
+            if (!encoding.equals("UTF8")) {
+                throw new DatabaseException(Code.DATABASE_NOT_UTF8,
+                        "The database " + url + " has the encoding " + encoding
+                                + "; Keelson needs UTF8. Make one with: create database " + url.database()
+                                + " encoding 'UTF8' template template0");
+            }
             if (text(connection, "show transaction_read_only").equals("on")) {
                 throw new DatabaseException(Code.DATABASE_READ_ONLY, "The database " + url + " is read-only, such as a"
                         + " standby. Name the primary in KEELSON_DATABASE_URL; with several hosts, add"

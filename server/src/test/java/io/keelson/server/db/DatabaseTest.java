@@ -168,6 +168,15 @@ class DatabaseTest {
                 .hasMessageContaining("KEELSON_DATABASE_URL");
     }
 
+    @Test
+    void aDatabaseWithAnotherEncodingIsRefused() {
+        DatabaseUrl latin1 = TestDatabase.createLatin1Url();
+        assertThatThrownBy(() -> new Database(latin1, DatabaseOptions.DEFAULTS))
+                .isInstanceOfSatisfying(DatabaseException.class,
+                        e -> assertThat(e.code()).isEqualTo(Code.DATABASE_NOT_UTF8))
+                .hasMessageContaining("LATIN1").hasMessageContaining("encoding 'UTF8'");
+    }
+
     /** A pooler with two sessions of PostgreSQL: a client has the first one unless another client's transaction holds it. */
     @Test
     void aPoolerWithAnotherSessionForEachTransactionIsFound() throws SQLException {

@@ -78,6 +78,11 @@ public final class TestDatabase {
         return copyOf("template1");
     }
 
+    /** The same with the encoding LATIN1, as some older installations have. */
+    static DatabaseUrl createLatin1Url() {
+        return copyOf("template0 encoding 'LATIN1' locale_provider libc lc_collate 'C' lc_ctype 'C'");
+    }
+
     /** With the password, as settings take it. */
     public static String text(DatabaseUrl url) {
         return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database();
