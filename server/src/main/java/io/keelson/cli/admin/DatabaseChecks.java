@@ -20,6 +20,8 @@ import java.util.List;
 /** Whether there is a database to work with: the one that is named, else an embedded one that is started to see. */
 final class DatabaseChecks {
 
+    /** Connections for commits and notifications. */
+    private static final int CONNECTIONS_BESIDE_POOLS = 4;
     private static final Duration MAX_SKEW = Duration.ofSeconds(1);
 
     private final Clock clock;
@@ -31,7 +33,7 @@ final class DatabaseChecks {
     List<CheckResult> findings(Settings settings) {
         try {
             String url = settings.databaseUrl();
-            return url == null ? embedded(settings.dataDir()) : external(url);
+            return url == null ? embedded(settings) : look(DatabaseUrl.parse(url), true, settings);
         } catch (DatabaseException e) {
             return List.of(CheckResult.fail("database", e.code() + ": " + e.getMessage(),
                     settings.databaseUrl() == null
@@ -45,7 +47,8 @@ final class DatabaseChecks {
     }
 
     /** The data folder's own cluster where there is one; else one that is thrown away. */
-    private List<CheckResult> embedded(Path dataDir) throws IOException {
+    private List<CheckResult> embedded(Settings settings) throws IOException {
+        Path dataDir = settings.dataDir();
         Path temporary = Files.createTempDirectory("keelson-doctor");
         try {
             boolean exists = Files.isDirectory(dataDir.resolve("postgres"));
@@ -56,7 +59,7 @@ final class DatabaseChecks {
                 String took = AmountText.duration(Duration.between(begin, clock.instant()));
                 List<CheckResult> findings = new ArrayList<>();
                 findings.add(CheckResult.ok("embedded PostgreSQL", "started in " + took));
-                findings.addAll(look(postgres.url(), exists));
+                findings.addAll(look(postgres.url(), exists, settings));
                 return findings;
             }
         } finally {
@@ -64,11 +67,7 @@ final class DatabaseChecks {
         }
     }
 
-    private List<CheckResult> external(String url) {
-        return look(DatabaseUrl.parse(url), true);
-    }
-
-    private List<CheckResult> look(DatabaseUrl url, boolean lasting) {
+    private List<CheckResult> look(DatabaseUrl url, boolean lasting, Settings settings) {
         DatabaseProbe probe = DatabaseProbe.of(url, clock);
         List<CheckResult> findings = new ArrayList<>();
         findings.add(CheckResult.ok("database", url + ", PostgreSQL " + probe.version()));
@@ -81,6 +80,13 @@ final class DatabaseChecks {
                 : CheckResult.warn("clocks",
                         "this machine and the database differ by " + AmountText.duration(probe.skew()),
                         "synchronize both clocks by NTP: displayed times would be wrong"));
+        int wanted = settings.databaseConnections() + CONNECTIONS_BESIDE_POOLS;
+        if (probe.connections() < wanted) {
+            findings.add(CheckResult.warn("connections", "the database permits this user " + probe.connections()
+                    + ", and a server opens up to " + wanted,
+                    "raise max_connections or the connection limit of the user"
+                            + " or the database, or lower KEELSON_DATABASE_CONNECTIONS"));
+        }
         if (!probe.rlsPossible()) {
             findings.add(CheckResult.warn("row-level security",
                     "the database user has BYPASSRLS and cannot create a role without it",

@@ -171,6 +171,19 @@ class ServerCommandTest {
     }
 
     @Test
+    void doctorComparesTheConnectionsThatADatabasePermits() throws Exception {
+        DatabaseUrl url = TestDatabase.createUrlOfPlainOwner();
+        Map<String, String> settings = Map.of("KEELSON_DATA_DIR", folder.resolve("few").toString(),
+                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(url));
+        assertThat(InProcessCli.run(settings, "doctor").out()).doesNotContain("connections");
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+            statement.execute("alter database " + url.database() + " connection limit 19");
+        }
+        assertThat(InProcessCli.run(settings, "doctor").out())
+                .contains("permits this user 19, and a server opens up to 20", "KEELSON_DATABASE_CONNECTIONS");
+    }
+
+    @Test
     @Breadth.InPart(5)
     void doctorNamesATemporaryFolderThatCannotBeWritten() throws Exception {
         Path missing = folder.resolve("missing");
