@@ -108,7 +108,7 @@ class DashboardAnswersTest extends DashboardChecks {
 
         show(page, call, "echo");
         page.keyboard().press("a");
-        PlaywrightAssertions.assertThat(dialog(page)).containsText("The call is made with");
+        PlaywrightAssertions.assertThat(dialog(page)).containsText("The call is made once, with this input");
         dialog(page).getByLabel("input").fill("{\"sum\": 4}");
         accept(page);
         api.awaitState(call, "completed");
