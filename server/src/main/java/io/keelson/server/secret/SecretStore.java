@@ -244,7 +244,7 @@ public final class SecretStore {
         return key.id();
     }
 
-    /** The names of all its keys, the present one first. */
+    /** The names of all its keys, first the one that encrypts new secrets. */
     public List<String> keyIds() {
         return Stream.concat(Stream.of(key.id()), keys.keySet().stream()).distinct().toList();
     }

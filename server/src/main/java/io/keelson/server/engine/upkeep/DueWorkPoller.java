@@ -78,7 +78,7 @@ public final class DueWorkPoller implements AutoCloseable {
         return pause(due.nextLease());
     }
 
-    /** Reads the due work; the observer hears whether the database answered the read, not whether that work can be done. */
+    /** Reads the due work; the observer receives whether the database answered, not whether the work can be done. */
     private Due due() {
         boolean answered = false;
         try {
