@@ -17,23 +17,9 @@ import java.util.function.Predicate;
 /**
  * The commands that wait for a commit, shared by all committing threads. A run is in one commit at a time: a commit
  * takes its commands in the order of their submission, and later ones wait until {@link #release}. Runs take turns.
- * Thread-safe.
- *
- * <p>Commands that begin or end tasks have commits apart from the others. Such a commit has some thirty statements, a commit
- * of the others has four. So the two execute beside each other, and neither repeats the statements of the other.
+ * Thread-safe. {@link BatchPolicy} decides when a commit begins.
  */
 final class CommandQueue {
-    /**
-     * The number of commands with which another commit begins beside a running one of the same line. The statements of a
-     * commit cost the database more than the rows of a few commands, so fewer commands wait for the next commit.
-     */
-    static final int WORTH_ANOTHER_COMMIT = 24;
-    /** The number of commands on tasks with which their commit begins before the next one on steps. */
-    static final int WORTH_COMMIT_ON_TASKS = 8;
-    /** The number of commands on steps with which their commit begins beside one on tasks. */
-    static final int WORTH_COMMIT_ON_STEPS = 4;
-
-    private static final int MAX_BATCH = 300;
     private static final int YIELDS = 100;
 
     private final int maxUnanswered;
@@ -66,24 +52,19 @@ final class CommandQueue {
             ready.addAndGet(run.commands.size());
         }
 
-        private boolean worthCommit() {
-            return ready.get() >= (commits.get() == 0 ? 1 : WORTH_ANOTHER_COMMIT);
-        }
-
-        private boolean idle() {
-            return ready.get() + commits.get() == 0;
+        private BatchPolicy.Line state() {
+            return new BatchPolicy.Line(ready.get(), commits.get(), passed.get());
         }
 
         /** Begins a commit. */
         private List<PendingCommand> takeBefore(Line other) {
             List<PendingCommand> batch = new ArrayList<>();
-            int waiting = ready.get();
-            int enough = waiting >= 2 * WORTH_ANOTHER_COMMIT ? Math.min(MAX_BATCH, (waiting + 1) / 2) : MAX_BATCH;
+            int enough = BatchPolicy.enough(ready.get());
             while (!turns.isEmpty() && batch.size() < enough) {
                 Waiting run = turns.remove();
                 run.inCommit = true;
                 ready.addAndGet(-run.commands.size());
-                while (!run.commands.isEmpty() && batch.size() < MAX_BATCH) {
+                while (!run.commands.isEmpty() && batch.size() < BatchPolicy.MAX_BATCH) {
                     batch.add(run.commands.remove());
                 }
             }
@@ -157,9 +138,7 @@ final class CommandQueue {
     }
 
     /**
-     * Waits until a commit is worth it, and takes commands of a line for it: those of half the runs if both halves are worth
-     * a commit, so that one half is decided while the database writes the other. The caller has their runs to itself until
-     * {@link #release}.
+     * Waits until a commit is due, and takes its commands. Their runs are in no other commit until {@link #release}.
      *
      * @return empty when the queue is closed and other threads commit what is left
      */
@@ -202,20 +181,12 @@ final class CommandQueue {
         return onTask.test(pending.command) ? tasks : steps;
     }
 
+    private BatchPolicy.Next next() {
+        return BatchPolicy.next(tasks.state(), steps.state());
+    }
+
     private boolean worthCommit() {
-        return worthCommitOnTasks() || worthCommitOnSteps();
-    }
-
-    /** A few commands on steps wait for the end of a commit on tasks, but do not let more than two begin. */
-    private boolean worthCommitOnSteps() {
-        return steps.worthCommit()
-                && (steps.ready.get() >= WORTH_COMMIT_ON_STEPS || steps.passed.get() > 1 || tasks.commits.get() == 0);
-    }
-
-    /** A few commands on tasks wait for others while one commit on steps begins. */
-    private boolean worthCommitOnTasks() {
-        return tasks.worthCommit()
-                && (tasks.ready.get() >= WORTH_COMMIT_ON_TASKS || tasks.passed.get() > 0 || steps.idle());
+        return next() != BatchPolicy.Next.NEITHER;
     }
 
     private synchronized boolean beginLooking() {
@@ -238,18 +209,15 @@ final class CommandQueue {
         do {
             before = tasks.ready.get() + steps.ready.get();
             Thread.yield();
-        } while (tasks.ready.get() + steps.ready.get() > before && before < MAX_BATCH);
+        } while (tasks.ready.get() + steps.ready.get() > before && before < BatchPolicy.MAX_BATCH);
     }
 
     private synchronized List<PendingCommand> endLooking() {
-        List<PendingCommand> batch = List.of();
-        boolean onTasks = worthCommitOnTasks();
-        boolean onSteps = worthCommitOnSteps();
-        if (onTasks && !(onSteps && steps.passed.get() > tasks.passed.get())) {
-            batch = tasks.takeBefore(steps);
-        } else if (onSteps) {
-            batch = steps.takeBefore(tasks);
-        }
+        List<PendingCommand> batch = switch (next()) {
+            case TASKS -> tasks.takeBefore(steps);
+            case STEPS -> steps.takeBefore(tasks);
+            case NEITHER -> List.of();
+        };
         looking = false;
         if (worthCommit()) {
             notify();

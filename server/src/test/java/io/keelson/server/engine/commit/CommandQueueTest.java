@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 /** Which commands a committing thread gets, and when. */
 @Timeout(60)
 class CommandQueueTest {
-    private static final int ENOUGH = CommandQueue.WORTH_ANOTHER_COMMIT;
+    private static final int ENOUGH = BatchPolicy.ANOTHER_COMMIT;
 
     private final CommandQueue queue = new CommandQueue(1_000_000, Long.MAX_VALUE, Command.FailRun.class::isInstance);
 
@@ -108,12 +108,12 @@ class CommandQueueTest {
 
     @Test
     void commandsOnTasksHaveCommitsOfTheirOwn() throws Exception {
-        others(CommandQueue.WORTH_COMMIT_ON_STEPS);
-        onTasks(CommandQueue.WORTH_COMMIT_ON_TASKS);
+        others(BatchPolicy.COMMIT_ON_STEPS);
+        onTasks(BatchPolicy.COMMIT_ON_TASKS);
         List<PendingCommand> tasks = queue.take();
-        assertThat(tasks).hasSize(CommandQueue.WORTH_COMMIT_ON_TASKS).allMatch(CommandQueueTest::onTask);
+        assertThat(tasks).hasSize(BatchPolicy.COMMIT_ON_TASKS).allMatch(CommandQueueTest::onTask);
         List<PendingCommand> steps = queue.take();
-        assertThat(steps).as("beside it").hasSize(CommandQueue.WORTH_COMMIT_ON_STEPS)
+        assertThat(steps).as("beside it").hasSize(BatchPolicy.COMMIT_ON_STEPS)
                 .noneMatch(CommandQueueTest::onTask);
 
         onTasks(ENOUGH);
@@ -124,12 +124,12 @@ class CommandQueueTest {
     void aFewCommandsOnStepsWaitForTheEndOfACommitOnTasks() throws Exception {
         onTasks(1);
         List<PendingCommand> task = queue.take();
-        others(CommandQueue.WORTH_COMMIT_ON_STEPS - 1);
+        others(BatchPolicy.COMMIT_ON_STEPS - 1);
         FutureTask<List<PendingCommand>> second = new FutureTask<>(queue::take);
         Thread thread = Thread.ofPlatform().start(second);
         Awaitility.await().until(() -> thread.getState() == Thread.State.WAITING);
         others(1);
-        assertThat(second.get(30, TimeUnit.SECONDS)).hasSize(CommandQueue.WORTH_COMMIT_ON_STEPS);
+        assertThat(second.get(30, TimeUnit.SECONDS)).hasSize(BatchPolicy.COMMIT_ON_STEPS);
         end(second.get());
 
         others(1);

@@ -86,7 +86,7 @@ class CommitterTest {
                     .thenAccept(_ -> answers.add("resume"));
             CompletableFuture<?> again = pause(committer, run.id()).thenAccept(_ -> answers.add("again"));
             List<CompletableFuture<Reply>> beside = Stream.generate(() -> create(committer, run(nodes, "")))
-                    .limit(CommandQueue.WORTH_ANOTHER_COMMIT).toList();
+                    .limit(BatchPolicy.ANOTHER_COMMIT).toList();
             try {
                 assertThat(beside).extracting(CompletableFuture::join).containsOnly(Reply.CHANGED);
                 assertThat(answers).isEmpty();
