@@ -4,10 +4,10 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -15,25 +15,28 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * How much of a long test is executed: a part by {@code ./check}, another one each day of the week, and
- * everything by {@code ./check --all}. {@code -Dkeelson.part=1} selects a part.
+ * How much of a long test is executed. {@code ./check} executes one of seven parts, selected by
+ * {@code scripts/check-part} from the commit. {@code -Dkeelson.part=1} or {@code -Dkeelson.part=1,4} selects parts; without it
+ * all parts are executed. {@code ./check --all} also executes the long runs.
  */
 public final class Breadth {
     private static final boolean ALL = Boolean.getBoolean("keelson.long");
-    private static final int PARTS = 7;
-    private static final int PART = Integer.getInteger("keelson.part",
-            LocalDate.now(ZoneOffset.UTC).getDayOfWeek().getValue() - 1);
+    private static final int COUNT = 7;
+    /** The executed parts, in the order of their selection. */
+    private static final List<Integer> PARTS = ALL
+            ? List.of(0, 1, 2, 3, 4, 5, 6)
+            : Stream.of(System.getProperty("keelson.part", "0,1,2,3,4,5,6").split(",")).map(Integer::valueOf).toList();
 
     private Breadth() {}
 
-    /** Returns the elements of the part: every seventh one. Consecutive elements are in different parts. */
+    /** Returns the elements of the executed parts. Consecutive elements are in different parts. */
     public static <T> List<T> of(List<T> all) {
         return IntStream.range(0, all.size()).filter(Breadth::has).mapToObj(all::get).toList();
     }
 
-    /** True if the part has the case of this number, from 0: every seventh one. */
+    /** True if an executed part has the case of this number, from 0. */
     public static boolean has(int number) {
-        return ALL || number % PARTS == PART;
+        return PARTS.contains(number % COUNT);
     }
 
     /** Returns {@code all} with {@code ./check --all}, else {@code usual}, in every part. */
@@ -41,17 +44,17 @@ public final class Breadth {
         return ALL ? all : usual;
     }
 
-    /** Returns the number of the part, with which a test that makes up its own cases makes up others each day. */
+    /** Returns the first executed part. A test that generates its cases uses it as a seed. */
     public static int part() {
-        return PART;
+        return PARTS.getFirst();
     }
 
-    /** True if every part is executed. */
+    /** True for {@code ./check --all}. */
     public static boolean all() {
         return ALL;
     }
 
-    /** A test, or a class of tests, that is executed in one part only, and with {@code ./check --all}. */
+    /** A test, or a class of tests, of one part. */
     @Target({ElementType.TYPE, ElementType.METHOD})
     @Retention(RetentionPolicy.RUNTIME)
     @ExtendWith({OfItsPart.class, InFailures.class})
@@ -63,9 +66,9 @@ public final class Breadth {
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
             return context.getElement().map(test -> test.getAnnotation(InPart.class))
-                    .filter(its -> !ALL && its.value() != PART)
+                    .filter(its -> !PARTS.contains(its.value()))
                     .map(its -> ConditionEvaluationResult.disabled(
-                            "executed in part %d, -Dkeelson.part=%1$d; this is part %d".formatted(its.value(), PART)))
+                            "executed in part %d, -Dkeelson.part=%1$d; selected: %s".formatted(its.value(), PARTS)))
                     .orElseGet(() -> ConditionEvaluationResult.enabled("of this part"));
         }
     }
@@ -74,9 +77,9 @@ public final class Breadth {
     public static final class InFailures implements TestExecutionExceptionHandler {
         @Override
         public void handleTestExecutionException(ExtensionContext test, Throwable failure) throws Throwable {
-            failure.addSuppressed(new AssertionError(ALL ? "all parts were executed: -Dkeelson.long=true"
-                    : "part %d of 0 to %d was executed: repeat it with -Dkeelson.part=%1$d".formatted(PART,
-                            PARTS - 1)));
+            failure.addSuppressed(new AssertionError(ALL ? "executed with -Dkeelson.long=true"
+                    : "repeat it with -Dkeelson.part="
+                            + PARTS.stream().map(String::valueOf).collect(Collectors.joining(","))));
             throw failure;
         }
     }
