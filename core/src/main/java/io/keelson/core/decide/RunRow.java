@@ -381,11 +381,11 @@ public final class RunRow {
         return softLimit;
     }
 
-    /** True once people were warned of the cost. */
     public @Nullable String turnModel() {
         return turnModel;
     }
 
+    /** True once people were warned of the cost. */
     public boolean budgetWarned() {
         return budgetWarned;
     }

@@ -124,7 +124,7 @@ final class World {
     }
 
     private Funds funds() {
-        return new Funds(prices, bank.purse());
+        return new Funds(prices, bank.balances());
     }
 
     static World start(RunPolicy policy, Plan plan) {

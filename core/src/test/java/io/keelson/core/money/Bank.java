@@ -74,7 +74,7 @@ public final class Bank {
     }
 
     /** Knows what is there now. */
-    public CreditBalances purse() {
+    public CreditBalances balances() {
         Map<UUID, BigDecimal> available = new HashMap<>();
         balances.forEach((workspace, accounts) -> available.put(workspace,
                 accounts.available.subtract(withheld.getOrDefault(workspace, Amounts.ZERO))));

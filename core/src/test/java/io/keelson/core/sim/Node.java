@@ -199,9 +199,9 @@ final class Node {
             locked(batch, tried, false);
             return;
         }
-        OptimisticBalances purse = new OptimisticBalances();
-        BatchCommit batchCommit = new BatchCommit(this, batch, sim.now().plus(skew), false, Set.of(), purse);
-        if (purse.needsLock()) {
+        OptimisticBalances balances = new OptimisticBalances();
+        BatchCommit batchCommit = new BatchCommit(this, batch, sim.now().plus(skew), false, Set.of(), balances);
+        if (balances.needsLock()) {
             forget(batch);
             locked(batch, tried, true);
             return;
@@ -234,7 +234,7 @@ final class Node {
         });
         OptimisticBalances trusting = new OptimisticBalances();
         BatchCommit batchCommit =
-                new BatchCommit(this, batch, sim.now(), true, loaded, looking ? sim.bank.purse() : trusting);
+                new BatchCommit(this, batch, sim.now(), true, loaded, looking ? sim.bank.balances() : trusting);
         if (trusting.needsLock()) {
             forget(batch);
             locked(batch, tried, true);

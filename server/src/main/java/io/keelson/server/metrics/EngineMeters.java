@@ -45,9 +45,9 @@ final class EngineMeters implements Observer {
     private final Map<String, Counter> failures = new ConcurrentHashMap<>();
     private final Map<Transfer.Kind, Counter> entries = new EnumMap<>(Transfer.Kind.class);
     private final Map<Transfer.Kind, Counter> credits = new EnumMap<>(Transfer.Kind.class);
-    private final Map<Way, Counter> flushes = new EnumMap<>(Way.class);
+    private final Map<BatchPath, Counter> flushes = new EnumMap<>(BatchPath.class);
     private final Map<Duty, Counter> looks = new EnumMap<>(Duty.class);
-    private final Map<Duty, Counter> mended = new EnumMap<>(Duty.class);
+    private final Map<Duty, Counter> repairs = new EnumMap<>(Duty.class);
     private final Timer flushTime;
     private final DistributionSummary flushSize;
     private final Counter overloaded;
@@ -83,12 +83,12 @@ final class EngineMeters implements Observer {
             entries.put(kind, meters.counter(Metric.LEDGER_ENTRIES, kind.wire()));
             credits.put(kind, meters.counter(Metric.CREDITS, kind.wire()));
         }
-        for (Way way : Way.values()) {
-            flushes.put(way, meters.counter(Metric.COMMIT_BATCHES, word(way)));
+        for (BatchPath path : BatchPath.values()) {
+            flushes.put(path, meters.counter(Metric.COMMIT_BATCHES, word(path)));
         }
         for (Duty duty : Duty.values()) {
             looks.put(duty, meters.counter(Metric.RECONCILER_SCANS, word(duty)));
-            mended.put(duty, meters.counter(Metric.RECONCILER_REPAIRS, word(duty)));
+            repairs.put(duty, meters.counter(Metric.RECONCILER_REPAIRS, word(duty)));
         }
         triggers.put(OTHER, meters.counter(Metric.RUNS_SUBMITTED, OTHER));
         failures.put(OTHER, meters.counter(Metric.RUNS_FAILED, OTHER));
@@ -174,8 +174,8 @@ final class EngineMeters implements Observer {
     }
 
     @Override
-    public void flushed(Way way, int commands, long nanos) {
-        add(flushes.get(way), 1);
+    public void batchEnded(BatchPath path, int commands, long nanos) {
+        add(flushes.get(path), 1);
         flushTime.record(nanos, TimeUnit.NANOSECONDS);
         flushSize.record(commands);
     }
@@ -186,9 +186,9 @@ final class EngineMeters implements Observer {
     }
 
     @Override
-    public void mended(Duty duty, int found) {
+    public void repaired(Duty duty, int found) {
         add(looks.get(duty), 1);
-        add(mended.get(duty), found);
+        add(repairs.get(duty), found);
     }
 
     @Override

@@ -65,7 +65,7 @@ public enum Metric {
             "1 when the database answered with the gauges of the whole installation, else 0"),
     COMMIT_BATCHES(Kind.COUNTER, "keelson_commit_batches_total",
             "batches of commands: decided `at_hand`; under locks, again or from the start, for a `stale` view "
-                    + "or a `poor` workspace; `refused` by the database",
+                    + "or a workspace with `insufficient_credits`; `refused` by the database",
             "way"),
     COMMIT_BATCH_TIME(Kind.HISTOGRAM, "keelson_commit_batch_duration_seconds",
             "from a batch's first decision to its commit"),

@@ -68,8 +68,8 @@ public final class ScheduledRuns implements RunSubmitter {
             case SubmissionResult.Existing(UUID run) when run.equals(time.runId()) -> new Outcome.Submitted();
             case SubmissionResult.Existing(UUID run) -> externalIdTaken(run);
             case SubmissionResult.ExternalIdTaken(UUID run) -> externalIdTaken(run);
-            case SubmissionResult.InsufficientCredits poor ->
-                new Outcome.Refused("INSUFFICIENT_CREDITS", poor.message());
+            case SubmissionResult.InsufficientCredits insufficient ->
+                new Outcome.Refused("INSUFFICIENT_CREDITS", insufficient.message());
             case SubmissionResult.LimitReached reached -> new Outcome.Refused(reached.code(), reached.message());
             case SubmissionResult.Rejected(Reply.Rejected reply) -> new Outcome.Refused(reply.code(), reply.message());
         };

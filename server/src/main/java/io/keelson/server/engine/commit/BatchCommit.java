@@ -103,28 +103,28 @@ public final class BatchCommit {
      */
     public void run(Connection connection, CreditSlots own, List<PendingCommand> commands) throws SQLException {
         long begun = System.nanoTime();
-        Observer.Way way = Observer.Way.REFUSED;
+        Observer.BatchPath path = Observer.BatchPath.REFUSED;
         try {
             Batch batch = new Batch(commands, views);
-            way = way(connection, own, batch);
+            path = path(connection, own, batch);
             batch.returnViews();
         } finally {
-            observer.flushed(way, commands.size(), System.nanoTime() - begun);
+            observer.batchEnded(path, commands.size(), System.nanoTime() - begun);
         }
     }
 
-    private Observer.Way way(Connection connection, CreditSlots own, Batch batch) throws SQLException {
-        Observer.Way way = Observer.Way.AT_HAND;
+    private Observer.BatchPath path(Connection connection, CreditSlots own, Batch batch) throws SQLException {
+        Observer.BatchPath path = Observer.BatchPath.AT_HAND;
         Outcome outcome = onViewsAtHand(connection, own, batch);
         if (outcome == Outcome.STALE) {
-            way = Observer.Way.STALE;
+            path = Observer.BatchPath.STALE;
             outcome = locked(connection, own, batch);
         }
         if (outcome == Outcome.INSUFFICIENT_CREDITS) {
-            way = Observer.Way.INSUFFICIENT_CREDITS;
+            path = Observer.BatchPath.INSUFFICIENT_CREDITS;
             locked(connection, null, batch);
         }
-        return way;
+        return path;
     }
 
     private Outcome onViewsAtHand(Connection connection, CreditSlots own, Batch batch) throws SQLException {
@@ -199,7 +199,7 @@ public final class BatchCommit {
                     use(pending, commitContext.used, keys);
                 }
             }
-            if (commitContext.funds.balances() instanceof OptimisticBalances purse && purse.needsLock()) {
+            if (commitContext.funds.balances() instanceof OptimisticBalances balances && balances.needsLock()) {
                 throw new BalanceTooLowException("the balance was not read");
             }
             if (!commitContext.locked) {

@@ -10,7 +10,7 @@ public interface Observer {
     Observer NONE = new Observer() {};
 
     /** How a batch was decided and committed. */
-    enum Way {
+    enum BatchPath {
         /** Decided on views in memory, proven by the write. */
         AT_HAND,
         /** A view was missing or not current: decided under the runs' locks. */
@@ -34,13 +34,13 @@ public interface Observer {
     default void committed(ChangeSet changes, Instant now) {}
 
     /** A batch of that many commands was tried, and took that long. */
-    default void flushed(Way way, int commands, long nanos) {}
+    default void batchEnded(BatchPath path, int commands, long nanos) {}
 
     /** A command was refused because of overload. */
     default void overloaded() {}
 
     /** A duty has run, with that many findings. */
-    default void mended(Duty duty, int found) {}
+    default void repaired(Duty duty, int found) {}
 
     /** Whether the database answered the poller. */
     default void database(boolean answers) {}

@@ -13,9 +13,9 @@ public record Observers(Observer first, Observer second) implements Observer {
     }
 
     @Override
-    public void flushed(Way way, int commands, long nanos) {
-        first.flushed(way, commands, nanos);
-        second.flushed(way, commands, nanos);
+    public void batchEnded(BatchPath path, int commands, long nanos) {
+        first.batchEnded(path, commands, nanos);
+        second.batchEnded(path, commands, nanos);
     }
 
     @Override
@@ -25,9 +25,9 @@ public record Observers(Observer first, Observer second) implements Observer {
     }
 
     @Override
-    public void mended(Duty duty, int found) {
-        first.mended(duty, found);
-        second.mended(duty, found);
+    public void repaired(Duty duty, int found) {
+        first.repaired(duty, found);
+        second.repaired(duty, found);
     }
 
     @Override

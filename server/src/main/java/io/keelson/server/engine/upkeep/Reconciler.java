@@ -80,7 +80,7 @@ public final class Reconciler {
         if (!gone.isEmpty()) {
             database.runInTransaction(c -> store.disarm(c, gone));
         }
-        observer.mended(Observer.Duty.TIMERS, due.size());
+        observer.repaired(Observer.Duty.TIMERS, due.size());
         return due.size();
     }
 
@@ -100,7 +100,7 @@ public final class Reconciler {
     private int act(Observer.Duty duty, List<Command> found) {
         List<CompletableFuture<Reply>> answers = found.stream().map(commands).toList();
         answers.forEach(CompletableFuture::join);
-        observer.mended(duty, found.size());
+        observer.repaired(duty, found.size());
         return found.size();
     }
 }

@@ -175,8 +175,8 @@ public final class RunActions {
     }
 
     private void requireCredits(ApiRequest request, UUID run) {
-        credits.restart(request.workspace(), run).ifPresent(poor -> {
-            throw RunSubmissions.problem(poor);
+        credits.restart(request.workspace(), run).ifPresent(insufficient -> {
+            throw RunSubmissions.problem(insufficient);
         });
     }
 

@@ -19,9 +19,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header {@code Idempotency-Key}: for 24 hours, a request that comes again under
- * its key is answered as it was the first time, and nothing is done again. The key is used by the transaction that does
- * what was asked, so that no crash comes between. What was refused uses no key.
+ * The header {@code Idempotency-Key}: for 24 hours, a repeated request under the same key gets the
+ * first answer and changes nothing. The transaction of the request also stores the key, so no crash separates them. A refused
+ * request does not consume its key.
  */
 public final class Idempotency {
 
@@ -109,7 +109,8 @@ public final class Idempotency {
             } catch (Commands.KeyUsed e) {
                 known = known(use);
             } catch (ApiProblem problem) {
-                known = known(use); // another server may have done it meanwhile, and what it did be what refuses this
+                // Another server may have executed the request; then this refusal is a consequence of it.
+                known = known(use);
                 if (known.isEmpty()) {
                     throw problem;
                 }

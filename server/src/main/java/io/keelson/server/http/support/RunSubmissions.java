@@ -60,7 +60,7 @@ public final class RunSubmissions {
             case SubmissionResult.ExternalIdTaken(UUID run) -> throw ApiProblem
                     .of(ErrorCode.EXTERNAL_ID_TAKEN, "the external id belongs to run " + run)
                     .with("pointer", "/external_id").with("run_id", run.toString());
-            case SubmissionResult.InsufficientCredits poor -> throw problem(poor);
+            case SubmissionResult.InsufficientCredits insufficient -> throw problem(insufficient);
             case SubmissionResult.LimitReached reached -> throw problem(reached);
             case SubmissionResult.Rejected rejected -> throw Submission.problem(rejected.reply());
         };
@@ -69,8 +69,8 @@ public final class RunSubmissions {
     /** @param created false for a run that has the external id and existed before */
     public record Submitted(UUID run, boolean created) {}
 
-    public static ApiProblem problem(SubmissionResult.InsufficientCredits poor) {
-        return ApiProblem.of(ErrorCode.INSUFFICIENT_CREDITS, poor.message());
+    public static ApiProblem problem(SubmissionResult.InsufficientCredits insufficient) {
+        return ApiProblem.of(ErrorCode.INSUFFICIENT_CREDITS, insufficient.message());
     }
 
     private static ApiProblem problem(SubmissionResult.LimitReached reached) {

@@ -31,7 +31,7 @@ public final class Submission {
         return keyed == null ? null : keyed.use().of(command.runId());
     }
 
-    /** As {@link #submit}, where a refusal does no harm. */
+    /** Submits a command and ignores a refusal. */
     public void offer(ApiRequest request, Command command) throws InterruptedException {
         if (!repeats(request)) {
             var _ = commit(command, use(request, command));
@@ -44,7 +44,7 @@ public final class Submission {
         return keyed != null && keyed.repeated();
     }
 
-    /** As {@link #submit(Notification, Command)} of what goes before the command that is asked for, and does no harm twice. */
+    /** Submits a preparatory, idempotent command. It uses no idempotency key. */
     public void prepare(ApiRequest request, Command command) throws InterruptedException {
         if (!repeats(request)) {
             submit(command, null);

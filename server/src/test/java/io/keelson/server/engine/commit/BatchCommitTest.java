@@ -126,13 +126,13 @@ class BatchCommitTest {
                 CountingProxy proxy = new CountingProxy(nodes.database.url());
                 Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS.withPoolSize(1));
                 Connection connection = database.committerConnection()) {
-            List<Observer.Way> ways = new ArrayList<>();
+            List<Observer.BatchPath> ways = new ArrayList<>();
             BatchCommit batchCommit = new BatchCommit(store.runs(), new ViewCache(1_000),
                     UuidCreator::getTimeOrderedEpoch, bystander, new DatabaseTime(nanos::get), () -> Prices.NONE,
                     new Observer() {
                         @Override
-                        public void flushed(Way way, int commands, long took) {
-                            ways.add(way);
+                        public void batchEnded(BatchPath path, int commands, long took) {
+                            ways.add(path);
                         }
                     });
             Command create = create(nodes);
@@ -159,8 +159,8 @@ class BatchCommitTest {
             });
             batchCommit.run(connection, CreditSlots.only(0),
                     List.of(new PendingCommand(new Command.Resume(run, Nodes.WHO))));
-            assertThat(ways).as("a view has no outage after its load").containsExactly(Observer.Way.AT_HAND,
-                    Observer.Way.STALE);
+            assertThat(ways).as("a view has no outage after its load").containsExactly(Observer.BatchPath.AT_HAND,
+                    Observer.BatchPath.STALE);
             assertThat(nodes.state(run)).isEqualTo("running");
         }
     }

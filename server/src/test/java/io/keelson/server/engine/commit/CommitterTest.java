@@ -66,7 +66,7 @@ class CommitterTest {
         public void committed(ChangeSet changes, Instant now) {}
 
         @Override
-        public void flushed(Way way, int commands, long nanos) {
+        public void batchEnded(BatchPath path, int commands, long nanos) {
             batches.add(commands);
         }
     }

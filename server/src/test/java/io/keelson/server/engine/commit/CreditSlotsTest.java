@@ -72,7 +72,7 @@ class CreditSlotsTest {
         public void committed(ChangeSet changes, Instant now) {}
     };
 
-    private final List<Observer.Way> ways = Collections.synchronizedList(new ArrayList<>());
+    private final List<Observer.BatchPath> ways = Collections.synchronizedList(new ArrayList<>());
     private Nodes nodes;
     private BatchCommit batchCommit;
 
@@ -86,8 +86,8 @@ class CreditSlotsTest {
                 new BatchCommit(Nodes.storeAt(now).runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
                         BYSTANDER, time, () -> Prices.NONE, new Observer() {
                             @Override
-                            public void flushed(Way way, int commands, long nanos) {
-                                ways.add(way);
+                            public void batchEnded(BatchPath path, int commands, long nanos) {
+                                ways.add(path);
                             }
                         });
     }
@@ -130,20 +130,20 @@ class CreditSlotsTest {
             assertThat(slots()).containsExactly("9.000000", "10.000000", "10.000000", "10.000000");
             other.rollback();
         }
-        assertThat(ways).containsExactly(Observer.Way.AT_HAND);
+        assertThat(ways).containsExactly(Observer.BatchPath.AT_HAND);
     }
 
     /** Four credits, one in each slot. */
     @ParameterizedTest
     @CsvSource({"1, AT_HAND, true", "1.000001, INSUFFICIENT_CREDITS, true", "4, INSUFFICIENT_CREDITS, true",
             "4.000001, INSUFFICIENT_CREDITS, false"})
-    void theSumDecidesNotTheSlot(String cost, Observer.Way way, boolean accepted) throws Exception {
+    void theSumDecidesNotTheSlot(String cost, Observer.BatchPath path, boolean accepted) throws Exception {
         TestCredits.grant(nodes.database, Nodes.WORKSPACE, "4");
         try (Connection own = nodes.database.committerConnection()) {
             Reply reply = commit(own, 2, create(cost)).getFirst();
             assertThat(reply instanceof Reply.Rejected).isEqualTo(!accepted);
         }
-        assertThat(ways).containsExactly(way);
+        assertThat(ways).containsExactly(path);
         BigDecimal left = new BigDecimal("4").subtract(accepted ? new BigDecimal(cost) : BigDecimal.ZERO);
         assertThat(slots().stream().map(BigDecimal::new).reduce(BigDecimal.ZERO, BigDecimal::add))
                 .isEqualByComparingTo(left);
@@ -228,7 +228,7 @@ class CreditSlotsTest {
             }
         }
         assertThat(answers).as("some accepted, some refused").containsExactlyInAnyOrder(true, false);
-        assertThat(ways).contains(Observer.Way.AT_HAND, Observer.Way.INSUFFICIENT_CREDITS);
+        assertThat(ways).contains(Observer.BatchPath.AT_HAND, Observer.BatchPath.INSUFFICIENT_CREDITS);
         assertThat(nodes.database.<List<String>>withConnection(c -> query(c, """
                 select sum(reserved)::int || ' reserved of ' || sum(available + reserved)::int || ', ' || sum(spent)::int
                   from credit_balances"""))).containsExactly(open + " reserved of 24, 0");
