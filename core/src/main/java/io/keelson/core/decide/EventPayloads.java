@@ -123,11 +123,18 @@ final class EventPayloads {
         }
     }
 
-    /** The failure of the earlier attempts, else the deferral of this one. */
+    /** The deferral of this attempt, else the failure of the earlier ones, which are its task's for a turn. */
     private static String fallbackReason(StepRow step) {
-        return step.deferredFor != null && step.deferredFor.startsWith(Deferral.MODEL) ? "MODEL_BUSY"
-                : step.errorCode != null ? step.errorCode
-                        : step.spec().kind() == StepKind.TURN ? "an earlier turn's model" : "not independent";
+        if (step.deferredFor != null && step.deferredFor.startsWith(Deferral.MODEL)) {
+            return "MODEL_BUSY";
+        }
+        if (step.errorCode != null) {
+            return step.errorCode;
+        }
+        TaskRow task = step.task();
+        return step.spec().kind() != StepKind.TURN ? "not independent"
+                : task.errorCode != null && ErrorClass.INFRASTRUCTURE.wire().equals(task.errorClass) ? task.errorCode
+                        : "an earlier turn's model";
     }
 
     /** Names the answers that a try has not received and no execution fetches. */

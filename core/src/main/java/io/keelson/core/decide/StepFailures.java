@@ -1,7 +1,6 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
-import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
@@ -37,7 +36,7 @@ final class StepFailures {
         RetryDecision decision = TaskFailures.decide(d, step.spec().retry(), error, step.attempt - step.grantedRetries,
                 step.failures, step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures);
         judge(d, step, error, needsPerson(d, error, decision) ? escalating(decision)
-                : isAnswer(step, error) ? failing(decision) : decision, spent);
+                : decision.action() == Action.ESCALATE && taskTries(step) ? failing(decision) : decision, spent);
     }
 
     /** True when only a person can change what a provider refuses: its quota is used up, or the key is not accepted. */
@@ -51,16 +50,10 @@ final class StepFailures {
                 decision.failures(), 0, 0);
     }
 
-    /** True when a model has answered a turn badly: the same request is not sent again. */
-    private static boolean isAnswer(StepRow step, StepError error) {
-        return error.errorClass() == ErrorClass.QUALITY && step.spec().kind() == StepKind.TURN
-                && step.spec().tool().equals(RunsOn.SERVER.tool());
-    }
-
+    /** The task decides whether a person is asked. */
     private static RetryDecision failing(RetryDecision decision) {
-        return decision.action() != Action.RETRY && decision.action() != Action.ESCALATE ? decision
-                : new RetryDecision(Action.FAIL, RetryReason.NON_RETRYABLE_ERROR, Duration.ZERO, decision.attempts(),
-                        decision.failures(), 0, 0);
+        return new RetryDecision(Action.FAIL, decision.reason(), Duration.ZERO, decision.attempts(),
+                decision.failures(), decision.remainingAttempts(), decision.remainingFailures());
     }
 
     /** The system that the step needs has been busy for too long; already recorded. */
@@ -107,7 +100,7 @@ final class StepFailures {
                 Tickets.failure(d, step.task(), step, error, decision.reason().wire());
             }
             case FAIL -> {
-                step.failureIgnored = ignoresFailure(step);
+                step.failureIgnored = ignoresFailure(d, step, error);
                 d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, step.failureIgnored));
                 failed(d, step, error, new PayloadPart.Failure(error.code(), error.errorClass().wire(),
                         error.message(), decision.reason().wire(), null));
@@ -123,7 +116,7 @@ final class StepFailures {
     /** A step without a holder has failed for good: a rejected approval, an input that cannot be resolved. */
     static void refused(Decision d, StepRow step, StepError error, StepPayload payload) {
         remember(step, error);
-        step.failureIgnored = ignoresFailure(step);
+        step.failureIgnored = ignoresFailure(d, step, error);
         d.move(step, StepState.FAILED, payload);
         failed(d, step, error, PayloadPart.Failure.of(error));
     }
@@ -134,9 +127,10 @@ final class StepFailures {
         step.errorClass = error.errorClass().wire();
     }
 
-    private static boolean ignoresFailure(StepRow step) {
-        return step.spec().kind() == StepKind.CALL
-                || mode(step.task()) == FailureMode.CONTINUE && step.spec().kind() != StepKind.VERIFY;
+    private static boolean ignoresFailure(Decision d, StepRow step, StepError error) {
+        return step.spec().kind() == StepKind.CALL || mode(step.task()) == FailureMode.CONTINUE
+                && step.spec().kind() != StepKind.VERIFY
+                && !(taskTries(step) && TaskFailures.decide(d, step.task(), error).action() != Action.FAIL);
     }
 
     /** A task's failure mode after a step's final failure; children of a group leave CONTINUE to the group. */
@@ -158,13 +152,17 @@ final class StepFailures {
             }
             return;
         }
-        boolean ownPolicy = step.spec().kind() == StepKind.TURN && !triedBefore(step)
-                || error.code().equals(WORKER_LOST);
         switch (mode(task)) {
-            case CONTINUE -> TaskProgress.advance(d, task, null);
+            case CONTINUE -> {
+                if (step.failureIgnored) {
+                    TaskProgress.advance(d, task, null);
+                } else {
+                    TaskFailures.task(d, task, error);
+                }
+            }
             case RETRY -> TaskFailures.task(d, task, error);
             case FAIL_FAST -> {
-                if (ownPolicy && !task.system()) {
+                if (taskTries(step) || error.code().equals(WORKER_LOST) && !task.system()) {
                     TaskFailures.task(d, task, error);
                 } else {
                     TaskFailures.rejected(task, error);
@@ -177,8 +175,10 @@ final class StepFailures {
         }
     }
 
-    /** True where only the step's own retries count: its task's do not multiply them. */
-    private static boolean triedBefore(StepRow step) {
-        return step.spec().retry().maxAttempts() > 1 && step.task().spec().policy().retry() == null;
+    /** True for a turn whose tries are the attempts of its task; a turn with tries of its own does not multiply them. */
+    private static boolean taskTries(StepRow step) {
+        TaskRow task = step.task();
+        return step.spec().kind() == StepKind.TURN && !task.system()
+                && (step.spec().retry().maxAttempts() == 1 || task.spec().policy().retry() != null);
     }
 }

@@ -34,13 +34,12 @@ final class TaskFailures {
     /** A task has failed as a whole: its own policy decides. */
     static void task(Decision d, TaskRow task, StepError error) {
         rejected(task, error);
+        TaskMoves.cancelSteps(d, task);
+        RetryDecision decision = decide(d, task, error);
         task.failures++;
         task.errorCode = error.code();
         task.errorMessage = error.message();
         task.errorClass = error.errorClass().wire();
-        TaskMoves.cancelSteps(d, task);
-        RetryDecision decision = decide(d, policy(d, task), error, task.attempt - task.grantedRetries, task.failures,
-                task.startedAt, known(d, task), task.id().getLeastSignificantBits() ^ task.failures);
         EventPayloads.crashed(d, task, error);
         switch (decision.action()) {
             case RETRY -> {
@@ -67,6 +66,13 @@ final class TaskFailures {
             }
             case ABORT -> abort(d, decision.reason(), task, error);
         }
+    }
+
+    /** The decision of the task's own policy on a failure of the whole task. */
+    static RetryDecision decide(Decision d, TaskRow task, StepError error) {
+        int failures = task.failures + 1;
+        return decide(d, policy(d, task), error, task.attempt - task.grantedRetries, failures, task.startedAt,
+                known(d, task), task.id().getLeastSignificantBits() ^ failures);
     }
 
     /** @param when null parks it until a person has answered */

@@ -24,6 +24,8 @@ import io.keelson.core.policy.CallApprovals;
 import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.EscalationPolicy;
+import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -66,7 +68,7 @@ class AgentTurnsTest {
     }
 
     private static StepSpec turn(RunsOn runsOn) {
-        return new StepSpec("turn", StepKind.TURN, runsOn.tool(), "{}", RetryPolicy.STEP, Duration.ofSeconds(9));
+        return new StepSpec("turn", StepKind.TURN, runsOn.tool(), "{}", RetryPolicy.NONE, Duration.ofSeconds(9));
     }
 
     private Reply answer(TurnAnswer answer, String holder, NextStepRequest request) {
@@ -390,21 +392,46 @@ class AgentTurnsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"WORKERS, QUALITY, running", "SERVER, QUALITY, awaiting_retry", "SERVER, INFRASTRUCTURE, running"})
-    void badAnswerOfAModelIsNotAskedForAgainInTheSameAttempt(RunsOn runsOn, ErrorClass errorClass, String task) {
-        world = world(0, runsOn);
-        StepRow turn = world.claim("a");
-        world.send(new Command.Fail(world.id(), turn.id(), turn.leaseEpoch(),
-                new StepError("MODEL_REFUSED", errorClass, "no"), Result.of("null"), Actor.agent("w1")));
-        assertThat(world.task("a").state().wire()).isEqualTo(task);
+    @CsvSource({"WORKERS, QUALITY, fail_fast", "SERVER, QUALITY, fail_fast", "WORKERS, INFRASTRUCTURE, fail_fast",
+            "SERVER, INFRASTRUCTURE, fail_fast", "SERVER, INFRASTRUCTURE, continue", "WORKERS, INFRASTRUCTURE, retry"})
+    void aTurnIsTriedOnceInEachAttemptOfItsTask(RunsOn runsOn, ErrorClass errorClass, String mode) {
+        world = World.start(rules().policy(), plan(task("a").step(turn(runsOn)).mode(FailureMode.of(mode))));
+        failThreeTimes(errorClass);
+        assertThat(world.events.stream().filter(event -> event.type() == EventType.TASK_RETRYING)
+                .map(event -> event.members().get("retry_after_seconds"))).containsExactly(10.0, 20.0);
+        assertThat(world.events).noneMatch(event -> event.type() == EventType.STEP_RETRYING);
+        assertThat(world.task("a").attempt()).isEqualTo(3);
+        assertThat(world.task("a").state())
+                .isEqualTo(mode.equals("continue") ? TaskState.SKIPPED : TaskState.FAILED);
+        assertThat(world.events.stream().filter(event -> event.type() == EventType.STEP_FAILED)
+                .map(event -> event.members().get("failure_ignored")))
+                .containsExactly(null, null, mode.equals("continue") ? true : null);
+    }
+
+    private void failThreeTimes(ErrorClass errorClass) {
+        world.fail(world.claim("a"), errorClass);
+        for (int i = 0; i < 2; i++) {
+            world.deliver(TimerKind.TASK_RETRY, world.task("a").id());
+            world.fail(world.claim("a"), errorClass);
+        }
+    }
+
+    @Test
+    void aPersonIsAskedAboutATurnWhenTheAttemptsOfItsTaskAreUsedUp() {
+        world = World.start(
+                rules().escalation(new EscalationPolicy(true, true, Duration.ofSeconds(300), 5, 0.5)).policy(),
+                plan(task("a").step(turn(RunsOn.WORKERS))));
+        failThreeTimes(ErrorClass.INFRASTRUCTURE);
+        assertThat(world.view.tickets()).hasSize(1).allMatch(ticket -> ticket.stepId() == null);
     }
 
     @Test
     void invalidAnswerFailsTheTurnWithARetry() {
         Reply reply = answer(new TurnAnswer.Unreadable("what?"), "w1", null);
         assertThat(((Reply.Rejected) reply).code()).isEqualTo("TURN_UNREADABLE");
-        world.nextBackoff();
-        assertThat(world.claim("a").attempt()).isEqualTo(2);
+        world.deliver(TimerKind.TASK_RETRY, world.task("a").id());
+        world.claim("a");
+        assertThat(world.task("a").attempt()).isEqualTo(2);
     }
 
     @Test

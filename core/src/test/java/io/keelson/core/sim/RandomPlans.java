@@ -231,7 +231,8 @@ final class RandomPlans {
             case APPROVAL, WAIT, SIGNAL, RUN -> kind.wire();
             case CALL -> throw new IllegalArgumentException("no plan has calls");
         };
-        return new StepSpec(name, kind, tool, "{}", chance(80) ? RetryPolicy.STEP : SLOW,
+        return new StepSpec(name, kind, tool, "{}",
+                !chance(80) ? SLOW : kind == StepKind.TURN ? RetryPolicy.NONE : RetryPolicy.STEP,
                 Duration.ofSeconds(chance(20) ? 5 : 40));
     }
 

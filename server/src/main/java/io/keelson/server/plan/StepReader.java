@@ -75,9 +75,9 @@ final class StepReader {
                         tool.equals(TURN_TOOL) ? TURN_TIMEOUT : toolTimeout.apply(tool)));
     }
 
-    /** The only step of a task without steps: its agent's turn. */
+    /** The only step of a task without steps: its agent's turn, once in each attempt of the task. */
     StepSpec turn(ObjectNode input, RunsOn runsOn) {
-        return new StepSpec("turn", StepKind.TURN, runsOn.tool(), input.toString(), RetryPolicy.STEP,
+        return new StepSpec("turn", StepKind.TURN, runsOn.tool(), input.toString(), RetryPolicy.NONE,
                 runsOn == RunsOn.SERVER ? SERVER_TURN_TIMEOUT : TURN_TIMEOUT);
     }
 

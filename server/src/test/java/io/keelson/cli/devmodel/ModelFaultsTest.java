@@ -78,13 +78,17 @@ class ModelFaultsTest {
         model.close();
     }
 
-    /** @param more members of the task */
     private Run run(String model, String title, String more) {
+        return run(model, title, 1, more);
+    }
+
+    /** @param more members of the task */
+    private Run run(String model, String title, int attempts, String more) {
         return keelson.runs().create(RunRequest.of(Json.read("""
                 {"name": "one", "start": true, "config": {"timeouts": {"provider_wait_seconds": %s}, "escalation": {"enabled": false}},
-                 "plan": {"tasks": [{"id": "t", "title": "%s", "retry": {"max_attempts": 1}, "suggested_agent":
+                 "plan": {"tasks": [{"id": "t", "title": "%s", "retry": {"max_attempts": %d, "base_delay_seconds": 0.1}, "suggested_agent":
                  {"type": "contractor", "agent_name": "c", "model": "%s", "tools": ["echo", "json.transform"]}%s}]}}"""
-                .formatted(model.equals("absurd") ? 1 : 3600, title, model, more))));
+                .formatted(model.equals("absurd") ? 1 : 3600, title, attempts, model, more))));
     }
 
     private Run ended(Run run) {
@@ -152,9 +156,9 @@ class ModelFaultsTest {
     @CsvSource({"malformed, MODEL_ANSWER_UNREADABLE", "html, MODEL_ANSWER_UNREADABLE", "plain, MODEL_ANSWER_UNREADABLE",
             "empty, MODEL_ANSWER_UNREADABLE"})
     void anUnreadableAnswerIsTriedAgain(String fault, String code) {
-        Run run = run("spoilt", "An answer that is " + fault, "");
+        Run run = run("spoilt", "An answer that is " + fault, 3, "");
         assertThat(ended(run).state()).isEqualTo("completed");
-        assertThat(event(run, "step_retrying").payload().path("error_code").asString(""))
+        assertThat(event(run, "task_retrying").payload().path("error_code").asString(""))
                 .isEqualTo(code);
         assertThat(steps(run)).hasSize(1);
     }

@@ -485,6 +485,27 @@ class DispatchApiTest {
         assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("GONE");
     }
 
+    @Test
+    void aFailedTurnIsTriedOnceInEachAttemptOfItsTask() {
+        String run = api.create("""
+                {"name": "m", "start": true, "config": {"retry": {"max_retries_per_task": 3, "backoff_base_seconds": 0.1}},
+                 "plan": {"tasks": [{"id": "t", "title": "Work"}]}}""");
+        for (int attempt = 1; attempt <= 3; attempt++) {
+            JsonNode turn = items(api.post("/api/v1/dispatch/claim",
+                    "{\"worker_id\": \"w\", \"tools\": [\"agent.turn\"], \"wait_ms\": 20000}")).getFirst();
+            report("fail", turn, ", \"error_code\": \"DOWN\", \"error_class\": \"infrastructure\"");
+        }
+        assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("DOWN");
+        List<JsonNode> events = items(api.get("/api/v1/runs/" + run + "/events?limit=500"));
+        assertThat(events.stream().filter(event -> event.get("event_type").stringValue().equals("task_retrying"))
+                .map(event -> event.at("/payload/retry_after_seconds").doubleValue())).containsExactly(0.1, 0.2);
+        assertThat(events).extracting(event -> event.get("event_type").stringValue())
+                .filteredOn(type -> type.equals("task_crashed") || type.equals("step_retrying")).hasSize(3)
+                .containsOnly("task_crashed");
+        assertThat(events.stream().filter(event -> event.get("event_type").stringValue().equals("task_failed"))
+                .map(event -> event.at("/payload/total_attempts").intValue())).containsExactly(3);
+    }
+
     /** Its heartbeats keep the lease, not the time: that is the step's, and what it runs out of is tried again, then fails. */
     @Test
     void heartbeatsAloneDoNotExtendATimeout() {

@@ -102,12 +102,13 @@ public final class ModelCalls {
      * that have failed for the provider, after the model was busy for too long, or where an earlier request went to it.
      *
      * @param before the model that answered an earlier request of the task; null for none
+     * @param failed whether earlier requests have failed
      * @param fits which models may answer; the one of that name is also chosen where none does
      */
     public ConfiguredModel chosen(ToolCall call, String name, @Nullable String before,
-            Predicate<ConfiguredModel> fits) throws ToolFailure {
+            boolean failed, Predicate<ConfiguredModel> fits) throws ToolFailure {
         ConfiguredModel asked = find(call, name);
-        boolean elsewhere = lastAttempt(call) || call.deferred().compareTo(asked.fallbackAfter()) >= 0
+        boolean elsewhere = failed || call.deferred().compareTo(asked.fallbackAfter()) >= 0
                 || !fits.test(asked);
         ConfiguredModel usable = null;
         for (String other : asked.fallback()) {

@@ -100,7 +100,7 @@ public final class ModelGenerate implements Tool {
             throws ToolFailure, InterruptedException {
         JsonNode input = call.input();
         String asked = input.get("model").stringValue();
-        ConfiguredModel model = calls.chosen(call, asked, null, fits);
+        ConfiguredModel model = calls.chosen(call, asked, null, ModelCalls.lastAttempt(call), fits);
         if (!fits.test(model)) {
             throw ToolFailure.permanent("JUDGE_NOT_INDEPENDENT", "the model '" + asked + "' is of the family '"
                     + model.family() + "' of an author, and no fallback is of another");

@@ -76,7 +76,7 @@ public final class ModelPlan implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         JsonNode input = call.input();
         String asked = input.get("model").stringValue();
-        ConfiguredModel model = calls.chosen(call, asked, null, _ -> true);
+        ConfiguredModel model = calls.chosen(call, asked, null, ModelCalls.lastAttempt(call), _ -> true);
         ObjectNode known = facts.apply(call.workspaceId());
         ModelRequest request =
                 ModelCalls.held(call, model, PlanPrompt.of(input, known, model.maxOutputTokens()), null, 0);

@@ -68,7 +68,8 @@ public final class ModelTurn implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         TurnInputView input = new TurnInputView(call.input());
         ConfiguredModel model =
-                calls.chosen(call, String.valueOf(input.text("model")), input.lastModel(), _ -> true);
+                calls.chosen(call, String.valueOf(input.text("model")), input.lastModel(), input.unanswered(),
+                        _ -> true);
         TurnTools tools = new TurnTools(input.tools(), tool -> catalogue.find(call.workspaceId(), tool),
                 tool -> catalogue.ofWorkspaces().unusable(call.workspaceId(), tool),
                 announced.apply(call.workspaceId()));
@@ -82,7 +83,7 @@ public final class ModelTurn implements Tool {
                 whole.afterLastAnswer());
         ModelAnswer answer;
         try {
-            answer = calls.send(call, model, request, call.log()::answer, ModelCalls.lastAttempt(call));
+            answer = calls.send(call, model, request, call.log()::answer, outlasts(model, input));
         } catch (ToolFailure e) {
             if (compactable && turns - 1 > input.compacted() && e.code().equals("CONTEXT_OVERFLOW")) {
                 return compact(call, input, tools, model, turns - 1);
@@ -104,13 +105,19 @@ public final class ModelTurn implements Tool {
         }
     }
 
+    /** Whether the turn waits for a provider that is out of order: the task's next attempt goes to a fallback of its model. */
+    private static boolean outlasts(ConfiguredModel model, TurnInputView input) {
+        return model.fallback().isEmpty() || input.unanswered();
+    }
+
     /** Has the model summarise the first turns, so that the next turn's request is shorter. The newest may be too long for that. */
     private ToolResult compact(ToolCall call, TurnInputView input, TurnTools tools, ConfiguredModel model, int turns)
             throws ToolFailure, InterruptedException {
         int most = Math.min(model.maxOutputTokens(), Math.max(1, (int) (model.contextTokens() * SUMMARY)));
         ModelRequest request =
                 ModelCalls.held(call, model, TurnPrompt.compacting(input, tools, model.wire(), turns, most), null, 0);
-        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE, ModelCalls.lastAttempt(call));
+        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE,
+                outlasts(model, input));
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());
         ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());

@@ -33,8 +33,12 @@ record TurnInputView(JsonNode json) {
     /** Why the result of the task's last attempt was not accepted; null for none, and where no result was the reason. */
     @Nullable JsonNode feedback() {
         JsonNode feedback = json.path("feedback");
-        String errorClass = feedback.path("error_class").asString("");
-        return feedback.isObject() && !errorClass.equals(ErrorClass.INFRASTRUCTURE.wire()) ? feedback : null;
+        return feedback.isObject() && !unanswered() ? feedback : null;
+    }
+
+    /** Whether the task's last attempt ended without a result: its worker was lost, or its model gave no answer. */
+    boolean unanswered() {
+        return ErrorClass.INFRASTRUCTURE.wire().equals(json.path("feedback").path("error_class").asString(""));
     }
 
     /** The index of the turn that ended the last attempt whose turns are kept; -1 for none. */
