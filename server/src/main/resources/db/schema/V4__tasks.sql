@@ -296,6 +296,7 @@ create table if not exists step_results (
     error_code varchar(100),
     error_class text,
     error_message text,
+    system text,
     model text,
     tokens bigint not null,
     usage jsonb,
@@ -326,11 +327,11 @@ create or replace trigger step_results_one after insert or update on step_result
     for each row execute function keelson_one_result();
 
 create or replace view work_results with (security_invoker = true) as
-select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code, error_class, error_message, model,
-    tokens, usage, cost, holder, recorded_at
+select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code, error_class, error_message, system,
+    model, tokens, usage, cost, holder, recorded_at
   from step_results
 union all
-select id, result_epoch, run_id, 'completed'::varchar(20), attempt, started_at, result_input, output_hash, null, null, null, model,
+select id, result_epoch, run_id, 'completed'::varchar(20), attempt, started_at, result_input, output_hash, null, null, null, null, model,
     tokens, usage, cost, completed_by, completed_at
   from task_steps
  where completed_by is not null;
@@ -341,6 +342,8 @@ comment on column work_results.input is
     'resolved input, secrets redacted, cut above 64 KiB; null when the plan''s input has no expressions';
 comment on column work_results.output_hash is
     'of the output as reported, before secrets were redacted; null for reported failures and for results of the server itself';
+comment on column work_results.system is
+    'of a failure: the system outside of Keelson that was out of order, such as model:NAME; null where none is known to have been';
 comment on column work_results.usage is 'the parts of the tokens; null when there are none';
 comment on column work_results.cost is 'credits';
 

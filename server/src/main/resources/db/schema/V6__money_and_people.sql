@@ -244,6 +244,7 @@ create table if not exists escalation_tickets (
     severity varchar(20) not null check (severity in ('medium', 'high', 'critical')),
     reason varchar(100) not null,
     error_code varchar(100),
+    system text,
     message text not null,
     state varchar(20) not null generated always as (case when resolution is null then 'open' else 'resolved' end)
         stored,
@@ -258,6 +259,8 @@ create table if not exists escalation_tickets (
 comment on table escalation_tickets is
     'Questions that the failure policy asks a person; an escalated run waits for their answers.';
 comment on column escalation_tickets.severity is 'rises when no answer comes';
+comment on column escalation_tickets.system is
+    'the system outside of Keelson that is out of order, such as model:NAME; null where none is known to be';
 comment on column escalation_tickets.resolution is 'void: what it asked about has ended without an answer';
 
 create index if not exists ix_escalation_tickets_open on escalation_tickets (workspace_id, opened_at, id)

@@ -56,7 +56,7 @@ create type keelson_report_run as (run_id uuid, failures int4, tokens int8, cost
 create type keelson_report_task as (task_id uuid, report_type text, agent text);
 create type keelson_result_new as (step_id uuid, epoch int4, run_id uuid, outcome text, attempt int4,
     started_at timestamptz, input jsonb, output_hash int8, error_code text, error_class text, error_message text,
-    model text, tokens int8, usage jsonb, cost numeric, holder text);
+    system text, model text, tokens int8, usage jsonb, cost numeric, holder text);
 create type keelson_run_change as (id uuid, state text, state_type text, attempt_number int4, effect_generation int4,
     failing bool, agent_count int4, task_count int4, tasks_completed int4, tasks_failed int4, tasks_skipped int4,
     steps_total int4, total_tokens int4, total_cost numeric, started_at timestamptz, completed_at timestamptz,
@@ -123,7 +123,7 @@ create type keelson_task_new as (id uuid, run_id uuid, workspace_id uuid, attemp
 create type keelson_ticket_change as (id uuid, severity text, resolution text, resolved_by text, comment text,
     resolved_at timestamptz);
 create type keelson_ticket_new as (id uuid, workspace_id uuid, run_id uuid, attempt int4, kind text, task_id uuid,
-    step_id uuid, severity text, reason text, error_code text, message text, resolution text, resolved_by text,
+    step_id uuid, severity text, reason text, error_code text, system text, message text, resolution text, resolved_by text,
     comment text, opened_at timestamptz, resolved_at timestamptz);
 create type keelson_timer as (kind text, subject uuid, run_id uuid, due_at timestamptz);
 create type keelson_timer_key as (kind text, subject uuid);

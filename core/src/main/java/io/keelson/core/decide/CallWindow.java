@@ -4,10 +4,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Counts a run's recent calls and their failures per second. Forgets what is older than the window. */
+/**
+ * Counts a run's recent calls and their failures per second. All failures of one system that is out of order count as one.
+ * Forgets what is older than the window.
+ */
 public final class CallWindow {
     private final Duration length;
     private final Deque<Bucket> buckets = new ArrayDeque<>();
@@ -17,6 +22,7 @@ public final class CallWindow {
         private final long second;
         private int calls;
         private int errors;
+        private final Set<String> systems = new HashSet<>();
 
         private Bucket(long second) {
             this.second = second;
@@ -27,8 +33,13 @@ public final class CallWindow {
         this.length = length;
     }
 
-    /** Counts calls that ended in one second; in order of time. */
-    public void add(Instant at, int calls, int errors) {
+    /**
+     * Counts calls that ended in one second; in order of time.
+     *
+     * @param errors other failures than those of the systems
+     * @param systems that were out of order
+     */
+    public void add(Instant at, int calls, int errors, Set<String> systems) {
         if (ignoredUntil != null && !at.isAfter(ignoredUntil)) {
             return;
         }
@@ -40,6 +51,7 @@ public final class CallWindow {
         }
         last.calls += calls;
         last.errors += errors;
+        last.systems.addAll(systems);
     }
 
     /** Forgets all calls so far. */
@@ -53,7 +65,8 @@ public final class CallWindow {
     }
 
     int errors(Instant now) {
-        return recent(now).mapToInt(bucket -> bucket.errors).sum();
+        return recent(now).mapToInt(bucket -> bucket.errors).sum()
+                + (int) recent(now).flatMap(bucket -> bucket.systems.stream()).distinct().count();
     }
 
     private Stream<Bucket> recent(Instant now) {

@@ -120,6 +120,10 @@ public final class ChangeSet {
         public @Nullable String errorCode() {
             return error == null ? null : error.code();
         }
+
+        public @Nullable String system() {
+            return error == null ? null : error.system();
+        }
     }
 
     public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {}

@@ -512,13 +512,13 @@ public final class Explain {
         String busy = step.deferredFor;
         if (busy != null && busy.startsWith(Deferral.MODEL)) {
             add(step, "MODEL_BUSY", "its model '" + busy.substring(Deferral.MODEL.length())
-                    + "' is busy, and it is sent again then", step.nextRunAt, List.of(busy));
+                    + "' is busy or out of order, and it is sent again then", step.nextRunAt, List.of(busy));
         } else if (busy != null && busy.startsWith(Deferral.INBOX)) {
             add(step, "QUESTION", "its tool asks a person, see item " + busy.substring(Deferral.INBOX.length())
                     + " of the inbox", null, List.of(busy));
         } else {
             add(step, "DEFERRED", (busy == null ? "a system that it needs" : "'" + busy + "'")
-                    + " is busy, and it is tried again then", step.nextRunAt,
+                    + " is busy or out of order, and it is tried again then", step.nextRunAt,
                     busy == null ? List.of() : List.of(busy));
         }
         deadline(step.task(), step.nextRunAt);

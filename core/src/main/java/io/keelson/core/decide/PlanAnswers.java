@@ -124,7 +124,7 @@ final class PlanAnswers {
     private static void requestApproval(Decision d, String reason, @Nullable String errorCode, String message) {
         if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
             Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
-                    Severity.MEDIUM, reason, errorCode, message, d.now));
+                    Severity.MEDIUM, reason, errorCode, null, message, d.now));
         }
     }
 

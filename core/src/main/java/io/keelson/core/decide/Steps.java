@@ -171,9 +171,9 @@ final class Steps {
         EventPayloads.lost(d, step, command.lost());
         Deferral deferral = command.deferral();
         if (deferral != null && !deferrable(d, step, deferral).isPositive()) {
-            Recorded recorded =
-                    record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", deferral.error());
-            StepFailures.exhausted(d, step, deferral.error(), recorded.spent());
+            StepError error = deferral.error().of(deferral.busy());
+            Recorded recorded = record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", error);
+            StepFailures.exhausted(d, step, error, recorded.spent());
             EventPayloads.unfetched(d, step, command.lost());
             return Reply.CHANGED;
         }
@@ -319,7 +319,9 @@ final class Steps {
         Cost cost = Credits.cost(d, step, result);
         String holder = Objects.requireNonNull(step.holder);
         boolean failed = error != null;
-        d.view.calls.add(d.now, 1, error == null || AgentMistakes.isMistake(step, error) ? 0 : 1);
+        String system = error == null ? null : error.system();
+        d.view.calls.add(d.now, 1, error == null || system != null || AgentMistakes.isMistake(step, error) ? 0 : 1,
+                system == null ? Set.of() : Set.of(system));
         CountedTime.spare(d.changes, step, step.deferredSince, d.now);
         step.resultEpoch = step.leaseEpoch;
         step.tokens += result.tokens().total();

@@ -1,6 +1,7 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.policy.RetryReason;
+import io.keelson.core.run.StepError;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Locale;
@@ -18,6 +19,7 @@ public final class TicketRow {
     private final int attempt;
     private final String reason;
     private final @Nullable String errorCode;
+    private final @Nullable String system;
     private final String message;
     private final Instant openedAt;
 
@@ -70,9 +72,10 @@ public final class TicketRow {
      * @param stepId the step; null when it is about the whole task or run
      * @param reason why a person is asked, a code
      * @param errorCode of the failure; null for none
+     * @param system that is out of order, see {@link StepError#system}
      */
     public TicketRow(UUID id, Kind kind, int attempt, @Nullable UUID taskId, @Nullable UUID stepId, Severity severity,
-            String reason, @Nullable String errorCode, String message, Instant openedAt) {
+            String reason, @Nullable String errorCode, @Nullable String system, String message, Instant openedAt) {
         this.id = id;
         this.kind = kind;
         this.attempt = attempt;
@@ -81,6 +84,7 @@ public final class TicketRow {
         this.severity = severity;
         this.reason = reason;
         this.errorCode = errorCode;
+        this.system = system;
         this.message = message;
         this.openedAt = openedAt;
     }
@@ -124,6 +128,11 @@ public final class TicketRow {
 
     public @Nullable String errorCode() {
         return errorCode;
+    }
+
+    /** The system that is out of order; null where none is known to be. */
+    public @Nullable String system() {
+        return system;
     }
 
     public String message() {

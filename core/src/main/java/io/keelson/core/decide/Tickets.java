@@ -19,7 +19,7 @@ final class Tickets {
     static void failure(Decision d, TaskRow task, @Nullable StepRow step, StepError error, String reason) {
         String what = step == null ? "task '" + task.key() + "'" : "step '" + task.key() + "/" + step.name() + "'";
         open(d, new TicketRow(d.ids.next(), Kind.FAILURE, d.run.attempt, task.id(), step == null ? null : step.id(),
-                Severity.HIGH, reason, error.code(), what + " failed: " + error.message(), d.now));
+                Severity.HIGH, reason, error.code(), error.system(), what + " failed: " + error.message(), d.now));
     }
 
     static void open(Decision d, TicketRow ticket) {

@@ -11,10 +11,21 @@ import org.jspecify.annotations.Nullable;
  * @param code stable, UPPER_SNAKE
  * @param message for people
  * @param retryAfter the minimum delay before another try, as the failing side requested; null for none
+ * @param system outside of Keelson that is out of order, such as {@code model:NAME}; null where none is known to be
  */
-public record StepError(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter) {
+public record StepError(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter,
+        @Nullable String system) {
+
+    public StepError(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter) {
+        this(code, errorClass, message, retryAfter, null);
+    }
 
     public StepError(String code, ErrorClass errorClass, String message) {
         this(code, errorClass, message, null);
+    }
+
+    /** The same error of a system that is out of order. */
+    public StepError of(@Nullable String other) {
+        return new StepError(code, errorClass, message, retryAfter, other);
     }
 }

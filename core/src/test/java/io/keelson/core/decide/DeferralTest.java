@@ -11,6 +11,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Result;
@@ -18,6 +19,8 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,6 +127,37 @@ class DeferralTest {
         }
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         assertThat(step.leaseEpoch()).isEqualTo(51);
+    }
+
+    /** Eight calls are under way when their systems break; six errors within the window are alarming. */
+    @ParameterizedTest
+    @CsvSource({"1, running", "5, running", "6, escalated"})
+    void failuresOfOneSystemCountOnce(int systems, String state) {
+        List<String> keys = IntStream.range(0, 8).mapToObj(i -> "t" + i).toList();
+        world = World.start(rules().escalation(EscalationPolicy.DEFAULT).policy(),
+                plan(keys.stream().map(Plans::task).toList()));
+        List<StepRow> steps = keys.stream().map(world::claim).toList();
+        for (int i = 0; i < steps.size(); i++) {
+            world.done(new Command.Fail(world.id(), steps.get(i).id(), 1, ERROR.of("model:" + i % systems),
+                    Result.of("null"), World.WHO));
+        }
+        assertThat(world.state().wire()).isEqualTo(state);
+        assertThat(world.view.calls().errors(world.now)).isEqualTo(systems);
+    }
+
+    @Test
+    void onlyTheFirstOfTheStepsThatWaitedInVainAsksAPerson() {
+        world = World.start(rules().escalation(Rules.ASK).policy(), plan(task("a"), task("b")));
+        StepRow first = world.claim("a");
+        StepRow second = world.claim("b");
+        defer(first, WAIT);
+        defer(second, WAIT);
+        List.of(first, second).forEach(step -> world.deliver(TimerKind.STEP_RETRY, step.id()));
+        List.of(world.claim("a"), world.claim("b")).forEach(step -> defer(step, WAIT));
+        assertThat(world.ticket().system()).isEqualTo("model:small");
+        assertThat(world.view.tickets()).hasSize(1);
+        assertThat(second.state()).as("waits with its run").isEqualTo(StepState.RUNNING);
+        assertThat(world.view.calls().errors(world.now)).isEqualTo(1);
     }
 
     @Test

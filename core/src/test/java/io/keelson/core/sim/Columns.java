@@ -182,7 +182,8 @@ final class Columns {
     private static Map<String, Object> call(Saved.Call call) {
         StepResult result = call.result();
         return columns("step_id", result.stepId(), "epoch", result.epoch(), "outcome", result.outcome(), "error_code",
-                result.errorCode(), "tokens", result.tokens().total(), "usage", usage(result.tokens()), "cost",
+                result.errorCode(), "system", result.system(), "tokens", result.tokens().total(), "usage",
+                usage(result.tokens()), "cost",
                 result.cost(), "holder", result.holder(),
                 "recorded_at", call.at());
     }
@@ -195,7 +196,8 @@ final class Columns {
     private static Map<String, Object> ticket(Saved.Ticket t) {
         return columns("id", t.id(), "kind", t.kind().wire(), "attempt", t.attempt(), "task_id", t.taskId(), "step_id",
                 t.stepId(), "severity", t.severity().wire(), "reason", t.reason(), "error_code", t.errorCode(),
-                "message", t.message(), "opened_at", t.openedAt(), "resolution", t.resolution(), "resolved_at",
+                "system", t.system(), "message", t.message(), "opened_at", t.openedAt(), "resolution", t.resolution(),
+                "resolved_at",
                 t.resolvedAt());
     }
 }

@@ -30,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 
@@ -237,7 +238,9 @@ final class RunRows {
                     .filter(call -> resumedAt.isEmpty() || call.at().isAfter(resumedAt.get()))
                     .sorted(Comparator.comparing(Saved.Call::at)).forEach(call -> view.calls().add(
                             call.at().truncatedTo(ChronoUnit.SECONDS), 1,
-                            call.result().outcome().equals("failed") && !mistake(call.result()) ? 1 : 0));
+                            call.result().outcome().equals("failed") && call.result().system() == null
+                                    && !mistake(call.result()) ? 1 : 0,
+                            call.result().system() == null ? Set.of() : Set.of(call.result().system())));
         }
     }
 

@@ -216,16 +216,17 @@ final class Saved {
     }
 
     record Ticket(UUID id, TicketRow.Kind kind, int attempt, UUID taskId, UUID stepId, TicketRow.Severity severity,
-            String reason, String errorCode, String message, Instant openedAt, String resolution,
+            String reason, String errorCode, String system, String message, Instant openedAt, String resolution,
             Instant resolvedAt) {
 
         static Ticket of(TicketRow t) {
             return new Ticket(t.id(), t.kind(), t.attempt(), t.taskId(), t.stepId(), t.severity(), t.reason(),
-                    t.errorCode(), t.message(), t.openedAt(), t.resolution(), t.resolvedAt());
+                    t.errorCode(), t.system(), t.message(), t.openedAt(), t.resolution(), t.resolvedAt());
         }
 
         TicketRow restore() {
-            return new TicketRow(id, kind, attempt, taskId, stepId, severity, reason, errorCode, message, openedAt);
+            return new TicketRow(id, kind, attempt, taskId, stepId, severity, reason, errorCode, system, message,
+                    openedAt);
         }
 
         /** True when its answer forgives all errors so far. */

@@ -28,6 +28,9 @@ final class Tools {
     /** The input of calls with destructive effects. */
     static final String DESTROYS = "{\"destroys\": true}";
 
+    /** The error of a system that has been busy for too long. */
+    static final String BUSY = "BUSY";
+
     private Tools() {}
 
     /** Mostly short; now and then longer than timeouts and leases. */
@@ -53,7 +56,7 @@ final class Tools {
                             : ErrorClass.INFRASTRUCTURE;
             Duration after = sim.chance(20) ? Duration.ofSeconds(5) : null;
             return new Command.Fail(lease.runId(), lease.stepId(), lease.epoch(),
-                    new StepError("BROKEN", kind, "broken", after),
+                    new StepError("BROKEN", kind, "broken", after, dice % 3 == 0 ? lease.spec().tool() : null),
                     Result.spent(result.tokens(), result.cost(), result.model()), who);
         }
         return new Command.Complete(lease.runId(), lease.stepId(), lease.epoch(), result, request, who);
@@ -61,7 +64,7 @@ final class Tools {
 
     private static Deferral busy(Held lease) {
         return new Deferral(Duration.ofSeconds(lease.epoch() % 3 == 0 ? 60 : 5), lease.spec().tool(),
-                new StepError("BUSY", ErrorClass.INFRASTRUCTURE, "busy"));
+                new StepError(BUSY, ErrorClass.INFRASTRUCTURE, "busy"));
     }
 
     private static Result result(Simulation sim, Held lease) {

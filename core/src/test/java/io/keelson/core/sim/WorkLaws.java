@@ -3,6 +3,7 @@ package io.keelson.core.sim;
 import static io.keelson.core.sim.Violation.unless;
 
 import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.ChangeSet.TimerKey;
 import io.keelson.core.decide.RunRow.Gate;
@@ -16,9 +17,13 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.CallGate;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.TimerKind;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -32,6 +37,8 @@ import java.util.UUID;
  */
 final class WorkLaws {
     private static final int CALLS = 3;
+    /** Between the clocks of nodes and the database, and the second in which a call is counted. */
+    private static final Duration SKEW = Duration.ofSeconds(6);
     private static final Set<TaskState> AT_WORK = Set.of(TaskState.ASSIGNED, TaskState.RUNNING,
             TaskState.CONTINUING, TaskState.VERIFYING);
 
@@ -144,11 +151,31 @@ final class WorkLaws {
             unless(humanTimer(ticket.id()), "no timer of a person for the ticket: %s", ticket);
             unless(ticket.taskId() == null || (ticket.stepId() == null ? rows.tasks.get(ticket.taskId()).parked()
                     : rows.steps.get(ticket.stepId()).parked()), "a ticket that blocks nothing: %s", ticket);
+            neverWhileWaitingHelps(ticket);
         });
         rows.stepsNow().forEach(step -> unless(step.state() != StepState.WAITING_APPROVAL || humanTimer(step.id()),
                 "no timer of a person for the approval: %s", step));
         rows.tasksNow().forEach(task -> unless(task.state() != TaskState.AWAITING_HUMAN || humanTimer(task.id()),
                 "no timer of a person for the review: %s", task));
+    }
+
+    /** A system out of order opens a ticket after the wait for it, and as one error of its run at most. */
+    private void neverWhileWaitingHelps(Saved.Ticket ticket) {
+        if (Tools.BUSY.equals(ticket.errorCode()) && ticket.stepId() != null) {
+            Duration waited =
+                    Duration.between(rows.steps.get(ticket.stepId()).deferredSince(), ticket.openedAt());
+            unless(waited.compareTo(policy.timeouts().providerWait()) >= 0, "asked after %s: %s", waited, ticket);
+        }
+        if (ticket.reason().equals(RetryReason.ERROR_COUNT_EXCEEDED.wire())) {
+            EscalationPolicy escalation = policy.failures().escalation();
+            Instant since = ticket.openedAt().minus(escalation.window()).minus(SKEW);
+            List<StepResult> failed = rows.calls.values().stream()
+                    .filter(call -> call.at().isAfter(since))
+                    .map(Saved.Call::result).filter(result -> result.error() != null).toList();
+            long causes = failed.stream().filter(result -> result.system() == null).count()
+                    + failed.stream().map(StepResult::system).filter(Objects::nonNull).distinct().count();
+            unless(causes > escalation.errorThreshold(), "%s causes of errors: %s", causes, ticket);
+        }
     }
 
     private boolean humanTimer(UUID subject) {

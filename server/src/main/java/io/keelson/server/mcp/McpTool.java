@@ -191,8 +191,10 @@ final class McpTool implements Tool {
         if (e.code().equals("MCP_AUTH_REFUSED")) {
             service.drop(call.workspaceId(), server);
         }
-        return new ToolFailure(e.code(), e.permanent() ? ErrorClass.PERMANENT : ErrorClass.INFRASTRUCTURE,
-                server + ": " + e.getMessage(), e.retryAfter());
+        ToolFailure failure =
+                new ToolFailure(e.code(), e.permanent() ? ErrorClass.PERMANENT : ErrorClass.INFRASTRUCTURE,
+                        server + ": " + e.getMessage(), e.retryAfter());
+        return e.outOfOrder() ? failure.outOfOrder(ToolSpec.MCP + server) : failure;
     }
 
     private Duration left(ToolCall call) {

@@ -3,6 +3,7 @@ package io.keelson.server.outbound;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import okhttp3.Call;
 import okhttp3.Callback;
+import okhttp3.Connection;
 import okhttp3.ConnectionPool;
 import okhttp3.Dispatcher;
 import okhttp3.Dns;
@@ -49,9 +51,20 @@ public final class OutboundClient implements AutoCloseable {
     /** Keeps no connections. */
     private final OkHttpClient single;
 
-    /** Whether a call has made a new connection. */
+    /** Whether a call has begun a new connection, and whether it has had one. */
     private static final class Connected {
         private volatile boolean created;
+        private volatile boolean acquired;
+
+        /** A time that was over before there was a connection is that of the connection. */
+        private IOException failure(IOException e) {
+            if (acquired || !(e instanceof InterruptedIOException)) {
+                return e;
+            }
+            ConnectException late = new ConnectException("no connection in time");
+            late.initCause(e);
+            return late;
+        }
     }
 
     private static final EventListener NOTING = new EventListener() {
@@ -60,6 +73,14 @@ public final class OutboundClient implements AutoCloseable {
             Connected connected = call.request().tag(Connected.class);
             if (connected != null) {
                 connected.created = true;
+            }
+        }
+
+        @Override
+        public void connectionAcquired(Call call, Connection connection) {
+            Connected connected = call.request().tag(Connected.class);
+            if (connected != null) {
+                connected.acquired = true;
             }
         }
     };
@@ -162,10 +183,11 @@ public final class OutboundClient implements AutoCloseable {
      */
     public <T> CompletableFuture<T> stream(OutboundRequest request, Duration idle, ResponseReader<T> reader) {
         CompletableFuture<T> result = new CompletableFuture<>();
+        Connected connected = new Connected();
         Call call;
         try {
             call = single.newBuilder().readTimeout(Duration.ofMillis(Math.max(1, idle.toMillis()))).build()
-                    .newCall(toOkHttp(request, new Connected()));
+                    .newCall(toOkHttp(request, connected));
         } catch (OutboundRefusedException e) {
             result.completeExceptionally(e);
             return result;
@@ -179,7 +201,7 @@ public final class OutboundClient implements AutoCloseable {
         call.enqueue(new Callback() {
             @Override
             public void onFailure(Call failed, IOException e) {
-                result.completeExceptionally(e);
+                result.completeExceptionally(connected.failure(e));
             }
 
             @Override
@@ -203,7 +225,7 @@ public final class OutboundClient implements AutoCloseable {
         call.enqueue(new Callback() {
             @Override
             public void onFailure(Call failed, IOException e) {
-                answer.completeExceptionally(e);
+                answer.completeExceptionally(connected.failure(e));
             }
 
             @Override

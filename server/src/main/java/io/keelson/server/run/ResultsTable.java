@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -34,9 +35,9 @@ import java.util.UUID;
 final class ResultsTable {
     static final RowSetStatement<StepResult> INSERT = new RowSetStatement<>("keelson_result_new", """
             insert into step_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
-                error_code, error_class, error_message, model, tokens, usage, cost, holder, recorded_at)
+                error_code, error_class, error_message, system, model, tokens, usage, cost, holder, recorded_at)
             select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code,
-                error_class, error_message, model, tokens, usage, cost, holder, {now} from {rows}""",
+                error_class, error_message, system, model, tokens, usage, cost, holder, {now} from {rows}""",
             uuid("step_id", StepResult::stepId), integer("epoch", StepResult::epoch),
             uuid("run_id", StepResult::runId), word("outcome", StepResult::outcome),
             integer("attempt", StepResult::attempt), time("started_at", StepResult::startedAt),
@@ -44,7 +45,8 @@ final class ResultsTable {
             text("error_code", 100, StepResult::errorCode),
             word("error_class", result -> result.error() == null ? null : result.error().errorClass().wire()),
             text("error_message", result -> result.error() == null ? null : result.error().message()),
-            text("model", StepResult::model), bigint("tokens", result -> result.tokens().total()),
+            text("system", StepResult::system), text("model", StepResult::model),
+            bigint("tokens", result -> result.tokens().total()),
             json("usage", result -> UsageText.of(result.tokens())), money("cost", StepResult::cost),
             text("holder", StepResult::holder));
 
@@ -62,8 +64,9 @@ final class ResultsTable {
                    and reason in ('error_count_exceeded', 'error_rate_exceeded')
                  group by run_id)
             select t.run_id, date_trunc('second', w.recorded_at) as at, count(*)::int as calls,
-                (count(*) filter (where w.outcome = 'failed'
-                    and (s.kind <> 'call' or w.error_class <> 'permanent')))::int as errors
+                (count(*) filter (where w.outcome = 'failed' and w.system is null
+                    and (s.kind <> 'call' or w.error_class <> 'permanent')))::int as errors,
+                array_remove(array_agg(distinct w.system), null) as systems
               from since cross join orchestration_tasks t
               join orchestration_steps s on s.task_id = t.id and s.result_epoch > 0
                and (s.completed_at is null or s.completed_at >= since.at)
@@ -101,7 +104,8 @@ final class ResultsTable {
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     loader.view(row).calls().add(Rows.time(row, "at"),
-                            row.getInt("calls"), row.getInt("errors"));
+                            row.getInt("calls"), row.getInt("errors"),
+                            Set.of((String[]) row.getArray("systems").getArray()));
                 }
             }
         }

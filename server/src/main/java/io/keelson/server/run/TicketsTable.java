@@ -22,15 +22,16 @@ import java.util.UUID;
 final class TicketsTable {
     static final RowSetStatement<Ticket> INSERT = new RowSetStatement<>("keelson_ticket_new", """
             insert into escalation_tickets (id, workspace_id, run_id, attempt, kind, task_id, step_id, severity, reason,
-                error_code, message, resolution, resolved_by, comment, opened_at, resolved_at)
-            select id, workspace_id, run_id, attempt, kind, task_id, step_id, severity, reason, error_code, message,
-                resolution, resolved_by, comment, opened_at, resolved_at
+                error_code, system, message, resolution, resolved_by, comment, opened_at, resolved_at)
+            select id, workspace_id, run_id, attempt, kind, task_id, step_id, severity, reason, error_code,
+                system, message, resolution, resolved_by, comment, opened_at, resolved_at
               from {rows}""",
             uuid("id", t -> t.row().id()), uuid("workspace_id", t -> t.run().workspaceId()),
             uuid("run_id", t -> t.run().id()), integer("attempt", t -> t.row().attempt()),
             word("kind", t -> t.row().kind().wire()), uuid("task_id", t -> t.row().taskId()),
             uuid("step_id", t -> t.row().stepId()), word("severity", t -> t.row().severity().wire()),
             text("reason", 100, t -> t.row().reason()), text("error_code", 100, t -> t.row().errorCode()),
+            text("system", t -> t.row().system()),
             text("message", t -> t.row().message()), word("resolution", t -> t.row().resolution()),
             text("resolved_by", 255, t -> t.row().resolvedBy()), text("comment", t -> t.row().comment()),
             time("opened_at", t -> t.row().openedAt()), time("resolved_at", t -> t.row().resolvedAt()));
@@ -46,7 +47,7 @@ final class TicketsTable {
             text("comment", t -> t.row().comment()), time("resolved_at", t -> t.row().resolvedAt()));
 
     private static final String LOAD = """
-            select id, run_id, attempt, kind, task_id, step_id, severity, reason, error_code, message, opened_at
+            select id, run_id, attempt, kind, task_id, step_id, severity, reason, error_code, system, message, opened_at
               from escalation_tickets
              where run_id = any (?) and resolution is null
              order by opened_at, id""";
@@ -67,6 +68,6 @@ final class TicketsTable {
                 row.getInt("attempt"),
                 ViewLoader.uuidOrNull(row, "task_id"), ViewLoader.uuidOrNull(row, "step_id"),
                 TicketRow.Severity.of(row.getString("severity")), row.getString("reason"), row.getString("error_code"),
-                row.getString("message"), Rows.time(row, "opened_at"));
+                row.getString("system"), row.getString("message"), Rows.time(row, "opened_at"));
     }
 }

@@ -10,8 +10,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Systems that have asked this node to send nothing before a time. While a system is busy, no call passes. After the time one
- * call passes as a probe; when it ends, all may pass, or the system is busy again. In memory: each node learns by itself.
+ * Systems that have asked this node to send nothing before a time, or are out of order. While a system is busy, no call passes.
+ * After the time one call passes as a probe; when it ends, all may pass, or the system is busy again. In memory: each node learns
+ * by itself.
  */
 public final class BusySystems {
     private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
@@ -26,6 +27,7 @@ public final class BusySystems {
         private long openAt;
         private int times;
         private boolean probing;
+        private boolean outOfOrder;
 
         private Pause(long openAt) {
             this.openAt = openAt;
@@ -92,6 +94,17 @@ public final class BusySystems {
         }
     }
 
+    /** True while no call passes since the system is out of order, as a probe has confirmed. */
+    public boolean down(String system) {
+        lock.lock();
+        try {
+            Pause pause = pauses.get(system);
+            return pause != null && pause.outOfOrder && pause.times > 0 && pause.openAt - nanos.getAsLong() > 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** One call to a system. */
     public final class Pass implements AutoCloseable {
         private final String system;
@@ -113,6 +126,19 @@ public final class BusySystems {
          * @return to be thrown, so that the step goes back to the queue
          */
         public HandBackException busy(@Nullable Duration retryAfter, String message) {
+            return closed(retryAfter, message, false);
+        }
+
+        /**
+         * The system is out of order: further calls do not pass for a while.
+         *
+         * @return to be thrown, so that the step goes back to the queue
+         */
+        public HandBackException outOfOrder(String message) {
+            return closed(null, message, true);
+        }
+
+        private HandBackException closed(@Nullable Duration retryAfter, String message, boolean outOfOrder) {
             lock.lock();
             try {
                 Pause pause = pauses.computeIfAbsent(system, ignored -> new Pause(nanos.getAsLong()));
@@ -121,6 +147,7 @@ public final class BusySystems {
                     pause.times++;
                     ended = true;
                 }
+                pause.outOfOrder = outOfOrder;
                 Duration delay = delay(pause.times, retryAfter);
                 Duration silence = delay.compareTo(LONGEST_SILENCE) < 0 ? delay : LONGEST_SILENCE;
                 long openAt = nanos.getAsLong() + silence.toNanos();

@@ -13,6 +13,7 @@ public final class ToolFailure extends Exception {
     private final ErrorClass errorClass;
     private final transient @Nullable Duration retryAfter;
     private final transient ToolUsage spent;
+    private final transient @Nullable String system;
 
     public ToolFailure(String code, ErrorClass errorClass, String message) {
         this(code, errorClass, message, null);
@@ -20,16 +21,17 @@ public final class ToolFailure extends Exception {
 
     /** @param retryAfter the earliest time from now the other side wants to be asked again, null when it did not say */
     public ToolFailure(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter) {
-        this(code, errorClass, message, retryAfter, ToolUsage.NONE);
+        this(code, errorClass, message, retryAfter, ToolUsage.NONE, null);
     }
 
     private ToolFailure(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter,
-            ToolUsage spent) {
+            ToolUsage spent, @Nullable String system) {
         super(message);
         this.code = code;
         this.errorClass = errorClass;
         this.retryAfter = retryAfter;
         this.spent = spent;
+        this.system = system;
     }
 
     public static ToolFailure permanent(String code, String message) {
@@ -42,12 +44,22 @@ public final class ToolFailure extends Exception {
 
     /** The same failure of a call that has cost something: an answer that its provider has billed, for example. */
     public ToolFailure spending(ToolUsage usage) {
-        return new ToolFailure(code, errorClass, String.valueOf(getMessage()), retryAfter, usage);
+        return new ToolFailure(code, errorClass, String.valueOf(getMessage()), retryAfter, usage, system);
     }
 
     /** The same failure with another message. */
     public ToolFailure saying(String message) {
-        return new ToolFailure(code, errorClass, message, retryAfter, spent);
+        return new ToolFailure(code, errorClass, message, retryAfter, spent, system);
+    }
+
+    /**
+     * The same failure of a system that is out of order for every call: the step waits in the queue until the system answers again,
+     * where it may be repeated and has cost nothing.
+     *
+     * @param name of the system, such as {@code model:NAME}
+     */
+    public ToolFailure outOfOrder(String name) {
+        return new ToolFailure(code, errorClass, String.valueOf(getMessage()), retryAfter, spent, name);
     }
 
     /** Stable, UPPER_SNAKE. */
@@ -61,6 +73,11 @@ public final class ToolFailure extends Exception {
 
     public @Nullable Duration retryAfter() {
         return retryAfter;
+    }
+
+    /** The system that is out of order; null where the failure is the call's own. */
+    public @Nullable String system() {
+        return system;
     }
 
     /** The cost of the failed call. */

@@ -42,15 +42,24 @@ public final class TestModel implements AutoCloseable {
         this(script, null);
     }
 
+    /** @param port that it listens at */
+    TestModel(String script, int port) throws Exception {
+        this(script, null, port);
+    }
+
     /** @param journal to which the line of each request is appended when it has ended; null for none */
     public TestModel(String script, @Nullable Path journal) throws Exception {
+        this(script, journal, 0);
+    }
+
+    private TestModel(String script, @Nullable Path journal, int port) throws Exception {
         JsonNode document =
                 ((ReadResult.Ok<JsonNode>) Documents.read(script.getBytes(StandardCharsets.UTF_8), Format.YAML))
                         .value();
         if (!Script.problems(document).isEmpty()) {
             throw new IllegalArgumentException(Script.problems(document).toString());
         }
-        model = new DevModel(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), new Script(document),
+        model = new DevModel(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), new Script(document),
                 new Journal(CLOCK, journal), CLOCK);
     }
 

@@ -76,10 +76,12 @@ abstract class McpApiCases extends McpCases {
         assertThat(mcp.step(invalid).path("error_code").asString()).isEqualTo("TOOL_INPUT_INVALID");
         assertThat(api.run(invalid).path("credits_charged").decimalValue()).isEqualByComparingTo("0");
         gone.close();
-        String lost = api.create(McpWorkspace.CALL.replace("\"max_attempts\": 3", "\"max_attempts\": 1")
+        String lost = api.create(McpWorkspace.CALL.replace("\"start\"",
+                "\"config\": {\"timeouts\": {\"provider_wait_seconds\": 0.1}}, \"start\"")
                 .formatted(true, "mcp.gone.note", "{}"));
         api.awaitState(lost, "failed");
         assertThat(mcp.step(lost).path("error_code").asString()).isEqualTo("MCP_UNREACHABLE");
+        assertThat(mcp.step(lost).path("attempt").asInt()).as("a server that is away is waited for").isEqualTo(1);
         assertThat(api.run(lost).path("credits_charged").decimalValue()).isEqualByComparingTo("0");
         assertThat(api.get("/api/v1/runs/" + lost + "/ledger").json().path("items").valueStream()
                 .map(row -> row.path("type").asString())).doesNotContain("charge");

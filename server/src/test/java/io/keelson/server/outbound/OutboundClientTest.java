@@ -10,12 +10,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.InterruptedIOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -153,6 +156,31 @@ class OutboundClientTest {
             OutboundRequest request = new OutboundRequest("GET", url("127.0.0.1", "/hang"), Map.of(), null,
                     Duration.ofMillis(300), 100);
             assertThatThrownBy(() -> client.send(request)).isInstanceOf(InterruptedIOException.class);
+        }
+    }
+
+    /** The queue of a socket that accepts nothing is full: further connections are not answered. */
+    @Test
+    void aConnectionThatIsNotAcceptedInTimeIsNone() throws Exception {
+        List<Socket> queued = new ArrayList<>();
+        try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                OutboundClient client = new OutboundClient(true)) {
+            assertThatThrownBy(() -> {
+                while (true) {
+                    Socket socket = new Socket();
+                    queued.add(socket);
+                    socket.connect(full.getLocalSocketAddress(), 200);
+                }
+            }).isInstanceOf(SocketTimeoutException.class);
+            OutboundRequest request = new OutboundRequest("GET", "http://127.0.0.1:" + full.getLocalPort(), Map.of(),
+                    null, Duration.ofMillis(300), 1000);
+            assertThatThrownBy(() -> client.send(request)).isInstanceOf(ConnectException.class);
+            assertThatThrownBy(client.stream(request, Duration.ofSeconds(9), (status, headers, body) -> "")::get)
+                    .hasCauseInstanceOf(ConnectException.class);
+        } finally {
+            for (Socket socket : queued) {
+                socket.close();
+            }
         }
     }
 

@@ -278,16 +278,21 @@ public final class LocalExecutor {
                 leave();
                 return afterStop();
             } catch (ToolFailure e) {
-                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()), e.spent(),
-                        e.spent().equals(ToolUsage.NONE) ? sent.open() : sent.reported())
-                        : afterStop();
+                if (!leave()) {
+                    return afterStop();
+                }
+                Deferral outage = Deferrals.of(e, execution, message(e));
+                return outage != null ? release(outage, sent.open())
+                        : fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter(), e.system()),
+                                e.spent(),
+                                e.spent().equals(ToolUsage.NONE) ? sent.open() : sent.reported());
             } catch (HandBackException e) {
                 if (e.busy() == null) {
                     try (LogContext _ = about(execution)) {
                         LOG.warn("tool {} released step {}: {}", execution.tool(), execution.stepId(), e.getMessage());
                     }
                 }
-                return leave() ? release(deferral(e), sent.open()) : afterStop();
+                return leave() ? release(Deferrals.of(e), sent.open()) : afterStop();
             } catch (RuntimeException e) {
                 if (ToolRunner.databaseUnavailable(e) && !(called && execution.atMostOnce())) {
                     try (LogContext _ = about(execution)) {
@@ -307,14 +312,6 @@ public final class LocalExecutor {
         private Command release(@Nullable Deferral deferral, List<LostAnswer> lost) {
             return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), deferral, lost,
                     actor);
-        }
-
-        private static @Nullable Deferral deferral(HandBackException e) {
-            HandBackException.Busy busy = e.busy();
-            return busy == null ? null
-                    : new Deferral(busy.delay(), busy.system(),
-                            new StepError(busy.code(), ErrorClass.INFRASTRUCTURE, String.valueOf(e.getMessage())),
-                            busy.maxWait());
         }
 
         private synchronized boolean enter() {

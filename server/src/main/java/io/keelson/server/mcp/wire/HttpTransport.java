@@ -133,8 +133,8 @@ final class HttpTransport implements Transport {
                     ? McpException.unreadable(String.valueOf(refused.getMessage()))
                     : McpException.forbidden(refused.code(), String.valueOf(refused.getMessage()));
             case UnknownHostException e -> McpException.unreachable("unknown host: " + e.getMessage());
-            case ConnectException e -> McpException.unreachable("no connection: " + e.getMessage());
-            case NoRouteToHostException e -> McpException.unreachable("no connection: " + e.getMessage());
+            case ConnectException e -> McpException.unconnected("no connection: " + e.getMessage());
+            case NoRouteToHostException e -> McpException.unconnected("no connection: " + e.getMessage());
             case SSLHandshakeException e -> McpException.unreachable("TLS handshake failed: " + e.getMessage());
             case IOException e -> McpException.lost("the connection broke off: " + e.getMessage());
             default -> McpException.unreadable(String.valueOf(cause.getMessage()));

@@ -25,10 +25,17 @@ public final class McpException extends Exception {
     private final boolean permanent;
     private final int rpcCode;
     private final transient @Nullable Duration retryAfter;
+    private final boolean outOfOrder;
 
     private McpException(String code, Outcome outcome, boolean permanent, int rpcCode, @Nullable Duration retryAfter,
             String message) {
+        this(code, outcome, permanent, rpcCode, retryAfter, message, false);
+    }
+
+    private McpException(String code, Outcome outcome, boolean permanent, int rpcCode, @Nullable Duration retryAfter,
+            String message, boolean outOfOrder) {
         super(message);
+        this.outOfOrder = outOfOrder;
         this.code = code;
         this.outcome = outcome;
         this.permanent = permanent;
@@ -39,6 +46,11 @@ public final class McpException extends Exception {
     /** The server cannot be reached now. */
     public static McpException unreachable(String message) {
         return new McpException("MCP_UNREACHABLE", Outcome.NOT_SENT, false, 0, null, message);
+    }
+
+    /** The server accepts no connections now. */
+    static McpException unconnected(String message) {
+        return new McpException("MCP_UNREACHABLE", Outcome.NOT_SENT, false, 0, null, message, true);
     }
 
     /** The server could not be reached, and is not tried before this time has passed. */
@@ -78,7 +90,7 @@ public final class McpException extends Exception {
 
     /** The server is busy. */
     static McpException busy(@Nullable Duration retryAfter, String message) {
-        return new McpException("MCP_BUSY", Outcome.REFUSED, false, 0, retryAfter, message);
+        return new McpException("MCP_BUSY", Outcome.REFUSED, false, 0, retryAfter, message, true);
     }
 
     /** The server has answered with an error. An internal one may have come after the effect. */
@@ -90,7 +102,7 @@ public final class McpException extends Exception {
 
     /** The same with another message. */
     public McpException saying(String message) {
-        McpException other = new McpException(code, outcome, permanent, rpcCode, retryAfter, message);
+        McpException other = new McpException(code, outcome, permanent, rpcCode, retryAfter, message, outOfOrder);
         other.setStackTrace(getStackTrace());
         return other;
     }
@@ -107,6 +119,11 @@ public final class McpException extends Exception {
     /** True when a repetition has the same outcome. */
     public boolean permanent() {
         return permanent;
+    }
+
+    /** True when the server is busy or not there for any request, and has not carried this one out. */
+    public boolean outOfOrder() {
+        return outOfOrder;
     }
 
     /** The error's code of JSON-RPC; 0 for none. */

@@ -98,8 +98,8 @@ public final class ModelCalls {
     }
 
     /**
-     * The model of that name, or the first of its fallbacks that the workspace may use and that is not busy: after attempts
-     * that have failed for the provider, after the model was busy for too long, or where an earlier request went to it.
+     * The model of that name, or the first of its fallbacks that the workspace may use and that is not busy: while the model is
+     * out of order, after unreadable answers, after the model was busy for too long, or where an earlier request went to it.
      *
      * @param before the model that answered an earlier request of the task; null for none
      * @param failed whether earlier requests have failed
@@ -109,7 +109,7 @@ public final class ModelCalls {
             boolean failed, Predicate<ConfiguredModel> fits) throws ToolFailure {
         ConfiguredModel asked = find(call, name);
         boolean elsewhere = failed || call.deferred().compareTo(asked.fallbackAfter()) >= 0
-                || !fits.test(asked);
+                || !fits.test(asked) || busy.down(system(asked));
         ConfiguredModel usable = null;
         for (String other : asked.fallback()) {
             if (elsewhere || other.equals(before)) {
@@ -169,40 +169,38 @@ public final class ModelCalls {
      * Sends one request and waits for the answer, at most until the call's deadline.
      *
      * @throws ToolFailure with the tokens that the provider has reported all the same
-     * @throws HandBackException while the provider asks for a pause
+     * @throws HandBackException while the provider asks for a pause or is out of order
      */
     public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener)
             throws ToolFailure, InterruptedException {
-        return send(call, model, request, listener, false);
-    }
-
-    /**
-     * The same.
-     *
-     * @param outlasting whether a provider that is out of order counts as one that asks for a pause, so that the step waits in the
-     *     queue until it answers again
-     */
-    public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener,
-            boolean outlasting) throws ToolFailure, InterruptedException {
+        boolean down = busy.down(system(model));
         try {
-            return sent(call, model, request, listener, outlasting);
+            return sent(call, model, request, listener);
         } catch (HandBackException e) {
-            throw untilFallback(call, model, e);
+            throw untilFallback(call, model, !down && busy.down(system(model)), e);
         }
     }
 
-    /** A step whose model has a fallback waits no longer than until the fallback is used. */
-    private static HandBackException untilFallback(ToolCall call, ConfiguredModel model, HandBackException e) {
+    /**
+     * A step whose model has a fallback waits no longer than until the fallback is used.
+     *
+     * @param down whether the model is out of order now, which the choice of the model did not know
+     */
+    private static HandBackException untilFallback(ToolCall call, ConfiguredModel model, boolean down,
+            HandBackException e) {
         HandBackException.Busy system = e.busy();
         Duration left = model.fallbackAfter().minus(call.deferred());
-        return system == null || model.fallback().isEmpty() || !left.isPositive()
-                || left.compareTo(system.delay()) >= 0 ? e
-                        : new HandBackException(new HandBackException.Busy(system.system(), system.code(), left,
-                                system.maxWait()), String.valueOf(e.getMessage()));
+        if (system == null || model.fallback().isEmpty() || !down && !left.isPositive()) {
+            return e;
+        }
+        Duration wait = down ? Duration.ZERO : left;
+        return wait.compareTo(system.delay()) >= 0 ? e
+                : new HandBackException(new HandBackException.Busy(system.system(), system.code(), wait,
+                        system.maxWait()), String.valueOf(e.getMessage()));
     }
 
-    private ModelAnswer sent(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener,
-            boolean outlasting) throws ToolFailure, InterruptedException {
+    private ModelAnswer sent(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener)
+            throws ToolFailure, InterruptedException {
         call.waitPhase().begin();
         try (BusySystems.Pass pass = busy.enter(system(model), UNAVAILABLE)) {
             JsonNode document = Json.MAPPER.valueToTree(request);
@@ -233,7 +231,7 @@ public final class ModelCalls {
                     if (!failure.lost()) {
                         call.sent().ended();
                     }
-                    ToolFailure reported = failure(model.name(), failure, pass, outlasting);
+                    ToolFailure reported = failure(model, failure, pass);
                     if (model.recorded() != RecordRequests.NONE) {
                         store(call, document);
                     }
@@ -275,7 +273,7 @@ public final class ModelCalls {
         call.keepRequest(Json.digest(request), Json.write(request));
     }
 
-    private static ToolFailure failure(String model, ModelException e, BusySystems.Pass pass, boolean outlasting) {
+    private static ToolFailure failure(ConfiguredModel model, ModelException e, BusySystems.Pass pass) {
         String message = e.getMessage() + (e.requestId() == null ? "" : " (request " + e.requestId() + ")");
         ToolFailure failure = switch (e.kind()) {
             case DEFERRED -> throw pass.busy(e.retryAfter(), message);
@@ -284,10 +282,11 @@ public final class ModelCalls {
             case BAD_REQUEST -> ToolFailure.permanent("MODEL_REQUEST_REFUSED", message);
             case CONTEXT_OVERFLOW -> ToolFailure.permanent("CONTEXT_OVERFLOW", message);
             case UNAVAILABLE, INTERRUPTED -> {
-                if (outlasting && e.usage() == null) {
-                    throw pass.busy(null, message);
+                HandBackException back = pass.outOfOrder(message);
+                if (e.usage() == null) {
+                    throw back;
                 }
-                yield ToolFailure.infrastructure(UNAVAILABLE, message);
+                yield ToolFailure.infrastructure(UNAVAILABLE, message).outOfOrder(system(model));
             }
             case TIMED_OUT -> ToolFailure.infrastructure(UNAVAILABLE, message);
             case UNREADABLE -> ToolFailure.infrastructure("MODEL_ANSWER_UNREADABLE", message);
@@ -297,7 +296,7 @@ public final class ModelCalls {
             return failure;
         }
         boolean whole = e.kind() == ModelException.Kind.UNREADABLE;
-        return failure.spending(whole ? usage(model, usage) : usage(model, usage).partly());
+        return failure.spending(whole ? usage(model.name(), usage) : usage(model.name(), usage).partly());
     }
 
     /** The usage of a model's tokens, priced by the price list. */

@@ -153,7 +153,7 @@ public final class ModelGenerate implements Tool {
                 throw e;
             }
             throw new ToolFailure(busy.code(), ErrorClass.INFRASTRUCTURE, String.valueOf(e.getMessage()), busy.delay())
-                    .spending(ModelCalls.usage(model.name(), spent));
+                    .outOfOrder(busy.system()).spending(ModelCalls.usage(model.name(), spent));
         }
     }
 

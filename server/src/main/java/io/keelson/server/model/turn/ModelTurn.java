@@ -83,7 +83,7 @@ public final class ModelTurn implements Tool {
                 whole.afterLastAnswer());
         ModelAnswer answer;
         try {
-            answer = calls.send(call, model, request, call.log()::answer, outlasts(model, input));
+            answer = calls.send(call, model, request, call.log()::answer);
         } catch (ToolFailure e) {
             if (compactable && turns - 1 > input.compacted() && e.code().equals("CONTEXT_OVERFLOW")) {
                 return compact(call, input, tools, model, turns - 1);
@@ -105,19 +105,13 @@ public final class ModelTurn implements Tool {
         }
     }
 
-    /** Whether the turn waits for a provider that is out of order: the task's next attempt goes to a fallback of its model. */
-    private static boolean outlasts(ConfiguredModel model, TurnInputView input) {
-        return model.fallback().isEmpty() || input.unanswered();
-    }
-
     /** Has the model summarise the first turns, so that the next turn's request is shorter. The newest may be too long for that. */
     private ToolResult compact(ToolCall call, TurnInputView input, TurnTools tools, ConfiguredModel model, int turns)
             throws ToolFailure, InterruptedException {
         int most = Math.min(model.maxOutputTokens(), Math.max(1, (int) (model.contextTokens() * SUMMARY)));
         ModelRequest request =
                 ModelCalls.held(call, model, TurnPrompt.compacting(input, tools, model.wire(), turns, most), null, 0);
-        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE,
-                outlasts(model, input));
+        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());
         ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());

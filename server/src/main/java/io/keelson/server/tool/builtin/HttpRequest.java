@@ -15,6 +15,8 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
+import java.net.ProtocolException;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -54,7 +56,8 @@ final class HttpRequest implements Tool {
             .reachingOut();
 
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
-    private static final Set<Integer> RETRYABLE = Set.of(408, 425, 429);
+    private static final int TOO_MANY = 429;
+    private static final Set<Integer> RETRYABLE = Set.of(408, 425, TOO_MANY);
 
     private final OutboundClient client;
     private final Clock clock;
@@ -79,14 +82,17 @@ final class HttpRequest implements Tool {
                 request = Redirects.next(request, response);
                 response = send(call, request);
             }
-            check(call.input(), response);
+            check(call.input(), request, response);
             return ToolResult.of(HttpAnswer.toJson(request.url(), response));
         } catch (OutboundRefusedException e) {
             throw ToolFailure.permanent(e.code(), String.valueOf(e.getMessage()));
         } catch (IOException e) {
             String code = code(e);
-            throw ToolFailure.infrastructure(code,
+            ToolFailure failure = ToolFailure.infrastructure(code,
                     request.method() + " " + withoutQuery(request.url()) + ": " + reason(code, e));
+            boolean outage = code.equals("HTTP_CONNECT_FAILED")
+                    || code.equals("HTTP_BROKEN_OFF") && !(e instanceof ProtocolException);
+            throw outage ? failure.outOfOrder(system(request)) : failure;
         }
     }
 
@@ -132,7 +138,12 @@ final class HttpRequest implements Tool {
         return own.compareTo(left) < 0 ? own : left;
     }
 
-    private void check(JsonNode input, OutboundResponse response) throws ToolFailure {
+    /** The server that answers, for all calls to it. */
+    private static String system(OutboundRequest request) {
+        return "http:" + URI.create(request.url()).getAuthority();
+    }
+
+    private void check(JsonNode input, OutboundRequest request, OutboundResponse response) throws ToolFailure {
         int status = response.status();
         boolean allowed = status / 100 == 2
                 || input.path("allow_status").valueStream().anyMatch(each -> each.intValue() == status);
@@ -141,9 +152,11 @@ final class HttpRequest implements Tool {
         }
         boolean retryable = RETRYABLE.contains(status) || status >= 500;
         String location = response.header("location");
-        throw new ToolFailure("HTTP_STATUS_" + status, retryable ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT,
-                "the server answered " + status + (location == null ? "" : " to " + location),
-                retryable ? RetryAfter.parse(response.header("retry-after"), clock.instant()) : null);
+        ToolFailure failure =
+                new ToolFailure("HTTP_STATUS_" + status, retryable ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT,
+                        "the server answered " + status + (location == null ? "" : " to " + location),
+                        retryable ? RetryAfter.parse(response.header("retry-after"), clock.instant()) : null);
+        throw status == TOO_MANY || status >= 500 ? failure.outOfOrder(system(request)) : failure;
     }
 
     private static String code(IOException e) {
