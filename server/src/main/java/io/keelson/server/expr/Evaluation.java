@@ -3,8 +3,6 @@ package io.keelson.server.expr;
 import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.server.json.JsonSize;
 import java.util.List;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
 
@@ -14,18 +12,12 @@ final class Evaluation {
     private final LoadingCache<String, JqProgram> programs;
     private final ExpressionLimits limits;
     private final JsonNode scope;
-    private final boolean whole;
-    private final Set<List<String>> paths;
-    private com.fasterxml.jackson.databind.@Nullable JsonNode view;
     private long chars;
 
-    Evaluation(LoadingCache<String, JqProgram> programs, ExpressionLimits limits, JsonNode scope, boolean whole,
-            Set<List<String>> paths) {
+    Evaluation(LoadingCache<String, JqProgram> programs, ExpressionLimits limits, JsonNode scope) {
         this.programs = programs;
         this.limits = limits;
         this.scope = scope;
-        this.whole = whole;
-        this.paths = paths;
     }
 
     /** The expression's value, null when it gives none. */
@@ -43,10 +35,7 @@ final class Evaluation {
     }
 
     List<JsonNode> all(String expression) {
-        if (view == null) {
-            view = ScopeView.of(scope, whole, paths, limits.valueBytes());
-        }
-        return programs.get(expression).run(view).stream().map(JsonBridge::fromJq).map(this::counted).toList();
+        return programs.get(expression).run(scope).stream().map(JqResult::of).map(this::counted).toList();
     }
 
     private JsonNode counted(JsonNode value) {

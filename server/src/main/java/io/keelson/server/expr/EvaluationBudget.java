@@ -1,12 +1,12 @@
 package io.keelson.server.expr;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import tools.jackson.databind.JsonNode;
 
 /**
- * The rest of one evaluation's budget. Every node of the syntax tree asks it before it runs and for each value it emits,
- * so a runaway ends wherever it runs. Going over a bound throws {@link ExpressionException}, which jq's {@code try}
+ * The rest of one evaluation's budget. Nodes that loop, call or make values ask it at each turn, so a runaway ends wherever
+ * it runs. Going over a bound throws {@link ExpressionException}, which jq's {@code try}
  * does not catch.
  */
 final class EvaluationBudget {
@@ -60,6 +60,14 @@ final class EvaluationBudget {
         }
     }
 
+    /** So many steps at once. */
+    void work(long count) {
+        steps += (int) Math.min(count, STEPS_BETWEEN_CHECKS);
+        if (count >= STEPS_BETWEEN_CHECKS) {
+            look();
+        }
+    }
+
     private void look() {
         if (Thread.currentThread().isInterrupted()) {
             throw new ExpressionException("EXPRESSION_INTERRUPTED", "the evaluation was interrupted");
@@ -72,7 +80,7 @@ final class EvaluationBudget {
     /** Accounts for a value; values seen before cost nothing again. */
     void produced(JsonNode value) {
         step();
-        if (value.isContainerNode() || value.isTextual() && value.textValue().length() > SMALL_STRING) {
+        if (value.isContainer() || value.isString() && value.stringValue().length() > SMALL_STRING) {
             checkValue(weigh(value));
         }
     }
@@ -98,10 +106,10 @@ final class EvaluationBudget {
     }
 
     private Weight weight(JsonNode value, int above) {
-        if (value.isTextual()) {
+        if (value.isString()) {
             return text(value);
         }
-        if (!value.isContainerNode()) {
+        if (!value.isContainer()) {
             return Weight.LEAF;
         }
         if (above > MAX_NESTING) {
@@ -112,8 +120,8 @@ final class EvaluationBudget {
     }
 
     private Weight text(JsonNode value) {
-        Weight weight = new Weight(STRING_BYTES + value.textValue().length(), 0);
-        if (value.textValue().length() > SMALL_STRING && weights.put(value, weight) == null) {
+        Weight weight = new Weight(STRING_BYTES + value.stringValue().length(), 0);
+        if (value.stringValue().length() > SMALL_STRING && weights.put(value, weight) == null) {
             charge(weight.bytes());
         }
         return weight;
@@ -127,12 +135,12 @@ final class EvaluationBudget {
             step();
             Weight weight = weight(child, above + 1);
             bytes += 8 + weight.bytes();
-            shallow += child.isContainerNode() ? 8 : LEAF_BYTES;
+            shallow += child.isContainer() ? 8 : LEAF_BYTES;
             depth = Math.max(depth, weight.depth() + 1);
             checkValue(bytes);
         }
-        for (var names = value.fieldNames(); names.hasNext();) {
-            bytes += STRING_BYTES + names.next().length();
+        for (String name : value.propertyNames()) {
+            bytes += STRING_BYTES + name.length();
         }
         checkValue(bytes);
         if (depth > MAX_NESTING) {
@@ -149,6 +157,13 @@ final class EvaluationBudget {
         if (total > limits.totalBytes()) {
             throw new ExpressionException("EXPRESSION_OUTPUT_TOO_LARGE",
                     "the values of the expression take more than " + limits.totalBytes() + " bytes together");
+        }
+    }
+
+    /** Refuses a path of so many keys. */
+    void checkNesting(int keys) {
+        if (keys > MAX_NESTING) {
+            throw tooDeep();
         }
     }
 

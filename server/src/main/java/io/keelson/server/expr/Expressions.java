@@ -132,17 +132,17 @@ public final class Expressions {
     public JsonNode resolve(JsonNode template, JsonNode scope) {
         Usage usage = usage(template);
         if (tenant == null || usage.plain) {
-            return resolve(template, scope, usage, limits);
+            return resolve(template, scope, limits);
         }
         try {
-            return resolve(template, scope, usage, AT_ONCE);
+            return resolve(template, scope, AT_ONCE);
         } catch (ExpressionException e) {
             if (!BOUNDS.contains(e.code())) {
                 throw e;
             }
         }
         ScopedValue.CallableOp<JsonNode, ExpressionException> evaluation =
-                () -> resolve(template, scope, usage, limits);
+                () -> resolve(template, scope, limits);
         if (!SecretNames.OPENED.isBound()) {
             return handedOver(tenant, evaluation);
         }
@@ -150,9 +150,9 @@ public final class Expressions {
         return handedOver(tenant, () -> ScopedValue.where(SecretNames.OPENED, opened).call(evaluation));
     }
 
-    private JsonNode resolve(JsonNode template, JsonNode scope, Usage usage, ExpressionLimits within) {
+    private JsonNode resolve(JsonNode template, JsonNode scope, ExpressionLimits within) {
         return bounded(within, () -> walk(template,
-                new Evaluation(programs, within, scope, usage.whole, usage.paths), 0));
+                new Evaluation(programs, within, scope), 0));
     }
 
     private <T> T handedOver(Tenant whom, ScopedValue.CallableOp<T, ExpressionException> evaluation) {
@@ -193,10 +193,7 @@ public final class Expressions {
 
     /** All values a bare jq expression (without {@code ${ }}) gives for an input, in order. */
     public List<JsonNode> evaluate(String expression, JsonNode input) {
-        return bounded(limits, () -> {
-            ScopeUsage usage = programs.get(expression).usage();
-            return new Evaluation(programs, limits, input, usage.whole(), usage.paths()).all(expression);
-        });
+        return bounded(limits, () -> new Evaluation(programs, limits, input).all(expression));
     }
 
     /**
@@ -259,13 +256,10 @@ public final class Expressions {
         }
         StringBuilder text = new StringBuilder();
         for (Template.Part part : template.parts()) {
-            text.append(part.expression() == null ? part.literal() : asText(evaluation.one(part.expression())));
+            text.append(part.expression() == null ? part.literal()
+                    : JqText.of(evaluation.one(part.expression()), EvaluationBudget.CURRENT.get()));
         }
         return NODES.stringNode(text.toString());
-    }
-
-    private static String asText(JsonNode value) {
-        return value.isString() ? value.stringValue() : value.toString();
     }
 
     private Usage usage(JsonNode template) {

@@ -1,12 +1,5 @@
 package io.keelson.server.expr;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.BooleanNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.NullNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.databind.node.TextNode;
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
@@ -14,13 +7,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import net.thisptr.jackson.jq.Expression;
-import net.thisptr.jackson.jq.PathOutput;
-import net.thisptr.jackson.jq.Scope;
-import net.thisptr.jackson.jq.Version;
-import net.thisptr.jackson.jq.exception.JsonQueryException;
-import net.thisptr.jackson.jq.path.Path;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.BooleanNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.node.StringNode;
 
 /**
  * The two functions that all regular expressions of jq come down to, on RE2: time linear in the text, no
@@ -34,25 +28,18 @@ final class JqRegex {
 
     private JqRegex() {}
 
-    /** {@code _match_impl(re; flags; test)}: emits whether it matches, or the array of match objects. */
-    static void match(Scope scope, List<Expression> args, JsonNode in, @Nullable Path path, PathOutput output,
-            Version version) throws JsonQueryException {
-        String text = text(in, "match");
-        args.get(0).apply(scope, in, re -> args.get(1).apply(scope, in, flags -> args.get(2).apply(scope, in, test -> {
-            Search search = compile(re, flags);
-            JsonNode result = test.asBoolean()
-                    ? BooleanNode.valueOf(matcher(search, text).find())
-                    : matches(search, text);
-            output.emit(result, null);
-        })));
+    /** {@code _match_impl(re; flags; test)}: whether it matches, or the array of match objects. */
+    static JsonNode match(JsonNode in, List<JsonNode> args, EvaluationBudget budget) {
+        Search search = compile(args.get(0), args.get(1));
+        String text = text(in);
+        return args.get(2).booleanValue() ? BooleanNode.valueOf(matcher(search, text).find()) : matches(search, text);
     }
 
     /** {@code _sub_impl(re; replacement; flags)}: the replacement sees the named captures as its input. */
-    static void sub(Scope scope, List<Expression> args, JsonNode in, @Nullable Path path, PathOutput output,
-            Version version) throws JsonQueryException {
-        String text = text(in, "sub");
-        args.get(0).apply(scope, in, re -> args.get(2).apply(scope, in, flags -> {
+    static void sub(JqEnv env, List<JqNode> args, JsonNode in, @Nullable JqPath path, JqOut out) {
+        args.get(0).values(env, in, re -> args.get(2).values(env, in, flags -> {
             Search search = compile(re, flags);
+            String text = text(in);
             Matcher matcher = matcher(search, text);
             List<String> between = new ArrayList<>();
             List<JsonNode> captures = new ArrayList<>();
@@ -63,20 +50,26 @@ final class JqRegex {
                 from = matcher.end();
             }
             String tail = text.substring(from);
-            for (String result : replaced(scope, args.get(1), between, captures)) {
-                output.emit(TextNode.valueOf(result + tail), null);
+            for (String result : replaced(env, args.get(1), between, captures)) {
+                out.emit(StringNode.valueOf(result + tail), JqPath.made(path));
             }
         }));
     }
 
     /** One text per value the replacement gives; a replacement with several multiplies. */
-    private static List<String> replaced(Scope scope, Expression replacement, List<String> between,
-            List<JsonNode> captures) throws JsonQueryException {
-        EvaluationBudget budget = EvaluationBudget.CURRENT.get();
+    private static List<String> replaced(JqEnv env, JqNode replacement, List<String> between,
+            List<JsonNode> captures) {
+        EvaluationBudget budget = env.budget();
         List<StringBuilder> results = new ArrayList<>(List.of(new StringBuilder()));
         for (int i = 0; i < captures.size(); i++) {
             List<String> values = new ArrayList<>();
-            replacement.apply(scope, captures.get(i), value -> values.add(text(value, "sub")));
+            JsonNode capture = captures.get(i);
+            replacement.values(env, capture, value -> {
+                if (!value.isString()) {
+                    throw JqError.of(JqValue.shown(value) + " cannot be added to a string");
+                }
+                values.add(value.stringValue());
+            });
             List<StringBuilder> longer = new ArrayList<>();
             for (StringBuilder before : results) {
                 before.append(between.get(i));
@@ -134,7 +127,7 @@ final class JqRegex {
         ObjectNode captures = NODES.objectNode();
         for (String name : search.pattern().namedGroups().keySet()) {
             String value = matcher.group(name);
-            captures.set(name, value == null ? NullNode.instance : TextNode.valueOf(value));
+            captures.set(name, value == null ? NullNode.instance : StringNode.valueOf(value));
         }
         return captures;
     }
@@ -154,11 +147,11 @@ final class JqRegex {
         return search.pattern().matcher(new BudgetedText(text, EvaluationBudget.CURRENT.get()));
     }
 
-    private static Search compile(JsonNode re, JsonNode flags) throws JsonQueryException {
+    private static Search compile(JsonNode re, JsonNode flags) {
         int options = 0;
         boolean global = false;
         boolean skipEmpty = false;
-        for (char flag : (flags.isNull() ? "" : text(flags, "flags")).toCharArray()) {
+        for (char flag : (flags.isNull() ? "" : flags(flags)).toCharArray()) {
             switch (flag) {
                 case 'g' -> global = true;
                 case 'i' -> options |= Pattern.CASE_INSENSITIVE;
@@ -166,21 +159,28 @@ final class JqRegex {
                 case 'p' -> options |= Pattern.DOTALL;
                 case 'l' -> options |= Pattern.LONGEST_MATCH;
                 case 's' -> {}
-                default -> throw new JsonQueryException("the regular expression flag " + flag + " is not supported");
+                default -> throw JqError.of("the regular expression flag " + flag + " is not supported");
             }
         }
         try {
-            return new Search(Pattern.compile(text(re, "match"), options), global, skipEmpty);
+            return new Search(Pattern.compile(text(re), options), global, skipEmpty);
         } catch (PatternSyntaxException e) {
-            throw new JsonQueryException(e.getMessage() + " (regular expressions are RE2: no look-around, no"
+            throw JqError.of(e.getMessage() + " (regular expressions are RE2: no look-around, no"
                     + " back references)");
         }
     }
 
-    private static String text(JsonNode node, String where) throws JsonQueryException {
-        if (!node.isTextual()) {
-            throw new JsonQueryException(where + " requires a string, not " + node.getNodeType());
+    private static String text(JsonNode in) {
+        if (!in.isString()) {
+            throw JqError.of(JqValue.shown(in) + " cannot be matched, as it is not a string");
         }
-        return node.textValue();
+        return in.stringValue();
+    }
+
+    private static String flags(JsonNode flags) {
+        if (!flags.isString()) {
+            throw JqError.of(JqValue.shown(flags) + " is not a string");
+        }
+        return flags.stringValue();
     }
 }

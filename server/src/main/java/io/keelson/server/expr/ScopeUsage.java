@@ -1,29 +1,9 @@
 package io.keelson.server.expr;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import net.thisptr.jackson.jq.internal.tree.ForeachExpression;
-import net.thisptr.jackson.jq.internal.tree.FunctionCall;
-import net.thisptr.jackson.jq.internal.tree.FunctionDefinition;
-import net.thisptr.jackson.jq.internal.tree.IdentifierKeyFieldConstruction;
-import net.thisptr.jackson.jq.internal.tree.PipedQuery;
-import net.thisptr.jackson.jq.internal.tree.RecursionOperator;
-import net.thisptr.jackson.jq.internal.tree.ReduceExpression;
-import net.thisptr.jackson.jq.internal.tree.StringKeyFieldConstruction;
-import net.thisptr.jackson.jq.internal.tree.ThisObject;
-import net.thisptr.jackson.jq.internal.tree.TopLevelExpression;
-import net.thisptr.jackson.jq.internal.tree.TransformPipeComponent;
-import net.thisptr.jackson.jq.internal.tree.TryCatch;
-import net.thisptr.jackson.jq.internal.tree.binaryop.assignment.Assignment;
-import net.thisptr.jackson.jq.internal.tree.binaryop.assignment.ComplexAssignment;
-import net.thisptr.jackson.jq.internal.tree.binaryop.assignment.UpdateAssignment;
-import net.thisptr.jackson.jq.internal.tree.fieldaccess.FieldAccess;
-import net.thisptr.jackson.jq.internal.tree.fieldaccess.IdentifierFieldAccess;
-import net.thisptr.jackson.jq.internal.tree.literal.StringLiteral;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,22 +19,22 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
 
     private static final int PATH_LENGTH = 2;
 
-    static ScopeUsage of(Object tree) {
+    /** Functions of the language that do not read their input. */
+    private static final Set<String> WITHOUT_INPUT = Set.of("range", "limit", "empty", "secret");
+
+    static ScopeUsage of(JqNode program) {
         Collector collector = new Collector();
-        collector.visit(tree);
-        List<String> plain = plainPath(unwrap(tree));
-        return new ScopeUsage(collector.whole, Set.copyOf(collector.paths), plain, SecretNames.in(tree));
+        collector.visit(program);
+        return new ScopeUsage(collector.whole, Set.copyOf(collector.paths), plainPath(program),
+                SecretNames.in(program));
     }
 
     /** The names of a pure path from the input, or null. */
-    private static @Nullable List<String> plainPath(Object node) {
-        if (node instanceof ThisObject) {
+    private static @Nullable List<String> plainPath(JqNode node) {
+        if (node instanceof JqNode.Identity) {
             return new ArrayList<>();
         }
-        if (!(node instanceof FieldAccess) || Boolean.TRUE.equals(JqTree.get(node, "permissive"))) {
-            return null;
-        }
-        List<String> path = plainPath(target(node));
+        List<String> path = node instanceof JqNode.Index index ? plainPath(index.target()) : null;
         String name = name(node);
         if (path == null || name == null) {
             return null;
@@ -63,28 +43,9 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
         return path;
     }
 
-    private static Object target(Object access) {
-        return Objects.requireNonNull(JqTree.get(access, "target"));
-    }
-
-    private static @Nullable String name(Object access) {
-        if (access instanceof IdentifierFieldAccess) {
-            return (String) JqTree.get(access, "field");
-        }
-        List<Object> parts = new ArrayList<>(JqTree.children(access));
-        parts.remove(target(access));
-        return parts.size() == 1 && parts.getFirst() instanceof StringLiteral literal
-                ? ((JsonNode) Objects.requireNonNull(
-                        JqTree.get(literal, "value"))).textValue()
-                : null;
-    }
-
-    /** The parser wraps a lone expression in a program and a pipe of one. */
-    static Object unwrap(Object node) {
-        List<Object> children = JqTree.children(node);
-        boolean wrapper = node instanceof TopLevelExpression || node instanceof PipedQuery
-                || node instanceof TransformPipeComponent;
-        return wrapper && children.size() == 1 ? unwrap(children.getFirst()) : node;
+    private static @Nullable String name(JqNode node) {
+        return node instanceof JqNode.Index index && index.key() instanceof JqNode.Literal literal
+                && literal.value().isString() ? literal.value().stringValue() : null;
     }
 
     /** Visits what is evaluated on the program's own input; after a pipe the input is another. */
@@ -92,77 +53,58 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
         private final Set<List<String>> paths = new HashSet<>();
         private boolean whole;
 
-        private void visit(Object node) {
+        private void visit(JqNode node) {
             switch (node) {
-                case ThisObject ignored -> whole = true;
-                case RecursionOperator ignored -> whole = true;
-                case FieldAccess access -> access(access);
-                case PipedQuery pipe -> pipe(pipe);
-                case FunctionCall call -> {
-                    whole = whole || !ignoresInput(call);
-                    JqTree.children(call).forEach(this::visit);
+                case JqNode.Identity ignored -> whole = true;
+                case JqNode.Recurse ignored -> whole = true;
+                case JqNode.Index index -> access(index);
+                case JqNode.Pipe pipe -> visit(pipe.left());
+                case JqNode.Assignment ignored -> all(node);
+                case JqNode.Modification ignored -> all(node);
+                case JqFunction.Call ignored -> all(node);
+                case JqFunction.ParamCall ignored -> all(node);
+                case JqFunction.NativeCall call -> {
+                    whole = whole || !WITHOUT_INPUT.contains(call.name());
+                    call.args().forEach(this::visit);
                 }
-                case Assignment ignored -> all(node);
-                case ComplexAssignment ignored -> all(node);
-                case UpdateAssignment ignored -> all(node);
-                case ReduceExpression ignored -> fold(node);
-                case ForeachExpression ignored -> fold(node);
-                case IdentifierKeyFieldConstruction field when field.value == null -> paths.add(List.of(field.key));
-                case StringKeyFieldConstruction field when field.value == null -> all(field);
-                case TryCatch ignored -> visit(Objects.requireNonNull(JqTree.get(node, "tryExpr")));
-                default -> JqTree.children(node).forEach(this::visit);
+                case JqControl.Reduce loop -> fold(loop.source(), loop.patterns(), loop.start());
+                case JqControl.Foreach loop -> fold(loop.source(), loop.patterns(), loop.start());
+                case JqControl.Try tried -> visit(tried.body());
+                default -> node.children().forEach(this::visit);
             }
         }
 
-        private void all(Object node) {
+        private void all(JqNode node) {
             whole = true;
-            JqTree.children(node).forEach(this::visit);
+            node.children().forEach(this::visit);
         }
 
-        private void fold(Object node) {
-            for (String part : List.of("iterExpr", "initExpr", "matcher")) {
-                Object child = JqTree.get(node, part);
-                if (child != null) {
-                    visit(child);
-                }
-            }
+        private void fold(JqNode source, JqPattern.Choice patterns, JqNode start) {
+            visit(source);
+            patterns.keys().forEach(this::visit);
+            visit(start);
         }
 
-        /** Bindings ({@code a as $x | b}) and labels leave the input as it is; any other component replaces it. */
-        private void pipe(PipedQuery pipe) {
-            for (Object component : JqTree.children(pipe)) {
-                visit(component);
-                if (component instanceof TransformPipeComponent transform
-                        && !(transform.expr instanceof FunctionDefinition)) {
-                    return;
-                }
-            }
-        }
-
-        private void access(FieldAccess access) {
+        private void access(JqNode access) {
             List<String> path = new ArrayList<>();
-            Object node = access;
-            while (node instanceof FieldAccess each) {
-                String name = name(each);
+            JqNode node = access;
+            while (node instanceof JqNode.Index index) {
+                String name = name(index);
                 if (name == null) {
                     path.clear();
-                    JqTree.children(each).stream().filter(child -> child != target(each)).forEach(this::visit);
+                    visit(index.key());
                 } else {
                     path.addFirst(name);
                 }
-                node = target(each);
+                node = index.target();
             }
-            if (!(node instanceof ThisObject)) {
+            if (!(node instanceof JqNode.Identity)) {
                 visit(node);
             } else if (path.isEmpty()) {
                 whole = true;
             } else {
                 paths.add(List.copyOf(path.subList(0, Math.min(PATH_LENGTH, path.size()))));
             }
-        }
-
-        private static boolean ignoresInput(FunctionCall call) {
-            return Set.of("range", "limit", "empty", "secret").contains(String.valueOf(JqTree.get(call, "name")));
         }
     }
 }

@@ -24,7 +24,7 @@ record Template(List<Part> parts) {
                 literal.append("${");
                 at += 3;
             } else if (text.startsWith("${", at)) {
-                int end = JqText.closingBrace(text, at + 2);
+                int end = JqBraces.closingBrace(text, at + 2);
                 if (end < 0) {
                     throw new ExpressionException("EXPRESSION_SYNTAX",
                             "the expression that starts at character " + at + " is not closed with }");

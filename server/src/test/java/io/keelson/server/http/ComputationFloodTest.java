@@ -41,7 +41,7 @@ class ComputationFloodTest {
     private static final int PROBES = 10;
     /** Number of probes in a row. */
     private static final int STREAK = 3;
-    private static final List<String> WORK = List.of("net.thisptr.jackson.jq.", "java.util.regex.", "com.google.re2j.");
+    private static final List<String> WORK = List.of("io.keelson.server.expr.", "java.util.regex.", "com.google.re2j.");
     /** Of threads of tests, and of those that wait. */
     private static final List<String> OTHER = List.of("org.junit.", ".park(");
     /** Names of the threads of {@link Computation}: their stacks may be too deep for a dump to have their bottom. */
