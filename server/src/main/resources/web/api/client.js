@@ -62,9 +62,9 @@ function headers(extra) {
  * Sends one request and answers with the response; throws a Problem for a refusal.
  * @param {string} method
  * @param {string} path
- * @param {{query?: object, body?: any, idempotencyKey?: string, signal?: AbortSignal, accept?: string, ifMatch?: string, ifNoneMatch?: string, range?: string, quiet?: boolean}} [options]
+ * @param {{query?: object, body?: any, idempotencyKey?: string, signal?: AbortSignal, accept?: string, ifMatch?: string, ifNoneMatch?: string, range?: string, quiet?: boolean, yaml?: string}} [options]
  */
-export async function send(method, path, { query, body, idempotencyKey, signal, accept, ifNoneMatch, ifMatch, range, quiet } = {}) {
+export async function send(method, path, { query, body, yaml, idempotencyKey, signal, accept, ifNoneMatch, ifMatch, range, quiet } = {}) {
   const { signal: signedOut } = abandoned;
   let response;
   try {
@@ -72,13 +72,13 @@ export async function send(method, path, { query, body, idempotencyKey, signal, 
       method, signal: signal ? AbortSignal.any([signal, signedOut]) : signedOut, credentials: 'same-origin', cache: 'no-store',
       headers: headers({
         Accept: accept ?? 'application/json',
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(yaml !== undefined ? { 'Content-Type': 'application/yaml' } : body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(ifMatch ? { 'If-Match': ifMatch } : {}),
         ...(range ? { Range: range } : {}),
         ...(ifNoneMatch ? { 'If-None-Match': ifNoneMatch } : {}),
         ...(idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}),
       }),
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: yaml ?? (body === undefined ? undefined : JSON.stringify(body)),
     });
   } catch (failure) {
     if (signedOut.aborted) return new Promise(() => {});
@@ -104,6 +104,9 @@ async function json(method, path, options) {
   const response = await send(method, path, options);
   return response.status === 204 ? null : parse(response);
 }
+
+/** Sends text in YAML, of which JSON is a part; answers with the body. */
+export const sendYaml = (method, path, yaml, options = {}) => json(method, path, { ...options, yaml });
 
 /** A resource with the tag of its version. */
 export async function read(path) {

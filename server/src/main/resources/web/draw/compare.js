@@ -9,7 +9,7 @@ export function byKey(tasks) {
   const rows = new Map();
   for (const task of tasks) {
     const key = keyOf(task);
-    const row = rows.get(key) ?? { key, title: task.title, items: 1, fan: 0, state: task.state, ms: null, cost: 0, tokens: 0 };
+    const row = rows.get(key) ?? { key, title: task.title, items: 1, fan: 0, state: task.state, ms: null, cost: 0, tokens: 0, output: task.output };
     const rank = (state) => { const at = WORST.indexOf(state); return at < 0 ? 3 : at; };
     const ms = took(task);
     rows.set(key, { ...row, fan: row.fan + (task.item_index === null || task.item_index === undefined ? 0 : 1), state: rank(task.state) < rank(row.state) ? task.state : row.state, ms: ms === null ? row.ms : Math.max(row.ms ?? 0, ms),

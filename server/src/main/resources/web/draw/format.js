@@ -39,14 +39,17 @@ export function duration(ms) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
-/** Credits with at most so many places as tell something; `exact` has six. */
-export function credits(value) {
+/** An amount of credits with at most so many places as tell something, where a title has the unit; `exact` has six. */
+export function amount(value) {
   const n = Number(value ?? 0);
   if (n === 0) return '0';
   if (Math.abs(n) < 0.0001) return '<0.0001';
   return n.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: Math.abs(n) < 1 ? 4 : Math.abs(n) < 100 ? 3 : 2 });
 }
 export const exact = (value) => Number(value ?? 0).toFixed(6);
+
+/** Money with its unit. */
+export const credits = (value) => `${amount(value)} credits`;
 
 /** Amounts of a run beside its charges: {what, amount, why}. */
 export function besideCharges(run) {

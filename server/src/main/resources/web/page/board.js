@@ -4,7 +4,7 @@ import { all, get, post, read, remove } from '../api/client.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
-import { count, label } from '../draw/format.js';
+import { count, label, many } from '../draw/format.js';
 import { Page } from '../part/page.js';
 import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
@@ -30,15 +30,21 @@ class Board extends Page {
 
   async #load() {
     const above = route.get('of');
-    const query = { assignee: route.get('assignee'), tag: route.get('tag'), parent_task_id: above, limit: LOADED };
+    const query = { ...this.#filter(), limit: LOADED };
     const [{ columns }, parent] = await Promise.all([get('/board', query), above ? get(`/board/tasks/${above}`) : null]);
     if (this.dragged) { this.soon(); return; } // another order of tickets would end the drag
     this.columns = columns;
     this.parent = parent;
   }
 
+  /** Tasks of people only, unless runs are asked for or a tag is, or the tasks below one. */
+  #filter() {
+    const filter = { assignee: route.get('assignee'), tag: route.get('tag'), parent_task_id: route.get('of') };
+    return filter.parent_task_id || filter.tag || route.get('runs') ? filter : { ...filter, source_type: 'user' };
+  }
+
   async #more(column) {
-    const page = await get('/board/tasks', { status: column.status, assignee: route.get('assignee'), tag: route.get('tag'), parent_task_id: route.get('of'), cursor: column.next_cursor, limit: LOADED })
+    const page = await get('/board/tasks', { ...this.#filter(), status: column.status, cursor: column.next_cursor, limit: LOADED })
       .catch((failure) => { toast(failure.message, true); });
     if (page) this.columns = this.columns.map((each) => (each.status === column.status ? { ...each, items: [...each.items, ...page.items], next_cursor: page.next_cursor } : each));
   }
@@ -102,7 +108,7 @@ class Board extends Page {
     const more = () => html`<dl class="facts wide-facts small">${now.result ? html`<dt>result</dt><dd>${name(now.result, 2000)}</dd>` : nothing}${now.error_message ? html`<dt>error</dt><dd class="i-failed">${name(now.error_message, 2000)}</dd>` : nothing}
         <dt>made by</dt><dd>${name(now.created_by_id ?? now.created_by_type, 80)}, ${when(now.created_at)}</dd><dt>changed</dt><dd>${ago(now.updated_at)} ago</dd></dl>
       <div class="row wrap">${now.run_id ? html`<a class="btn low" href="/ui/runs/${now.run_id}" @click=${(event) => event.target.closest('dialog').close()}>Open the run</a>` : nothing}
-        ${now.children ? html`<a class="btn low" href="/ui/board?of=${now.id}" @click=${(event) => event.target.closest('dialog').close()}>${count(now.children)} tasks below it</a>` : nothing}
+        ${now.children ? html`<a class="btn low" href="/ui/board?of=${now.id}" @click=${(event) => event.target.closest('dialog').close()}>${many(now.children, 'task')} below it</a>` : nothing}
         ${managed ? nothing : html`<button type="button" class="btn low danger" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${(event) => this.#remove(now, event.target.closest('dialog'))}>Delete…</button>`}</div>`;
     const fields = managed ? this.#fields(now, people).filter((field) => field.name === 'priority') : this.#fields(now, people);
     const saved = await edit({ title: html`${name(now.title, 200)}`, text: managed ? 'A run manages this task. People change its priority.' : null, yes: 'Save', fields, more,
@@ -158,11 +164,12 @@ class Board extends Page {
     const assignee = route.get('assignee');
     return html`<div class="head"><h1>Board</h1>${this.parent ? html`<span class="soft">below</span><a class="cut" href="/ui/board${this.parent.parent_task_id ? `?of=${this.parent.parent_task_id}` : ''}">${name(this.parent.title, 120)}</a><a class="btn low bare" href="/ui/board">All tasks</a>` : nothing}
         <span class="end row wrap"><span class="small soft wide-only"><kbd>Shift</kbd> <kbd>←</kbd> <kbd>→</kbd> move</span>
+          ${this.parent ? nothing : html`<label class="row small"><input type="checkbox" .checked=${!!route.get('runs')} @change=${(event) => route.set({ runs: event.target.checked ? 'yes' : null })}>Runs too</label>`}
           <label class="row small"><input type="checkbox" .checked=${assignee === me.name} @change=${(event) => route.set({ assignee: event.target.checked ? me.name : null })}>Only mine</label>
           <button class="btn first" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#create()}>New task</button></span></div>
       ${['assignee', 'tag'].some((each) => route.get(each)) ? html`<div class="row wrap">${['assignee', 'tag'].filter((each) => route.get(each)).map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null })}>${each}: ${name(route.get(each), 60)}${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
       ${this.failure ? problem(this.failure, () => this.read()) : !this.columns ? html`<div class="card">${skeleton()}</div>`
-    : this.columns.every((column) => !column.items.length) && !assignee && !this.parent ? html`<div class="card">${empty('graph', 'Nothing on the board', 'Runs put their tasks here. People add their own with "New task", or:', 'keelson board create "Call the printer"')}</div>`
+    : this.columns.every((column) => !column.items.length) && !assignee && !this.parent ? html`<div class="card">${empty('graph', 'Nothing on the board', 'People add tasks with "New task". "Runs too" shows the runs and their tasks. Or:', 'keelson board create "Call the printer"')}</div>`
       : html`<div class="board" role="group" aria-label="Columns" tabindex="-1">${this.columns.map((column) => this.#column(column))}</div>`}`;
   }
 }

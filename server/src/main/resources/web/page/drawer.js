@@ -3,10 +3,10 @@ import { all, get, now, post } from '../api/client.js';
 import { passing } from '../live/messages.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
-import { count, credits, duration, exact, short } from '../draw/format.js';
+import { count, duration, short } from '../draw/format.js';
 import { family, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, mark, name, others, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
+import { badge, mark, money, name, others, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
@@ -128,7 +128,7 @@ class Drawer extends Part {
     if (!task) return this.failure ? nothing : skeleton(5);
     return html`<dl class="facts">${this.#links('Waits for', this.reach?.waits_for)}${this.#links('Blocks', this.reach?.blocks)}
         <dt>Queued</dt><dd>${when(task.queued_at)}</dd><dt>Started</dt><dd>${when(task.started_at)}</dd><dt>Ended</dt><dd>${when(task.completed_at ?? task.cancelled_at)}</dd>
-        <dt>Took</dt><dd class="num">${duration(task.duration_ms ?? (task.started_at ? now() - Date.parse(task.started_at) : null))}</dd><dt>Cost</dt><dd class="num" title=${exact(task.cost)}>${credits(task.cost)}${task.tokens_used ? html` <span class="soft">· ${short(task.tokens_used)} tokens</span>` : nothing}</dd>
+        <dt>Took</dt><dd class="num">${duration(task.duration_ms ?? (task.started_at ? now() - Date.parse(task.started_at) : null))}</dd><dt>Cost</dt><dd class="num">${money(task.cost)}${task.tokens_used ? html` <span class="soft">· ${short(task.tokens_used)} tokens</span>` : nothing}</dd>
         ${task.agent_name ? html`<dt>Agent</dt><dd>${name(task.agent_name)}</dd>` : nothing}
         ${task.trigger_rule !== 'all_success' ? html`<dt>Starts on</dt><dd><code>${task.trigger_rule}</code></dd>` : nothing}</dl>
       ${this.#value('Item', task, 'item', `/tasks/${row.id}`, (each) => each.item)}${this.#value('Output', task, 'output', `/tasks/${row.id}/output`)}

@@ -1,8 +1,9 @@
 import { html, nothing, svg } from 'lit';
-import { get } from '../api/client.js';
+import { get, now } from '../api/client.js';
 import { route } from '../store/route.js';
-import { count, label } from '../draw/format.js';
+import { count, credits, duration, label, many } from '../draw/format.js';
 import { FAMILIES, WORDS, family, familyOf } from '../draw/state.js';
+import { stretches } from '../draw/timeline.js';
 import { Part } from '../part/base.js';
 import { mark, name, problem, skeleton, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
@@ -26,6 +27,12 @@ function path(points) {
   return d;
 }
 
+/** The head of the arrow at the end of an edge. */
+function arrow(points) {
+  const [x, y] = points.slice(-2);
+  return `M${x - 8} ${y - 4.5}L${x} ${y}L${x - 8} ${y + 4.5}Z`;
+}
+
 /** All boxes before or behind a box. */
 function reach(from, next) {
   const found = new Set();
@@ -36,7 +43,7 @@ function reach(from, next) {
 
 /** A picture of the tree: what depends on what, with the places that the server gives. */
 class Graph extends Part {
-  static properties = { data: { attribute: false }, tasks: { attribute: false }, expanded: { attribute: false }, picked: { type: String }, zoom: { state: true }, graph: { state: true }, failure: { state: true }, view: { state: true } };
+  static properties = { data: { attribute: false }, tasks: { attribute: false }, expanded: { attribute: false }, picked: { type: String }, zoom: { state: true }, graph: { state: true }, costs: { state: true }, failure: { state: true }, view: { state: true } };
   #asked = null;
   #expanded = '';
 
@@ -69,6 +76,7 @@ class Graph extends Part {
       const first = !this.graph;
       this.graph = graph;
       this.failure = null;
+      get(`/runs/${this.data.id}/usage`, { by: 'task' }).then(({ items }) => { this.costs = new Map(items.map((each) => [each.task, Number(each.credits)])); }, () => null);
       await this.updateComplete;
       if (first) this.#begin();
       this.#look();
@@ -134,13 +142,27 @@ class Graph extends Part {
     return { counts, single, of: FAMILIES.toReversed().find((each) => counts[each] && LOUD.includes(each)) ?? FAMILIES.find((each) => counts[each]) ?? 'waits' };
   }
 
+  /** How long the tasks of a box took, from the first beginning to the last end, and what they cost; empty where that is not known. */
+  #figures(i) {
+    const { boxes } = this.graph;
+    const task = this.data.byKey?.get(boxes.id[i].replace(/^group:/, ''));
+    if (!task) return '';
+    const rows = boxes.kind[i] === 'task' ? [task] : this.data.tasks.filter((each) => each.group_id === task.id);
+    const open = now() - Date.parse(this.data.timeline.from);
+    const parts = rows.flatMap((row) => stretches(row, open));
+    const cost = rows.reduce((sum, row) => sum + (this.costs?.get(row.key) ?? 0), 0);
+    const took = parts.length ? duration(parts.reduce((end, each) => Math.max(end, each.to), 0) - parts.reduce((from, each) => Math.min(from, each.from), Infinity)) : '';
+    return [took, cost ? credits(cost) : ''].filter(Boolean).join(' · ');
+  }
+
   #box(i, faded) {
     const { boxes } = this.graph;
     const { counts, single, of } = this.#family(i);
+    const figures = this.#figures(i);
     return html`<button class="box x-${of} ${faded ? 'faded' : ''}" aria-pressed=${boxes.id[i] === this.picked} ?disabled=${!single && !boxes.expandable[i]}
-      ${place({ left: `${boxes.x[i]}px`, top: `${boxes.y[i]}px` })} title=${`${label(boxes.title[i], 300)}: ${single ? WORDS[of] : `${count(boxes.tasks[i])} tasks, ${Object.entries(counts).map(([each, n]) => `${n} ${WORDS[each]}`).join(', ')}`}`}
+      ${place({ left: `${boxes.x[i]}px`, top: `${boxes.y[i]}px` })} title=${`${label(boxes.title[i], 300)}: ${single ? WORDS[of] : `${many(boxes.tasks[i], 'task')}, ${Object.entries(counts).map(([each, n]) => `${n} ${WORDS[each]}`).join(', ')}`}`}
       @click=${() => (single ? route.set({ task: boxes.id[i] }) : this.#expand(boxes.id[i], true))}>${mark(of)}<span class="grow stack tight"><span class="cut">${name(boxes.title[i], 80)}</span>
-      ${single ? nothing : html`<span class="row"><span class="small soft num">×${count(boxes.tasks[i])}</span>${stateBar(counts, boxes.tasks[i])}</span>`}</span></button>`;
+      ${single ? figures ? html`<span class="small soft num cut">${figures}</span>` : nothing : html`<span class="row"><span class="small soft num nowrap">×${count(boxes.tasks[i])}${figures ? ` · ${figures}` : ''}</span>${stateBar(counts, boxes.tasks[i])}</span>`}</span></button>`;
   }
 
   #zoomBy(step) {
@@ -169,8 +191,8 @@ class Graph extends Part {
         <span class="row"><button class="btn low only" aria-label="Zoom out" ?disabled=${this.zoom === 0} @click=${() => this.#zoomBy(-1)}>−</button><button class="btn low only" aria-label="Zoom in" ?disabled=${this.zoom === ZOOMS.length - 1} @click=${() => this.#zoomBy(1)}>+</button>
         <button class="btn low" @click=${() => { this.#fit(); this.updateComplete.then(() => this.#look()); }}>Fit</button></span></div>
       ${boxes.id.length ? html`<div class="graph" tabindex="0" role="region" aria-label="Graph of tasks" @scroll=${() => { this.looking ??= requestAnimationFrame(() => { this.looking = null; this.#look(); }); }}><div class="graph-size" ${place({ width: `${width * scale + 32}px`, height: `${height * scale + 32}px` })}><div class="graph-all" ${place({ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` })}>
-        <svg class="edges" width=${width} height=${height} aria-hidden="true"><path class="edge" d=${lines.filter((i) => !lit(i)).map((i) => path(this.#points(i))).join('')}></path>
-          ${lines.filter(lit).map((i) => svg`<path class="edge lit" d=${path(this.#points(i))}></path>`)}</svg>
+        <svg class="edges" width=${width} height=${height} aria-hidden="true"><path class="edge" d=${lines.filter((i) => !lit(i)).map((i) => path(this.#points(i))).join('')}></path><path class="head-of" d=${lines.filter((i) => !lit(i)).map((i) => arrow(this.#points(i))).join('')}></path>
+          ${lines.filter(lit).map((i) => svg`<path class="edge lit" d=${path(this.#points(i))}></path><path class="head-of lit" d=${arrow(this.#points(i))}></path>`)}</svg>
         ${boxes.id.map((_, i) => (seen(i) ? this.#box(i, near && !near.has(i)) : nothing))}</div></div></div>
         ${whole ? nothing : html`<k-minimap .graph=${this.graph} .families=${boxes.id.map((_, i) => this.#family(i).of)} .view=${this.shown} @move=${(event) => this.#show(event.detail.x, event.detail.y)}></k-minimap>`}` : html`<p class="pad soft">There are no tasks yet.</p>`}
       <p class="graph-phone pad soft">${icon('graph', 'small')} The window is too narrow for the graph; the timeline has the same tasks as a tree.</p></div>`;

@@ -30,13 +30,17 @@ const CALL_REASONS = { always: 'this tool is never called without a person', des
 /** Members of the data that are shown elsewhere. */
 const KNOWN = { escalation: ['why', 'task_title', 'error_code'], task_review: ['score', 'attempt'], budget: ['total_cost'] };
 
+/** Where list and question do not fit side by side: a question is a page of its own, with a way back. */
+const NARROW = matchMedia('(max-width: 860px)');
+
 /** Events that begin and end no question. */
 const NO_QUESTION = /^(run_created|agent_|task_(created|queued|assigned|started)|step_started)/;
 
 /** The inbox in two panes: what waits for a person, and what happens by each answer. */
 class Inbox extends Page {
-  static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true }, single: { state: true }, earlier: { state: true }, files: { state: true } };
+  static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true }, single: { state: true }, earlier: { state: true }, files: { state: true }, roster: { state: true } };
   #plansOf = null;
+  #agents = null;
   #place = 0;
 
   constructor() {
@@ -191,6 +195,7 @@ class Inbox extends Page {
     if (this.#plansOf !== item.id) {
       this.#plansOf = item.id;
       this.versions = null;
+      this.#agents ??= all('/agents', { limit: 500 }, 1000).then(({ items }) => { this.roster = items; }, () => null);
       get(`/runs/${item.run_id}/plans`).then(({ items }) => { this.versions = items.toSorted((a, b) => a.version - b.version); }, () => null);
     }
     const proposed = item.data?.plan;
@@ -200,8 +205,25 @@ class Inbox extends Page {
     const after = changes || !last ? proposed : last.plan;
     let diff = planDiff(before, after, changes ? comparable : undefined);
     if (changes) diff = diff.filter((row) => row.kind !== 'removed' || changes.dropped.includes(row.id) || changes.replaced.includes(row.id));
-    return html`${changes ? newPlan(item.data) : nothing}<section class="stack"><h3>${before ? 'What changes' : 'The plan'}<span class="soft"> · ${many(item.data?.task_count ?? diff.length, 'task')}${item.data?.estimated_cost ? html`, estimated ${credits(item.data.estimated_cost)} credits` : nothing}</span></h3>
-      ${changes || !proposed?.reasoning ? nothing : html`<p class="soft">${shown('Reasoning', proposed.reasoning)}</p>`}${planTasks(diff)}</section>`;
+    return html`${changes ? newPlan(item.data) : nothing}<section class="stack"><h3>${before ? 'What changes' : 'The plan'}<span class="soft"> · ${many(item.data?.task_count ?? diff.length, 'task')}${item.data?.estimated_cost ? html`, estimated ${credits(item.data.estimated_cost)}` : nothing}</span></h3>
+      ${changes || !proposed?.reasoning ? nothing : html`<p class="soft">${shown('Reasoning', proposed.reasoning)}</p>`}${planTasks(diff, this.roster ?? [])}${changes || !after ? nothing : html`<div><button class="btn" ?disabled=${!!this.#lacks(item)} title=${this.#lacks(item) ?? 'Approves the plan as you change it'} @click=${() => this.#edit(item, after)}>${icon('file', 'small')}Edit the plan…</button></div>`}</section>`;
+  }
+
+  /** The plan as a person changes it takes the place of the one that waits; the server checks it. */
+  async #edit(item, plan) {
+    const done = await edit({ title: 'Edit and approve the plan', text: 'The changed plan is the next version. The server checks it before it is carried out.', yes: 'Approve this plan', wide: true,
+      fields: [{ name: 'plan', label: 'Plan, as JSON', kind: 'lines', rows: 20, required: true, value: JSON.stringify(plan, null, 2) }, { name: 'reason', label: 'Comment', most: 2000, hint: 'Stored with the answer' }],
+      save: async ({ plan: text, reason }) => {
+        let changed;
+        try { changed = JSON.parse(text ?? ''); } catch (wrong) { throw { input: 'plan', message: `This is not JSON: ${wrong.message}` }; }
+        await post(`/runs/${item.run_id}/approve`, { plan: changed, ...(reason ? { reason } : {}) });
+        return true;
+      } });
+    if (!done) return;
+    toast('Approved');
+    document.dispatchEvent(new Event('keelson-answered'));
+    this.#leave(item);
+    this.read();
   }
 
   #data(item) {
@@ -250,7 +272,7 @@ class Inbox extends Page {
       ${route.get('run') ? html`<div><button class="chip" @click=${() => route.set({ run: null })}>of one run ${icon('cross', 'small')}</button></div>` : nothing}
       ${this.#earlier()}
       ${this.failure ? problem(this.failure, () => this.read()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${['run', 'kind', 'mine'].some((each) => route.get(each)) ? this.#nothing() : empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
-    : html`<div class="panes"><ul class="card queue" aria-label="Questions">${this.items.map((each) => html`<li><button class="item" aria-current=${each === item ? 'true' : nothing} @click=${() => route.set({ item: each.id }, true)}>
+    : html`<div class="panes ${route.get('item') || (route.get('run') && this.items.length === 1) ? 'one' : 'several'}"><button class="btn low back" @click=${() => route.set({ item: null })}>${icon('left', 'small')}All questions</button><ul class="card queue" aria-label="Questions">${this.items.map((each) => html`<li><button class="item" aria-current=${each === item ? 'true' : nothing} @click=${() => route.set({ item: each.id }, !NARROW.matches)}>
           <span class="row i-person">${icon(kindOf(each)[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(each.run_name ?? kindOf(each)[1], 80)}</strong></span><span class="cut soft small">${name(each.question, 160)}</span></span>
           <span class="small soft num">${each.overdue ? html`<strong class="i-failed">overdue</strong>` : ago(each.created_at)}</span></button></li>`)}</ul>
         ${this.#detail(item)}</div>`}`;

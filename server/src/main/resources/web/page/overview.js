@@ -3,10 +3,10 @@ import { get, now } from '../api/client.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
-import { days, count, credits, exact, shortId } from '../draw/format.js';
+import { days, count, shortId } from '../draw/format.js';
 import { OPEN, family, kindOf, reasonFamily, words } from '../draw/state.js';
 import { Page } from '../part/page.js';
-import { ago, empty, mark, name, problem, sentence, skeleton, spark, stateBar, when } from '../part/bits.js';
+import { ago, empty, mark, money, name, problem, sentence, skeleton, spark, stateBar, when } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 
 const DAY = 86_400_000;
@@ -57,7 +57,7 @@ class Overview extends Page {
     const reason = runs.reason(run);
     return html`<li><a class="line-link" href="/ui/runs/${run.id}">${reason ? mark(reasonFamily(reason.code), reason.code) : mark(family(run.state), words(run.state))}<span class="grow stack tight"><span class="cut"><strong>${name(run.name, 80)}</strong> <span class="faint mono small">${shortId(run.id)}</span></span>
           <span class="cut soft small">${reason ? sentence(reason.text, 200) : words(run.state)}</span></span>
-          <span class="mini">${stateBar({ done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped }, run.task_count)}</span><span class="small soft num">${ago(run.created_at)}</span></a></li>`;
+          <span class="mini">${stateBar({ done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped }, run.task_count, family(run.state))}</span><span class="small soft num">${ago(run.created_at)}</span></a></li>`;
   })}</ul>${rest(total, list.length, '/ui/runs')}` : empty('play', 'Nothing runs', 'Start a run from a recipe, or from the command line:', 'keelson run examples/repository-report.yaml')}</section>`;
   }
 
@@ -83,8 +83,8 @@ class Overview extends Page {
     if (!balance) return nothing;
     const list = days(usage.items, usage.from, usage.to);
     const today = list[list.length - 1]?.credits ?? 0;
-    return html`<section class="card"><header><h2>Cost</h2><a class="end small" href="/ui/money">Money</a></header><div class="pad cost"><div><span class="soft small">Today</span><strong class="num" title=${exact(today)}>${credits(today)}</strong></div><div><span class="soft small">14 days</span><strong class="num" title=${exact(usage.total.credits)}>${credits(usage.total.credits)}</strong></div>
-      <div><span class="soft small">Available</span><strong class="num" title=${exact(balance.available)}>${credits(balance.available)}</strong></div>${spark(list.map((each) => each.credits), 'Credits per day, 14 days')}</div></section>`;
+    return html`<section class="card"><header><h2>Cost</h2><a class="end small" href="/ui/money">Money</a></header><div class="pad cost"><div><span class="soft small">Today</span><strong>${money(today)}</strong></div><div><span class="soft small">14 days</span><strong>${money(usage.total.credits)}</strong></div>
+      <div><span class="soft small">Available</span><strong>${money(balance.available)}</strong></div>${spark(list.map((each) => each.credits), 'Credits per day, 14 days')}</div></section>`;
   }
 
   /** Runs by the hour in which they were created. */

@@ -2,9 +2,9 @@ import { html, nothing } from 'lit';
 import { address, get } from '../api/client.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
-import { credits, duration, exact, label, short } from '../draw/format.js';
+import { duration, label, short } from '../draw/format.js';
 import { Page } from '../part/page.js';
-import { ago, badge, empty, name, problem, skeleton, toast } from '../part/bits.js';
+import { ago, badge, empty, money, name, problem, skeleton, toast } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 
 const PAGE = 50;
@@ -39,7 +39,7 @@ class Reports extends Page {
 
   #report(report) {
     return html`<article class="card report-card" aria-label="The report"><header><span class="row grow">${badge(report.state)} ${report.failures ? html`<span class="i-failed small">${report.failures} failed</span>` : nothing}</span>
-        <span class="soft small num">${duration(report.duration_ms)} · ${short(report.tokens)} tokens · <span title=${exact(report.cost)}>${credits(report.cost)}</span></span>
+        <span class="soft small num">${duration(report.duration_ms)} · ${short(report.tokens)} tokens · ${money(report.cost)}</span>
         ${report.run_id ? html`<a class="btn low" href="/ui/runs/${report.run_id}">The run</a>` : nothing}<a class="btn low bare only" title="Open by itself" aria-label="Open by itself" target="_blank" rel="noopener" href=${address(`/reports/${report.id}`)}>${icon('right', 'small')}</a></header>
       <iframe class="frame" title=${label(report.title, 200)} sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" src=${address(`/reports/${report.id}`)}></iframe></article>`;
   }

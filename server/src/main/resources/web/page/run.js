@@ -6,10 +6,10 @@ import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { RunData } from '../store/run.js';
 import { runs } from '../store/runs.js';
-import { besideCharges, clock, count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
-import { isOpen, reasonFamily } from '../draw/state.js';
+import { amount, besideCharges, clock, count, credits, duration, label, many, shortId, short } from '../draw/format.js';
+import { family, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, copy, mark, meter, name, others, problem, revealTab, sentence, skeleton, stateBar, toast, until, when, withoutSubject } from '../part/bits.js';
+import { badge, copy, mark, meter, money, name, others, problem, revealTab, sentence, skeleton, stateBar, toast, until, when, withoutSubject } from '../part/bits.js';
 import { ask, show } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { beside } from '../part/place.js';
@@ -26,6 +26,8 @@ const TABS = [['timeline', 'Timeline'], ['graph', 'Graph'], ['steps', 'Steps'], 
 const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'waiting for a person', timer: 'waiting for a time, a signal or a child run', failed: 'failed tries', other: 'other' };
 const CHECK_MS = 30_000;
 const MOST_SIGNALS = 4;
+/** Codes of failures by a check of an output. */
+const REFUSED = /^VERIF|SCHEMA|REJECTED/;
 
 class Run extends Part {
   static properties = { run: { attribute: false }, doing: { state: true }, result: { state: true } };
@@ -87,7 +89,7 @@ class Run extends Part {
   /** The output of the last task that has one, of a run without an output of its own. */
   async #last() {
     const { run, tasks } = this.data;
-    const last = run.output_start === null ? tasks?.findLast((task) => !task.group_id && task.state === 'completed') : null;
+    const last = run.output_start === null && run.state === 'completed' ? tasks?.findLast((task) => !task.group_id && task.state === 'completed') : null;
     if (!last || this.result?.id === last.id) return;
     this.result = { id: last.id };
     this.result = await get(`/tasks/${last.id}`, { light: true }).catch(() => null);
@@ -143,7 +145,7 @@ class Run extends Part {
 
   #headline(run) {
     if (run.state === 'failed' || run.error_code) {
-      return html`<div class="headline h-failed">${icon('cross')}<div class="stack grow"><strong>${name(run.error_message ?? run.error_code, 1000)}</strong><span class="small"><code>${run.error_code}</code></span></div></div>`;
+      return html`<div class="headline h-failed">${icon('cross')}<div class="stack grow"><strong>${name(run.error_message ?? run.error_code, 1000)}</strong><span class="small"><code>${run.error_code}</code></span></div>${this.#failed(run)}</div>`;
     }
     if (!isOpen(run)) return nothing;
     const { reasons, leftOut } = this.data;
@@ -161,7 +163,15 @@ class Run extends Part {
       ${stopped && !this.data.gone ? html`<k-budget .run=${run.id} .version=${run.version_id} @answered=${() => this.data.soon()} @late=${() => this.data.soon()}></k-budget>` : nothing}</div>
       <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}${stopped ? 'Other answers' : 'Answer'}</a>` : nothing}${this.#signals(run)}${others(first)}
       ${first.code === 'MISSING_WORKER' ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}
-      ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show it</button>` : nothing}</span></div>`;
+      ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show the task</button>` : nothing}</span></div>`;
+  }
+
+  /** The task that failed the run, and the output of it that a check has refused. */
+  #failed(run) {
+    const task = this.data.tasks?.find((each) => each.state === 'failed' && !each.group_id) ?? this.data.tasks?.find((each) => each.state === 'failed');
+    if (!task) return nothing;
+    return html`<span class="row wrap">${REFUSED.test(run.error_code) ? html`<a class="btn" href="/ui/runs/${run.id}/tasks/${task.id}">${icon('file', 'small')}Refused output</a>` : nothing}
+      <button class="btn" @click=${() => route.set({ task: task.key, view: null })}>Show the task</button></span>`;
   }
 
   /** A button for each signal that the run waits for. */
@@ -184,9 +194,9 @@ class Run extends Part {
     const charged = run.credits_charged;
     const beside = besideCharges(run);
     return html`<dl class="figures">
-      <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, shown)}</dd></div>
-      <div><dt>Charged</dt><dd><strong class="num" title=${exact(charged)}>${credits(charged)}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
-        ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${beside.length || !limit ? html`<span class="small soft">${beside.length ? beside.map(({ what, amount, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(amount)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
+      <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, shown, family(run.state))}</dd></div>
+      <div><dt>Charged</dt><dd><strong>${money(charged)}${limit ? html`<span class="soft"> of ${amount(limit)}</span>` : nothing}</strong>
+        ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${beside.length || !limit ? html`<span class="small soft">${beside.length ? beside.map(({ what, amount: sum, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(sum)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>
       <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => html`${i ? ' · ' : ''}<span title=${kind === 'other' ? 'Planning, pauses, and the time between attempts' : nothing}>${WORDS[kind]} ${duration(ms).replaceAll(' ', '\u00a0')}</span>`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
   }
@@ -204,7 +214,7 @@ class Run extends Part {
 
   #output(run) {
     const draw = () => this.requestUpdate();
-    const show = (title, of, path, name, pick) => html`<div class="card pad">${value(title, of, 'output', { path, name, pick }, this.#texts, draw, true)}</div>`;
+    const show = (title, of, path, name, pick) => html`<div class="card pad">${value(title, of, 'output', { path, name, pick }, this.#texts, draw, pick !== undefined)}</div>`;
     if (run.output_start) return show('Output of the run', run, `/runs/${run.id}?fields=output`, label(run.name, 60), (each) => each.output);
     return this.result?.output_start ? show(`Output of ${label(this.result.title || this.result.key, 80)}`, this.result, `/tasks/${this.result.id}/output`, this.result.key) : nothing;
   }

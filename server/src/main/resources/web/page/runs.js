@@ -1,12 +1,12 @@
 import { html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { get, now } from '../api/client.js';
+import { all, get, now } from '../api/client.js';
 import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
-import { count, credits, duration, exact, label, shortId, utc } from '../draw/format.js';
-import { isOpen, reasonFamily } from '../draw/state.js';
+import { amount, count, duration, exact, label, shortId, utc } from '../draw/format.js';
+import { family, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { ago, badge, empty, mark, name, problem, sentence, skeleton, stateBar, toast } from '../part/bits.js';
 import '../part/views.js';
@@ -21,16 +21,21 @@ const VIEWS = [
   ['all', 'All', {}], ['trouble', 'Trouble', { waits_for: ['human', 'worker', 'limit', 'retry', 'money'] }], ['people', 'For people', { waits_for: 'human' }],
   ['running', 'Running', { state_type: 'running' }], ['failed', 'Failed', { state: 'failed' }], ['done', 'Done', { state: 'completed' }],
 ];
-const COLUMNS = { created_at: 'Age', cost: 'Charged', name: 'Name', state: 'State', progress: 'Progress' };
+const COLUMNS = { created_at: 'Age', cost: 'Credits', name: 'Name', state: 'State', progress: 'Progress' };
+const CHIPS = { recipe_id: 'recipe', error_code: 'error', trigger: 'begun by', parent_run_id: 'child of', created_after: 'created since', created_before: 'created before' };
+const BULK = [['pause', 'Pause'], ['resume', 'Resume'], ['retry', 'Retry'], ['cancel', 'Cancel'], ['delete', 'Delete']];
+/** How runs are begun, as people call it. */
+const TRIGGERS = { api: 'the API', cli: 'the command line', schedule: 'a schedule', recipe: 'a recipe', manual: 'a person' };
 const PAGE = 100;
 const MOST_PAUSE_MS = 1_000;
 
 class Runs extends Part {
-  static properties = { rows: { state: true }, failure: { state: true }, busy: { state: true }, top: { state: true }, at: { state: true }, picked: { state: true } };
+  static properties = { rows: { state: true }, recipes: { state: true }, failure: { state: true }, busy: { state: true }, top: { state: true }, at: { state: true }, picked: { state: true } };
   #cursors = null;
   #question = '';
   #took = 0;
   #dirty = new Set();
+  #recipes = null;
 
   constructor() {
     super();
@@ -121,7 +126,7 @@ class Runs extends Part {
     }, Math.max(this.fresh ? MOST_PAUSE_MS : 250, Math.min(MOST_PAUSE_MS, this.#took)));
   }
 
-  #height() { return matchMedia('(max-width: 860px)').matches ? 84 : 44; }
+  #height() { return matchMedia('(max-width: 860px)').matches ? 84 : 48; }
 
   #scrolled() {
     const list = this.querySelector('.rows');
@@ -184,6 +189,16 @@ class Runs extends Part {
     if (!event.target.closest('a, input, .c-pick') && getSelection().isCollapsed) route.go(href);
   }
 
+  /** The name of a recipe. The names are read once one is asked for. */
+  #nameOf(recipe) {
+    this.#recipes ??= all('/recipes', {}, 1000).then(({ items }) => { this.recipes = new Map(items.map((each) => [each.id, each.name])); }, () => null);
+    return this.recipes?.get(recipe);
+  }
+
+  #lasted(run) {
+    return duration(run.duration_ms ?? (run.started_at && isOpen(run) ? now() - Date.parse(run.started_at) : null));
+  }
+
   #row(run, i) {
     const reason = runs.reason(run);
     const done = { done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped };
@@ -193,9 +208,12 @@ class Runs extends Part {
       <span role="cell" class="c-state">${badge(run.state, isOpen(run) ? reason : null)}</span>
       <span role="cell" class="c-name cut"><a href=${href}>${name(run.name)}</a> <span class="faint mono small">${shortId(run.id)}</span></span>
       <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="now-text ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}" title=${label(reason.text, 2000)}>${sentence(reason.text, 400)}</span>${isOpen(run) && reason.since ? html`<span class="soft small num since" title="Since ${utc(reason.since)}">${duration(now() - Date.parse(reason.since))}</span>` : nothing}` : nothing}</span>
-      <span role="cell" class="c-progress">${stateBar(done, run.task_count)}<span class="num small soft">${count(run.tasks_completed)}/${count(run.task_count)}</span></span>
-      <span role="cell" class="c-cost num" title="${exact(run.credits_charged)} charged">${credits(run.credits_charged)}</span>
+      <span role="cell" class="c-progress">${stateBar(done, run.task_count, family(run.state))}<span class="num small soft">${count(run.tasks_completed)}/${count(run.task_count)}</span></span>
+      <span role="cell" class="c-cost num" title="${exact(run.credits_charged)} credits charged">${amount(run.credits_charged)}<span class="unit narrow-only"> credits</span></span>
+      <span role="cell" class="c-took num soft" title="From the first start to the end">${this.#lasted(run)}</span>
       <span role="cell" class="c-age soft">${ago(run.created_at)}</span>
+      <span role="cell" class="c-recipe cut">${run.recipe_id ? html`<a href="/ui/runs?recipe_id=${run.recipe_id}">${name(this.#nameOf(run.recipe_id) ?? 'recipe', 80)}</a>` : nothing}</span>
+      <span role="cell" class="c-agents soft cut">${name((run.agent_names ?? []).join(', '), 200)}</span>
       <span role="cell" class="c-by soft cut">${run.schedule_id ? 'schedule' : name(run.created_by)}</span></div>`;
   }
 
@@ -212,7 +230,7 @@ class Runs extends Part {
     const shown = list.slice(from, from + Math.ceil(innerHeight / height) + 20);
     return html`<div class="card runs" role="table" aria-label="Runs" aria-rowcount=${this.#cursors?.length ? -1 : list.length + 1}>
       <div class="run-head" role="row"><span role="columnheader"><span class="hidden-text">Select</span></span>${this.#head('state')}${this.#head('name')}
-        <span role="columnheader">Now — why it is not further</span>${this.#head('progress')}${this.#head('cost')}${this.#head('created_at')}<span role="columnheader">By</span></div>
+        <span role="columnheader">Now — why it is not further</span>${this.#head('progress')}${this.#head('cost')}<span role="columnheader">Took</span>${this.#head('created_at')}<span role="columnheader">Recipe</span><span role="columnheader">Agents</span><span role="columnheader">By</span></div>
       <div class="rows" role="rowgroup" ${place({ height: `${list.length * height}px` })}>${repeat(shown, (run) => run.id, (run, i) => this.#row(run, from + i))}</div></div>
       ${this.#cursors?.length ? html`<button class="btn" @click=${() => this.#more()}>${this.busy ? 'Loading…' : 'More'}</button>` : nothing}`;
   }
@@ -225,12 +243,17 @@ class Runs extends Part {
 
   /** Asks for what the views do not have. The answers are in the address, as all filters are. */
   async #ask() {
-    const [{ edit }, recipes] = await Promise.all([import('../part/editor.js'), get('/recipes', { limit: 200 }).catch(() => ({ items: [] }))]);
+    const none = () => ({ items: [] });
+    const [{ edit }, recipes, codes] = await Promise.all([import('../part/editor.js'), get('/recipes', { limit: 200 }).catch(none), get('/runs/stats', { by: 'error_code' }).catch(none)]);
+    const seen = (this.rows ?? []).map((id) => runs.get(id)).filter(Boolean);
+    const choices = (values) => [...new Set(values.filter(Boolean))].sort();
+    const triggers = choices([...Object.keys(TRIGGERS), ...seen.map((run) => run.trigger)]);
     await edit({ title: 'Filter runs', text: 'Empty fields filter nothing.', yes: 'Filter', fields: [
       { name: 'recipe_id', label: 'Recipe', kind: 'select', half: true, options: [['', 'All'], ...recipes.items.map((each) => [each.id, label(each.name, 60)])] },
-      { name: 'name', label: 'Exact name', half: true }, { name: 'tag', label: 'Tag', half: true }, { name: 'error_code', label: 'Error code', half: true },
+      { name: 'name', label: 'Exact name', list: choices(seen.map((run) => run.name)), half: true }, { name: 'tag', label: 'Tag', list: choices(seen.flatMap((run) => run.tags)), half: true },
+      { name: 'error_code', label: 'Error', kind: 'select', half: true, options: [['', 'All'], ...choices([...codes.items.map((each) => each.key), route.get('error_code')]).map((code) => [code, code])] },
       { name: 'created_after', label: 'Created on this day (UTC) or later', kind: 'date', half: true }, { name: 'created_before', label: 'Created before this day (UTC)', kind: 'date', half: true },
-      { name: 'trigger', label: 'Begun by', half: true, hint: 'As in the member trigger of runs: schedule, api' }].map((field) => ({ ...field, value: route.get(field.name) })),
+      { name: 'trigger', label: 'Begun by', kind: 'select', half: true, options: [['', 'All'], ...triggers.map((each) => [each, TRIGGERS[each] ?? each])] }].map((field) => ({ ...field, value: route.get(field.name) })),
     save: async (values) => { route.set(values); } });
   }
 
@@ -250,13 +273,13 @@ class Runs extends Part {
         <span class="end row wrap"><a class="btn first" href="/ui/launch">${icon('play', 'small')}Launch</a></span></div>
       <div class="filters"><div class="views" role="group" aria-label="Views">${VIEWS.map(([id, title]) => html`<button class="view" aria-pressed=${view === id}
           @click=${() => route.set({ view: id === 'all' ? null : id })}>${title}</button>`)}</div>
-        <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label><button class="btn low" @click=${() => this.#ask()}>Filter…</button><k-views page="runs"></k-views></div>
-      ${chips.length ? html`<div class="row wrap">${chips.map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null })}>${each.replaceAll('_', ' ')}: <bdi>${label(route.get(each), 60)}</bdi>${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
+        <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label><button class="btn" @click=${() => this.#ask()}>Filter…</button><k-views page="runs"></k-views></div>
+      ${chips.length ? html`<div class="row wrap">${chips.map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null })}>${CHIPS[each] ?? each.replaceAll('_', ' ')}: <bdi>${label((each === 'recipe_id' && this.#nameOf(route.get(each))) || TRIGGERS[each === 'trigger' ? route.get(each) : ''] || route.get(each), 60)}</bdi>${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
       ${this.picked.size || filter ? html`<div class="picked" role="region" aria-label="Selected runs">${this.picked.size ? html`<strong>${this.picked.size} selected</strong>
-        ${['pause', 'resume', 'retry', 'cancel', 'delete'].map((action) => html`<button class="btn low ${['cancel', 'delete'].includes(action) ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action)}>${action}</button>`)}
-        ${this.picked.size === 2 ? html`<a class="btn low" href="/ui/compare?a=${[...this.picked][0]}&b=${[...this.picked][1]}">compare</a>` : nothing}
+        ${BULK.map(([action, title]) => html`<button class="btn low ${['cancel', 'delete'].includes(action) ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action)}>${title}…</button>`)}
+        ${this.picked.size === 2 ? html`<a class="btn low" href="/ui/compare?a=${[...this.picked][0]}&b=${[...this.picked][1]}">Compare</a>` : nothing}
         <button class="btn bare low" @click=${() => { this.picked = new Set(); }}>Clear</button>` : html`<span class="soft">All that match:</span>`}
-        ${filter ? html`<span class="end row wrap">${['pause', 'resume', 'retry', 'cancel', 'delete'].map((action) => html`<button class="btn bare low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => bulk(action, filter)}>${action}…</button>`)}</span>` : nothing}</div>` : nothing}
+        ${filter ? html`<span class="end row wrap">${BULK.map(([action, title]) => html`<button class="btn low ${['cancel', 'delete'].includes(action) ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => bulk(action, filter)}>${title}…</button>`)}</span>` : nothing}</div>` : nothing}
       ${this.#list()}`;
   }
 }

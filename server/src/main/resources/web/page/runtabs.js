@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit';
 import { all, get } from '../api/client.js';
-import { agentName, besideCharges, bytes, count, credits, duration, exact, many, short, shortId } from '../draw/format.js';
+import { agentName, amount, besideCharges, bytes, count, credits, duration, exact, many, short, shortId } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { Part } from '../part/base.js';
-import { badge, empty, meter, name, problem, skeleton, toast, when } from '../part/bits.js';
+import { badge, empty, meter, money, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 import { eventRow, hasWords } from '../part/event.js';
 import { json } from '../part/json.js';
@@ -56,9 +56,9 @@ class RunTab extends Part {
 
   #steps(items) {
     const shown = this.open ? items.filter((step) => step.state_type !== 'terminal' || step.state === 'failed') : items;
-    return html`<div class="tree-tools"><label class="row small"><input type="checkbox" .checked=${!!this.open} @change=${(event) => { this.open = event.target.checked; }}>Only open and failed</label><span class="end small soft num">${count(shown.length)}</span></div><table class="list"><thead><tr><th>State</th><th>Step</th><th>Task</th><th>Tool</th><th>Started</th><th class="right">Took</th><th class="right">Cost</th></tr></thead><tbody>${shown.slice(0, 500).map((step) => html`<tr>
+    return html`<div class="tree-tools"><label class="row small"><input type="checkbox" .checked=${!!this.open} @change=${(event) => { this.open = event.target.checked; }}>Only open and failed</label><span class="end small soft num">${count(shown.length)}</span></div><table class="list"><thead><tr><th>State</th><th>Step</th><th>Task</th><th>Tool</th><th>Started</th><th class="right">Took</th><th class="right">Credits</th></tr></thead><tbody>${shown.slice(0, 500).map((step) => html`<tr>
       <td>${badge(step.state)}</td><td>${name(step.name, 100)}${step.error_message ? html`<div class="small i-failed">${step.error_code}: ${name(step.error_message, 200)}</div>` : nothing}${step.state_type !== 'terminal' && step.failures ? html`<div class="small soft">attempt ${step.attempt + (step.next_run_at ? 1 : 0)} of ${step.max_attempts}${step.next_run_at ? html`, next at ${when(step.next_run_at)}` : nothing}</div>` : nothing}</td><td><a href="/ui/runs/${this.run.id}?task=${encodeURIComponent(step.task_key)}">${name(step.task_key, 60)}</a></td>
-      <td class="mono small">${name(step.tool ?? step.kind, 60)}</td><td>${when(step.started_at)}</td><td class="right num">${step.completed_at && step.started_at ? duration(Date.parse(step.completed_at) - Date.parse(step.started_at)) : ''}</td><td class="right num" title=${exact(step.cost)}>${credits(step.cost)}</td></tr>`)}</tbody></table>`;
+      <td class="mono small">${name(step.tool ?? step.kind, 60)}</td><td>${when(step.started_at)}</td><td class="right num">${step.completed_at && step.started_at ? duration(Date.parse(step.completed_at) - Date.parse(step.started_at)) : ''}</td><td class="right num" title=${exact(step.cost)}>${amount(step.cost)}</td></tr>`)}</tbody></table>`;
   }
 
   #events(items) {
@@ -84,8 +84,8 @@ class RunTab extends Part {
   #money(items) {
     const { purposes = [], tasks = [] } = this.data;
     const sums = [{ what: 'charged', amount: this.run.credits_charged, why: 'What the run has paid, all attempts together' }, ...besideCharges(this.run)];
-    return html`<dl class="facts wide-facts pad" aria-label="Sums">${sums.map(({ what, amount, why }) => html`<dt>${what[0].toUpperCase() + what.slice(1)}</dt><dd><span class="num" title=${exact(amount)}>${credits(amount)}</span> <span class="small soft">${why}</span></dd>`)}</dl>
-      ${purposes.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${purposes.map((each) => html`<dt>${PURPOSES[each.purpose]?.[0] ?? each.purpose}</dt><dd><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span> <span class="small soft">${PURPOSES[each.purpose]?.[1] ?? ''}</span></dd>`)}</dl>` : nothing}${tasks.length ? html`<section aria-label="Charges by task"><table class="list by-task"><thead><tr><th>Task</th><th><span class="hidden-text">Part of all</span></th><th class="right">Credits</th></tr></thead><tbody>${tasks.slice(0, MOST_TASKS).map((each) => html`<tr><td class="mono small">${name(each.task ?? 'no task', 100)}</td><td>${meter(each.credits / Math.max(1e-9, tasks[0].credits), 'works', `${exact(each.credits)} credits`)}</td><td class="right num" title=${exact(each.credits)}>${credits(each.credits)}</td></tr>`)}</tbody></table>
+    return html`<dl class="facts wide-facts pad" aria-label="Sums">${sums.map(({ what, amount: sum, why }) => html`<dt>${what[0].toUpperCase() + what.slice(1)}</dt><dd>${money(sum)} <span class="small soft">${why}</span></dd>`)}</dl>
+      ${purposes.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${purposes.map((each) => html`<dt>${PURPOSES[each.purpose]?.[0] ?? each.purpose}</dt><dd>${money(each.credits)} <span class="small soft">${PURPOSES[each.purpose]?.[1] ?? ''}</span></dd>`)}</dl>` : nothing}${tasks.length ? html`<section aria-label="Charges by task"><table class="list by-task"><thead><tr><th>Task</th><th><span class="hidden-text">Part of all</span></th><th class="right">Credits</th></tr></thead><tbody>${tasks.slice(0, MOST_TASKS).map((each) => html`<tr><td class="mono small">${name(each.task ?? 'no task', 100)}</td><td>${meter(each.credits / Math.max(1e-9, tasks[0].credits), 'works', `${exact(each.credits)} credits`)}</td><td class="right num" title=${exact(each.credits)}>${amount(each.credits)}</td></tr>`)}</tbody></table>
       ${tasks.length > MOST_TASKS ? html`<p class="pad small soft">and ${many(tasks.length - MOST_TASKS, 'more task')}</p>` : nothing}</section>` : nothing}<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
       <td class="mono small">${name([each.tool, each.model, each.agent].filter(Boolean).join(' · '), 120)}</td><td class="right num">${each.tokens ? short(each.tokens) : ''}</td><td class="right num">${exact(each.amount)}</td></tr>`)}</tbody></table>`;
   }
@@ -95,7 +95,7 @@ class RunTab extends Part {
     const order = Object.keys(PURPOSES);
     const parts = this.data.charged.filter((each) => each.agent === agent).sort((a, b) => order.indexOf(a.purpose) - order.indexOf(b.purpose));
     const sum = parts.reduce((all, each) => all + Number(each.credits), 0);
-    return html`<span class="num" title=${exact(sum)}>${credits(sum)}</span>${parts.some((each) => each.purpose !== 'work') ? html`<div class="small soft">${parts.map((each, i) => html`${i ? ' · ' : ''}<span title=${PURPOSES[each.purpose]?.[1] ?? nothing}>${credits(each.credits)} ${PURPOSES[each.purpose]?.[0].toLowerCase() ?? each.purpose}</span>`)}</div>` : nothing}`;
+    return html`${money(sum)}${parts.some((each) => each.purpose !== 'work') ? html`<div class="small soft">${parts.map((each, i) => html`${i ? ' · ' : ''}<span title=${PURPOSES[each.purpose]?.[1] ?? nothing}>${credits(each.credits)} ${PURPOSES[each.purpose]?.[0].toLowerCase() ?? each.purpose}</span>`)}</div>` : nothing}`;
   }
 
   #agents(items) {

@@ -3,7 +3,8 @@ import { all, get, now, post, read, remove } from '../api/client.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
-import { count, day, duration, time } from '../draw/format.js';
+import { cronWords } from '../draw/cron.js';
+import { count, duration, many } from '../draw/format.js';
 import { Page } from '../part/page.js';
 import { empty, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
@@ -15,7 +16,9 @@ import { zones } from '../part/zones.js';
 const OVERLAPS = [['skip', 'Skip the new one'], ['queue', 'Run it afterwards'], ['allow', 'Run both'], ['cancel_running', 'Cancel the old one']];
 const CATCH_UPS = [['latest', 'Run the latest one'], ['skip', 'Run none'], ['all', 'Run all']];
 const NEXT_DAYS = 7;
-const NEXT_MOST = 60;
+const NEXT_MOST = 200;
+/** Of each schedule. */
+const NEXT_SHOWN = 3;
 
 /** Schedules: what comes next, and their definitions. */
 class Schedules extends Page {
@@ -53,7 +56,7 @@ class Schedules extends Page {
     let version = null;
     try { [{ items: recipes }, version] = await Promise.all([all('/recipes', {}, 2000), schedule ? read(`/schedules/${schedule.id}`) : null]); } catch (failure) { toast(failure.message, true); return; }
     const known = version?.value;
-    const preview = { times: null, wrong: null };
+    const preview = { times: null, wrong: null, words: null };
     let recipe = null;
     let asked = 0;
     const choose = async (id, draw) => {
@@ -65,6 +68,7 @@ class Schedules extends Page {
     const look = async (values, draw) => {
       const turn = ++asked;
       if (!values.cron) return;
+      preview.words = cronWords(values.cron);
       try {
         const { items } = await post('/schedules:preview', { cron: values.cron, time_zone: values.time_zone ?? 'UTC', ...(values.end_at ? { end_at: new Date(values.end_at).toISOString() } : {}) });
         if (turn === asked) { preview.times = items; preview.wrong = null; }
@@ -92,7 +96,7 @@ class Schedules extends Page {
         clearTimeout(timer);
         timer = setTimeout(() => look(values, draw), 250);
       },
-      more: (problems) => html`<div class="note ${preview.wrong ? 'bad' : ''}" role="status">${icon('clock')}<div class="stack grow tight"><strong>${preview.wrong ?? 'Next times'}</strong>
+      more: (problems) => html`<div class="note ${preview.wrong ? 'bad' : ''}" role="status">${icon('clock')}<div class="stack grow tight"><strong>${preview.wrong ?? preview.words ?? 'Next times'}</strong>
           ${preview.times?.length ? html`<ol class="times">${preview.times.map((at) => html`<li class="num">${when(at)} <span class="soft small">in ${duration(Date.parse(at) - now())}</span></li>`)}</ol>` : preview.wrong ? nothing : html`<span>There is none.</span>`}
           <span class="small soft">Shown in ${prefs.values.zone}</span></div></div>
         ${recipe && Object.keys(recipe.inputs ?? {}).length ? html`<h3>Inputs of ${name(recipe.name, 100)}</h3>${inputFields(recipe.inputs, problems, known?.recipe_id === recipe.id ? known.inputs : {})}` : nothing}
@@ -124,9 +128,9 @@ class Schedules extends Page {
     const lacks = me.lacks('runs:write');
     const next = each.next_run_at && !each.paused;
     return html`<tr><td class="wide-name"><button class="link row" aria-expanded=${this.opened === each.id} @click=${() => this.#open(each)}>${icon(this.opened === each.id ? 'down' : 'right', 'small')}<strong>${name(each.name, 100)}</strong></button></td>
-        <td class="nowrap"><code>${each.cron}</code><div class="soft small">${each.time_zone}</div></td>
-        <td>${each.paused ? html`<span class="state f-waits">${icon('pause')}paused</span>` : next ? html`${when(each.next_run_at)} <span class="soft small">in ${duration(Date.parse(each.next_run_at) - now())}</span>` : html`<span class="soft">is over</span>`}</td>
-        <td class="right num">${count(each.runs_made)}${each.max_runs ? ` of ${count(each.max_runs)}` : ''}${each.times_missed ? html`<div class="small i-failed">${count(each.times_missed)} missed</div>` : nothing}</td>
+        <td data-title="When">${cronWords(each.cron) ? html`<span title=${each.cron}>${cronWords(each.cron)}</span><div class="soft small"><code>${each.cron}</code> · ${each.time_zone}</div>` : html`<code>${each.cron}</code><div class="soft small">${each.time_zone}</div>`}</td>
+        <td data-title="Next run">${each.paused ? html`<span class="state f-waits">${icon('pause')}paused</span>` : next ? html`${when(each.next_run_at)} <span class="soft small">in ${duration(Date.parse(each.next_run_at) - now())}</span>` : html`<span class="soft">is over</span>`}</td>
+        <td class="right num" data-title="Runs">${count(each.runs_made)}${each.max_runs ? ` of ${count(each.max_runs)}` : ''}${each.times_missed ? html`<div class="small i-failed">${count(each.times_missed)} missed</div>` : nothing}</td>
         <td class="right"><span class="row actions"><button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#act(`/schedules/${each.id}/${each.paused ? 'resume' : 'pause'}`, each.paused ? 'Resumed' : 'Paused')}>${each.paused ? 'Resume' : 'Pause'}</button>
           <button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#trigger(each)}>Run now…</button>
           <button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#edit(each)}>Edit…</button>
@@ -135,17 +139,16 @@ class Schedules extends Page {
   }
 
   #coming() {
-    const days = new Map();
-    for (const each of this.next.items) days.set(day(each.at), [...days.get(day(each.at)) ?? [], each]);
+    const bySchedule = [...Map.groupBy(this.next.items, (each) => each.name)];
+    const more = this.next.complete ? '' : '+';
     return html`<section class="card"><header><h2>Next ${NEXT_DAYS} days</h2><span class="count end">${prefs.values.zone}</span></header>
-      ${this.next.items.length ? html`<ol class="coming">${[...days].map(([date, items]) => html`<li><h3 class="soft small">${date}</h3><ul>${items.map((each) => html`<li class="row"><time class="num" datetime=${each.at} title=${each.at}>${time(each.at, Date.parse(each.at)).slice(0, 5)}</time><span class="cut">${name(each.name, 100)}</span></li>`)}</ul></li>`)}</ol>
-        ${this.next.complete ? nothing : html`<p class="pad small soft">and more until ${when(this.next.to)}</p>`}` : html`<p class="pad soft">No schedule starts a run.</p>`}</section>`;
+      ${this.next.items.length ? html`<ol class="coming">${bySchedule.map(([of, items]) => html`<li><h3 class="row"><span class="cut grow">${name(of, 100)}</span><span class="soft small num nowrap">${more ? `${items.length}+ times` : many(items.length, 'time')}</span></h3><ul>${items.slice(0, NEXT_SHOWN).map((each) => html`<li class="row small"><span class="num">${when(each.at)}</span><span class="soft end num">in ${duration(Date.parse(each.at) - now())}</span></li>`)}</ul></li>`)}</ol>` : html`<p class="pad soft">No schedule starts a run.</p>`}</section>`;
   }
 
   render() {
     const lacks = me.lacks('runs:write');
     return html`<div class="head"><h1>Schedules</h1><span class="soft num">${this.items ? count(this.items.length) : ''}</span><span class="end"><button class="btn first" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#edit(null)}>New schedule</button></span></div>
-      ${this.failure ? problem(this.failure, () => this.read()) : !this.items ? html`<div class="card">${skeleton()}</div>` : this.items.length ? html`<div class="beside"><div class="card scroll-x" tabindex="0" role="region" aria-label="Schedules"><table class="list"><thead><tr><th>Name</th><th>When</th><th>Next run</th><th class="right">Runs</th><th><span class="hidden-text">Actions</span></th></tr></thead>
+      ${this.failure ? problem(this.failure, () => this.read()) : !this.items ? html`<div class="card">${skeleton()}</div>` : this.items.length ? html`<div class="beside"><div class="card scroll-x" tabindex="0" role="region" aria-label="Schedules"><table class="list low-cards"><thead><tr><th>Name</th><th>When</th><th>Next run</th><th class="right">Runs</th><th><span class="hidden-text">Actions</span></th></tr></thead>
         <tbody>${this.items.map((each) => this.#row(each))}</tbody></table></div>${this.#coming()}</div>`
       : html`<div class="card">${empty('clock', 'No schedules', 'A schedule starts runs of a recipe by the clock. Create one here, or:', 'keelson schedules create nightly --cron "30 2 * * *" --zone Europe/Berlin --recipe nightly-report')}</div>`}`;
   }

@@ -5,13 +5,14 @@ import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
-import { count, credits, duration, exact, label, many, short } from '../draw/format.js';
+import { count, duration, label, many, short } from '../draw/format.js';
 import { isOpen } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, copy, empty, mark, name, problem, skeleton, toast, when } from '../part/bits.js';
+import { badge, copy, empty, mark, money, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
+import { prompt, request } from '../part/prompt.js';
 
 const MOST = 2000;
 const SHOWN = 400;
@@ -21,8 +22,9 @@ const failed = (entry) => entry.error_code || entry.state === 'skipped' || entry
 
 /** What an agent saw, called and said, in all attempts of its task, with tokens, cost and the text that arrives now. */
 class Transcript extends Part {
-  static properties = { run: { type: String }, task: { type: String }, row: { state: true }, attempts: { state: true }, failure: { state: true }, writing: { state: true } };
+  static properties = { run: { type: String }, task: { type: String }, row: { state: true }, attempts: { state: true }, failure: { state: true }, writing: { state: true }, prompts: { state: true }, tools: { state: true }, artifacts: { state: true } };
   #asked = '';
+  #asking = new Set();
   #abort = null;
 
   constructor() {
@@ -45,6 +47,8 @@ class Transcript extends Part {
     this.#asked = this.task;
     this.row = null;
     this.attempts = null;
+    this.prompts = new Map();
+    this.#asking.clear();
     this.#silence();
     this.#load();
   }
@@ -73,10 +77,25 @@ class Transcript extends Part {
       this.complete = complete;
       this.failure = null;
       document.title = `${label(row.title || row.key, 60)} · transcript · Keelson`;
+      this.#prompts();
       this.#follow(items.findLast((entry) => entry.kind === 'turn' && entry.state === 'running'));
     } catch (failure) { this.failure = failure; } finally {
       this.busy = false;
       if (this.again) { this.again = false; this.#soon(); }
+    }
+  }
+
+  /** What the first turn of each attempt was given, once; the tools and the kept requests of the run with it. */
+  async #prompts() {
+    this.tools ??= (await all('/tools', {}, 2000).catch(() => ({ items: [] }))).items;
+    this.artifacts = (await all(`/runs/${this.run}/artifacts`, {}, 1000).catch(() => ({ items: [] }))).items;
+    const { task } = this;
+    for (const { items } of this.attempts) {
+      const first = items.find((entry) => entry.kind === 'turn');
+      if (!first || this.#asking.has(first.step_id)) continue;
+      this.#asking.add(first.step_id);
+      const step = await get(`/steps/${first.step_id}`).catch(() => null);
+      if (task === this.task && step?.input) this.prompts = new Map([...this.prompts, [first.step_id, step.input]]);
     }
   }
 
@@ -123,7 +142,7 @@ class Transcript extends Part {
     const took = entry.started_at ? (entry.completed_at ? Date.parse(entry.completed_at) : now()) - Date.parse(entry.started_at) : null;
     return html`<span class="end row small soft num turn-figures">${took === null ? nothing : html`<span title="Took">${duration(took)}</span>`}
       ${usage ? html`<span title="Tokens of the input${usage.cache_read ? `, ${count(usage.cache_read)} of them from the cache` : ''}">in ${short((usage.input ?? 0) + (usage.cache_write ?? 0) + (usage.cache_read ?? 0))}</span><span title="Tokens of the output">out ${short(usage.output)}</span>` : entry.tokens ? html`<span>${short(entry.tokens)} tokens</span>` : nothing}
-      ${entry.cost ? html`<span title="${exact(entry.cost)} credits">${credits(entry.cost)}</span>` : nothing}</span>`;
+      ${entry.cost ? money(entry.cost) : nothing}</span>`;
   }
 
   #trouble(entry) {
@@ -142,18 +161,18 @@ class Transcript extends Part {
     const may = !isOpen(this.row) && last && !me.lacks('runs:write');
     return html`<li class="turn ${failed(entry) ? 'turn-bad' : ''}"><div class="row wrap"><span class="turn-number num">${entry.turn}</span>${entry.state === 'completed' ? nothing : badge(entry.state)}<strong>${entry.model ? name(entry.model_answered ?? entry.model, 60) : 'turn'}</strong>
         ${entry.copied ? html`<span class="tag small" title="Taken over from the run that this one is a fork of">copied</span>` : nothing}${entry.attempt > 1 ? html`<span class="small soft">try ${entry.attempt}</span>` : nothing}${this.#figures(entry)}
-        ${may ? html`<button class="btn bare only low" title="Fork from this turn" aria-label="Fork from turn ${entry.turn}" @click=${() => this.#fork(entry)}>${icon('branch', 'small')}</button>` : nothing}</div>
+        ${may ? html`<button class="btn low" title="A new run takes this turn again" @click=${() => this.#fork(entry)}>${icon('branch', 'small')}Fork from turn ${entry.turn}…</button>` : nothing}</div>
       ${said === null ? nothing : long || entry.text ? html`<div class="said">${name(said, 20_000)}</div>` : json('Output', said, true)}
       ${writes ? html`<div class="said writing" aria-live="off">${writes.superseded ? html`<span class="small soft">A new execution has begun; the text before it is void.</span> ` : nothing}${label(writes.text.slice(-20_000), 20_000)}<span class="caret"></span></div>` : nothing}
-      ${this.#trouble(entry)}${this.#more(entry)}</li>`;
+      ${this.#trouble(entry)}${this.#more(entry)}${request(this.run, entry.step_id, this.artifacts ?? [])}</li>`;
   }
 
   #call(entry) {
     const done = entry.state === 'completed';
     const short_ = entry.input === null || entry.input === undefined ? '' : text(entry.input);
-    return html`<li class="call ${failed(entry) ? 'turn-bad' : ''}"><details ?open=${!!entry.error_code}><summary class="row">${mark(done ? 'done' : entry.state === 'skipped' ? 'ended' : entry.error_code ? 'failed' : 'works', entry.state)}
-        <strong class="mono small">${name(entry.tool, 80)}</strong>${entry.kind === 'verify' ? html`<span class="tag small">verifier</span>` : nothing}<code class="cut soft grow">${label(short_, SHOWN)}</code>${entry.error_code ? html`<code class="small i-failed">${entry.error_code}</code>` : nothing}${this.#figures(entry)}</summary>
-      <div class="stack call-body">${json('Input', entry.input, true)}${json('Result', entry.output, true)}${this.#trouble(entry)}${this.#more(entry)}</div></details></li>`;
+    return html`<li class="call ${failed(entry) ? 'turn-bad' : ''}"><details open><summary class="row">${mark(done ? 'done' : entry.state === 'skipped' ? 'ended' : entry.error_code ? 'failed' : 'works', entry.state)}
+        <strong class="mono small">${name(entry.tool, 80)}</strong>${entry.kind === 'verify' ? html`<span class="tag small">verifier</span>` : nothing}<code class="cut soft grow">${entry.kind === 'verify' ? entry.output?.verdict ?? '' : label(short_, SHOWN)}</code>${entry.error_code ? html`<code class="small i-failed">${entry.error_code}</code>` : nothing}${this.#figures(entry)}</summary>
+      <div class="stack call-body"><div class="${entry.kind === 'verify' ? 'stack' : 'call-values'}">${json('Input', entry.input, entry.kind !== 'verify')}${json('Result', entry.output, true)}</div>${this.#trouble(entry)}${this.#more(entry)}</div></details></li>`;
   }
 
   /** Calls that a turn asked for and that were refused before they became steps. */
@@ -166,10 +185,11 @@ class Transcript extends Part {
     const only = route.get('only') === 'errors';
     const items = only ? attempt.items.filter((entry) => failed(entry) || (entry.calls ?? []).some((call) => call.refused)) : attempt.items;
     const verdict = attempt.items.findLast((entry) => entry.kind === 'verify');
-    const list = html`<ol class="turns" aria-label="Attempt ${attempt.number}">${items.map((entry) => (entry.kind === 'turn' ? html`${this.#turn(entry, last)}${this.#refused(entry)}` : this.#call(entry)))}</ol>
+    const first = this.prompts.get(attempt.items.find((entry) => entry.kind === 'turn')?.step_id);
+    const list = html`${first && !only ? html`<details class="prompt-of" ?open=${last}><summary class="row pad"><strong>Prompt</strong></summary>${prompt(first, this.tools ?? [])}</details>` : nothing}<ol class="turns" aria-label="Attempt ${attempt.number}">${items.map((entry) => (entry.kind === 'turn' ? html`${this.#turn(entry, last)}${this.#refused(entry)}` : this.#call(entry)))}</ol>
       ${items.length ? nothing : html`<p class="pad soft">No errors.</p>`}`;
     if (this.attempts.length === 1) return html`<div class="card">${list}</div>`;
-    return html`<details class="card attempt" ?open=${last || only}><summary class="row pad"><strong>Attempt ${attempt.number}</strong><span class="soft small">${many(attempt.items.filter((entry) => entry.kind === 'turn').length, 'turn')}</span>
+    return html`<details class="card attempt" ?open=${last || only || this.attempts.length <= 3}><summary class="row pad"><strong>Attempt ${attempt.number}</strong><span class="soft small">${many(attempt.items.filter((entry) => entry.kind === 'turn').length, 'turn')}</span>
       ${!last && verdict ? html`<span class="small soft cut">rejected: ${label(text(verdict.output?.feedback ?? verdict.error_message ?? verdict.output ?? ''), SHOWN)}</span>` : nothing}</summary>${list}</details>`;
   }
 
@@ -188,7 +208,7 @@ class Transcript extends Part {
     return html`<div class="head"><div class="stack grow tight"><nav class="row small soft" aria-label="Breadcrumb"><a href="/ui/runs">Runs</a>${icon('right', 'small')}<a href="/ui/runs/${this.run}?task=${encodeURIComponent(row.key)}">Run</a>${icon('right', 'small')}<span>Transcript</span></nav>
         <div class="row wrap"><h1 class="cut">${name(row.title || row.key, 200)}</h1>${badge(row.state)}</div>
         <p class="soft small row wrap">${row.agent_name ? html`<span>${icon('user', 'small')} ${name(row.agent_name, 60)}</span>` : nothing}${model ? html`<span>model ${name(model, 60)}</span>` : nothing}<span>${many(turns.length, 'turn')}</span><span>${many(entries.filter((entry) => entry.kind === 'call').length, 'call')}</span>
-          <span>${short(row.tokens_used)} tokens</span><span title=${exact(row.cost)}>${credits(row.cost)} credits</span>${row.started_at ? html`<span>${when(row.started_at)}</span>` : nothing}</p></div>
+          <span>${short(row.tokens_used)} tokens</span>${money(row.cost)}${row.started_at ? html`<span>${when(row.started_at)}</span>` : nothing}</p></div>
       <div class="row wrap"><div class="views" role="group" aria-label="View">${toggle('only', 'errors', 'Only errors')}${toggle('view', 'raw', 'Raw')}</div>
         <button class="btn" @click=${() => copy(JSON.stringify(attempts.map(({ number, items }) => ({ attempt: number, items })), null, 2))}>${icon('copy', 'small')}Copy as JSON</button></div></div>
       ${this.failure ? problem(this.failure, () => this.#load()) : nothing}

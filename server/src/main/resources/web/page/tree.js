@@ -166,7 +166,7 @@ class Tree extends Part {
     : html`${step ? mark(family(state), state) : mark(familyOf(task), familyOf(task) === family(state) ? state : `${state}, ${WORDS[familyOf(task)]}`)}<span class="cut ${step ? 'soft' : ''}">${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span>
         ${step ? html`<span class="mono faint small cut">${name(step.tool ?? step.kind, 40)}</span>` : task.item_index !== null ? html`<span class="faint small num">[${task.item_index}]</span>` : nothing}
         ${!step && task.title?.length > LONG ? html`<span class="faint small mono key cut">${name(task.key, 40)}</span>` : nothing}
-        ${!step && task.failures ? html`<span class="small i-backoff num">↻ ${task.failures}</span>` : nothing}`}
+        ${!step && task.failures ? html`<span class="small i-backoff num nowrap retries" title="Failed tries">↻ ${task.failures}</span>` : nothing}`}
       </span><span role="gridcell" class="took num small soft">${took === null ? '' : duration(took)}</span>${this.#line(row, axis, at)}</div>`;
   }
 
@@ -180,6 +180,7 @@ class Tree extends Part {
       this.#nodes = group(this.data.tasks, byAgent);
       this.agents = new Set(this.data.tasks.map((task) => task.agent_name).filter(Boolean)).size;
       this.#kinds = new Set([...this.data.tasks.flatMap((task) => task.stretches.map((each) => each.kind)), ...(asked.length ? ['person'] : [])]);
+      this.longest = this.data.tasks.reduce((most, task) => Math.max(most, (task.title || task.key).length), 0);
       this.#merged.clear();
       this.#question = '';
     }
@@ -215,7 +216,7 @@ class Tree extends Part {
           @change=${() => route.set({ [parameter]: route.get(parameter) ? null : value }, true)}>${title}</label>`)}
         <span class="row zoom" role="group" aria-label="Zoom of the timeline"><button class="btn low only" title="Zoom in (+), or draw over the axis" aria-label="Zoom in" @click=${() => this.#zoom(0.5)}>+</button><button class="btn low only" title="Zoom out (-)" aria-label="Zoom out" ?disabled=${!route.get('zoom')} @click=${() => this.#zoom(2)}>−</button>${route.get('zoom') ? html`<button class="btn low" title="The whole run (0)" @click=${() => this.#show(null)}>Whole run</button>` : nothing}</span>
         <span class="end legend small soft" aria-hidden="true">${LEGEND.filter(([kind]) => this.#kinds.has(kind)).map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
-      <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>
+      <div class="tree-grid" role="treegrid" ${place({ '--names': `${Math.min(LONG, this.longest) * 7 + 110}px` })} aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>
         <div class="tree-row tree-head" role="row" aria-rowindex="1"><span role="columnheader" class="small soft">Task</span><span role="columnheader" class="took small soft">Took</span>
           <span role="columnheader" class="line axis" @pointerdown=${(event) => this.#brush(event, axis, period)}><span class="hidden-text">Timeline</span>${this.brushed ? html`<i class="brush" ${place({ left: `${this.brushed[0] * 100}%`, width: `${(this.brushed[1] - this.brushed[0]) * 100}%` })}></i>` : nothing}${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(this.from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms === begin ? clock(this.from + begin) : `+${duration(tick.ms - begin).replace(/ 00? [smh]$/, '')}`}</span>`)}
             ${axis.folds.map((each) => html`<button class="fold-text small" title="Nothing worked for ${duration(each.ms)}. Unfold" aria-label="Unfold ${duration(each.ms)} of idle time" ${place({ left: `${each.x * 100}%`, width: `${each.width * 100}%` })} @click=${() => route.set({ fold: 'no' }, true)}>⌇ ${duration(each.ms).replace(/^(\d+ \w+) .*/, '$1')}</button>`)}</span></div>

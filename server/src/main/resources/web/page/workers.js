@@ -12,11 +12,13 @@ import { icon } from '../part/icon.js';
 
 const SILENT_MS = 60_000;
 const EVERY_MS = 5_000;
+/** Rows of the queue that are shown at first. */
+const MOST_QUEUED = 6;
 const silent = (at) => now() - Date.parse(at) >= SILENT_MS;
 
 /** What does the work, what waits for it, and whether the servers are well. */
 class Workers extends Part {
-  static properties = { data: { state: true }, tools: { state: true }, failure: { state: true }, text: { state: true } };
+  static properties = { data: { state: true }, tools: { state: true }, failure: { state: true }, text: { state: true }, all: { state: true }, whole: { state: true } };
   #timer = null;
 
   constructor() {
@@ -69,14 +71,16 @@ class Workers extends Part {
   #queue({ queue, workers }) {
     const served = new Set([...workers.filter((each) => !silent(each.last_seen_at) && !each.draining).flatMap((each) => each.tools), ...this.tools.filter((tool) => tool.source !== 'worker').map((tool) => tool.name)]);
     return html`<section class="card"><header><h2>Queue</h2><span class="count">by tool</span></header>${queue.length ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Queue"><table class="list"><thead><tr><th>Tool</th><th class="right">Ready</th><th class="right">At work</th><th>Oldest waits for</th></tr></thead>
-      <tbody>${queue.map((each) => html`<tr><td class="mono small">${name(each.tool, 120)}${each.waiting && !served.has(each.tool) ? html` <span class="state f-failed">${icon('alert')}no worker serves it</span>` : nothing}</td><td class="right num">${count(each.waiting)}</td><td class="right num">${count(each.leased)}</td><td>${each.oldest_at ? ago(each.oldest_at) : html`<span class="faint">–</span>`}</td></tr>`)}</tbody></table></div>` : html`<p class="pad soft">Nothing is ready or at work.</p>`}</section>`;
+      <tbody>${queue.slice(0, this.whole ? queue.length : MOST_QUEUED).map((each) => html`<tr><td class="mono small">${name(each.tool, 120)}${each.waiting && !served.has(each.tool) ? html` <span class="state f-failed">${icon('alert')}no worker serves it</span>` : nothing}</td><td class="right num">${count(each.waiting)}</td><td class="right num">${count(each.leased)}</td><td>${each.oldest_at ? ago(each.oldest_at) : html`<span class="faint">–</span>`}</td></tr>`)}</tbody></table></div>${queue.length > MOST_QUEUED ? html`<p class="pad"><button class="btn bare low" aria-expanded=${!!this.whole} @click=${() => { this.whole = !this.whole; }}>${this.whole ? 'Fewer' : `and ${queue.length - MOST_QUEUED} more`}</button></p>` : nothing}` : html`<p class="pad soft">Nothing is ready or at work.</p>`}</section>`;
   }
 
   #workers({ workers }) {
     const lacks = me.lacks('admin');
-    return html`<section class="card"><header><h2>Workers</h2><span class="count">${count(workers.length)}</span></header>${workers.length ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Workers"><table class="list"><thead><tr><th>Worker</th><th>Last request</th><th class="right">Slots</th><th>Tools</th><th>Version</th><th><span class="hidden-text">Actions</span></th></tr></thead>
-      <tbody>${workers.map((each) => html`<tr><td><strong>${name(each.id, 100)}</strong>${each.draining ? html` <span class="state f-waits">${icon('pause')}draining</span>` : nothing}</td><td class=${silent(each.last_seen_at) ? 'i-failed' : ''}>${silent(each.last_seen_at) ? icon('alert', 'small') : nothing} ${ago(each.last_seen_at)} ago</td>
-        <td class="right num">${each.slots}</td><td class="mono small">${name(each.tools.join(', '), 300)}</td><td class="soft">${name(each.version ?? '', 60)}</td><td class="right">${each.draining ? nothing : html`<button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#drain(each)}>Drain…</button>`}</td></tr>`)}</tbody></table></div>` : empty('server', 'No workers', 'The servers execute their own tools. Workers outside serve further ones; the worker SDK tells how.')}</section>`;
+    const gone = workers.filter((each) => silent(each.last_seen_at));
+    const shown = [...workers.filter((each) => !silent(each.last_seen_at)).toSorted((a, b) => a.id.localeCompare(b.id)), ...(this.all ? gone.toSorted((a, b) => Date.parse(b.last_seen_at) - Date.parse(a.last_seen_at)) : [])];
+    return html`<section class="card"><header><h2>Workers</h2><span class="count">${count(workers.length - gone.length)}</span>${gone.length ? html`<button class="btn bare low end" aria-expanded=${!!this.all} @click=${() => { this.all = !this.all; }}>${this.all ? 'Hide' : 'Show'} ${many(gone.length, 'silent worker')}</button>` : nothing}</header>${shown.length ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Workers"><table class="list low-cards"><thead><tr><th>Worker</th><th>Last request</th><th class="right">Slots</th><th>Tools</th><th>Version</th><th><span class="hidden-text">Actions</span></th></tr></thead>
+      <tbody>${shown.map((each) => html`<tr><td><strong>${name(each.id, 100)}</strong>${each.draining ? html` <span class="state f-waits">${icon('pause')}draining</span>` : nothing}</td><td class=${silent(each.last_seen_at) ? 'i-failed' : ''}>${silent(each.last_seen_at) ? icon('alert', 'small') : nothing} ${ago(each.last_seen_at)} ago</td>
+        <td class="right num" data-title="Slots">${each.slots}</td><td class="mono small" data-title="Tools">${name(each.tools.join(', '), 300)}</td><td class="soft">${name(each.version ?? '', 60)}</td><td class="right">${each.draining ? nothing : html`<button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#drain(each)}>Drain…</button>`}</td></tr>`)}</tbody></table></div>` : empty('server', gone.length ? 'No worker is heard of' : 'No workers', 'The servers execute their own tools. Workers outside serve further ones; the worker SDK tells how.')}</section>`;
   }
 
   #nodes({ nodes }) {
@@ -95,7 +99,7 @@ class Workers extends Part {
   render() {
     return html`<div class="head"><h1>Workers and health</h1></div>
       ${this.failure ? problem(this.failure, () => this.#load()) : nothing}
-      ${this.data ? html`${this.#figures(this.data)}<div class="halves">${this.#queue(this.data)}<div class="stack gap4">${this.#workers(this.data)}${this.#nodes(this.data)}</div></div>${this.#catalogue()}` : this.failure ? nothing : html`<div class="card">${skeleton()}</div>`}`;
+      ${this.data ? html`${this.#figures(this.data)}${this.#workers(this.data)}<div class="halves">${this.#queue(this.data)}${this.#nodes(this.data)}</div>${this.#catalogue()}` : this.failure ? nothing : html`<div class="card">${skeleton()}</div>`}`;
   }
 }
 customElements.define('k-workers', Workers);

@@ -1,7 +1,7 @@
 // Small templates that every page uses.
 import { html, nothing } from 'lit';
 import { now } from '../api/client.js';
-import { duration, label, shortId, time, utc } from '../draw/format.js';
+import { amount, duration, exact, label, shortId, time, utc } from '../draw/format.js';
 import { FAMILIES, ICONS, WORDS, awaits, family, reasonFamily, words } from '../draw/state.js';
 import { icon } from './icon.js';
 import { place } from './place.js';
@@ -17,13 +17,14 @@ export function mark(of, title) {
   return html`<span class="row mark" title=${title ?? WORDS[of]}>${icon(ICONS[of], `i-${of}`)}<span class="hidden-text">${title ?? WORDS[of]}</span></span>`;
 }
 
-/** A bar of counts by family. */
-export function stateBar(counts, total) {
+/** A bar of counts by family. @param of the family of what the counts are of: one that failed is never shown as a full bar of done parts */
+export function stateBar(counts, total, of = 'works') {
+  const broken = of === 'failed' && !counts.failed;
   const all = total ?? Object.values(counts).reduce((a, b) => a + b, 0);
   const shown = FAMILIES.filter((each) => counts[each]);
   const text = shown.map((each) => `${counts[each]} ${WORDS[each]}`).join(', ') || 'none';
-  return html`<span class="bar" role="img" aria-label=${text} title=${text}>${shown.map((each) =>
-    html`<i class="b-${each}" ${place({ width: `${(counts[each] / Math.max(1, all)) * 100}%` })}></i>`)}</span>`;
+  return html`<span class="bar ${['failed', 'ended'].includes(of) ? 'broken' : ''}" role="img" aria-label=${text} title=${text}>${shown.map((each) =>
+    html`<i class="b-${each}" ${place({ width: `${(counts[each] / Math.max(1, all)) * 100}%` })}></i>`)}${broken ? html`<i class="b-failed end-mark"></i>` : nothing}</span>`;
 }
 
 export function meter(part, of = 'works', text = '') {
@@ -45,6 +46,11 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Links to the runs that a reason waits for. */
 export function others({ code, on }) {
   return OTHERS[code] ? on.filter((each) => ID.test(each)).map((id) => html`<a class="btn low" href="/ui/runs/${id}">${icon('right', 'small')}${OTHERS[code]} <span class="mono small">${shortId(id)}</span></a>`) : nothing;
+}
+
+/** Money with its unit, and all of its places in the title. */
+export function money(value) {
+  return html`<span class="num nowrap" title="${exact(value)} credits">${amount(value)}<span class="unit"> credits</span></span>`;
 }
 
 export function ago(at) {

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit';
 import { get, post } from '../api/client.js';
-import { count } from '../draw/format.js';
+import { count, many } from '../draw/format.js';
 import { meter, problem } from './bits.js';
 import { show } from './dialog.js';
 
@@ -21,16 +21,16 @@ export function bulk(action, filter) {
       if (job.state === 'running' && !left) timer = setTimeout(watch, 500);
     });
     if (!counted && !failure) step(async () => { counted = await post(`/runs:${action}`, { filter, dry_run: true }); });
-    return html`<div class="body"><h2>${action[0].toUpperCase() + action.slice(1)} ${filter.ids ? count(filter.ids.length) + ' selected runs' : 'all runs that match'}</h2>
+    return html`<div class="body"><h2>${action[0].toUpperCase() + action.slice(1)} ${filter.ids ? many(filter.ids.length, 'selected run') : 'all runs that match'}</h2>
       <p class="soft">${filter.ids ? nothing : Object.entries(filter).map(([name, value]) => html`<code>${name}: ${[value].flat().join(', ')}</code> `)} ${LOST[action]}</p>
       ${failure ? problem(failure) : nothing}
       ${job ? html`${meter((job.changed + job.unchanged + Object.values(job.refused).reduce((a, b) => a + b, 0)) / Math.max(1, job.matches), 'done')}
         <table class="list"><tbody><tr><td>Changed</td><td class="right num">${count(job.changed)}</td></tr><tr><td>Unchanged</td><td class="right num">${count(job.unchanged)}</td></tr>
         ${Object.entries(job.refused).map(([code, n]) => html`<tr><td>Refused: <code>${code}</code></td><td class="right num">${count(n)}</td></tr>`)}</tbody></table>
         <p role="status">The job is ${job.state}.</p>`
-    : html`<p role="status">${counted ? html`<strong>${counted.matches_at_least ? 'At least ' : ''}${count(counted.matches)} runs</strong> can do this now.` : 'Counting…'}</p>`}
+    : html`<p role="status">${counted ? html`<strong>${counted.matches_at_least ? 'At least ' : ''}${many(counted.matches, 'run')}</strong> can do this now.` : 'Counting…'}</p>`}
       <footer>${job?.state === 'running' ? html`<button class="btn danger" @click=${() => step(async () => { job = await post(`/bulk/${job.id}/stop`); })}>Stop</button>` : nothing}
         <button class="btn" @click=${() => close()}>Close</button>
-        ${job ? nothing : html`<button class="btn first" ?disabled=${!counted?.matches} @click=${() => step(async () => { job = await post(`/runs:${action}`, { filter }, key); watch(); })}>${action} ${counted ? count(counted.matches) : ''}</button>`}</footer></div>`;
+        ${job ? nothing : html`<button class="btn first" ?disabled=${!counted?.matches} @click=${() => step(async () => { job = await post(`/runs:${action}`, { filter }, key); watch(); })}>${action[0].toUpperCase() + action.slice(1)} ${counted ? many(counted.matches, 'run') : ''}</button>`}</footer></div>`;
   }).finally(() => { left = true; clearTimeout(timer); });
 }

@@ -33,7 +33,7 @@ export function ask(question) {
       ${field.kind === 'text' ? html`<textarea class="input" name=${field.name} ?required=${field.required} .value=${field.value ?? ''}></textarea>`
     : html`<input class="input" name=${field.name} type=${field.kind ?? 'text'} step="any" ?required=${field.required} .value=${field.value ?? ''} autocomplete="off">`}
       ${field.hint ? html`<span class="small soft">${field.hint}</span>` : nothing}</label>`)}
-    <footer><button type="button" class="btn" @click=${() => close()}>Keep as it is</button>
+    <footer><button type="button" class="btn" @click=${() => close()}>${/^Cancel/.test(question.yes) ? 'Go back' : 'Cancel'}</button>
       <button class="btn first" ?autofocus=${!question.fields?.length}>${question.danger ? icon('alert', 'small') : nothing}${question.yes}</button></footer>
   </form>`);
 }

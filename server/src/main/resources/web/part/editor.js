@@ -113,7 +113,7 @@ export function edit(question) {
       <div class="fields">${question.fields.map((field) => row(field, problems[field.name]))}</div>
       ${question.more?.(problems, draw) ?? nothing}
       ${failure && !Object.keys(problems).some((key) => shown.has(key)) ? problem(failure) : nothing}
-      <footer><button type="button" class="btn" @click=${() => close()}>Leave it</button>
+      <footer><button type="button" class="btn" @click=${() => close()}>Cancel</button>
         <button class="btn ${question.danger ? 'danger' : 'first'}" ?disabled=${busy}>${busy ? 'Saving…' : question.yes}</button></footer></form>`;
   }, question.wide ? 'wide' : '');
 }
@@ -124,5 +124,5 @@ export function once(title, text, secret) {
   return show((close, draw) => html`<div class="body"><h2>${title}</h2><p class="soft">${text}</p>
     <code class="secret" tabindex="0" aria-label="The secret">${secret}</code>
     <footer><button class="btn" @click=${async () => { await navigator.clipboard?.writeText(secret); copied = true; draw(); }}>${icon('copy', 'small')}${copied ? 'Copied' : 'Copy'}</button>
-      <button class="btn first" @click=${() => close()}>I have kept it</button></footer></div>`);
+      <button class="btn first" @click=${() => close()}>Done</button></footer></div>`);
 }

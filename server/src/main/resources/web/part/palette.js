@@ -1,7 +1,9 @@
 import { html, nothing } from 'lit';
 import { get } from '../api/client.js';
 import { label, shortId } from '../draw/format.js';
+import { isOpen } from '../draw/state.js';
 import { route } from '../store/route.js';
+import { runs } from '../store/runs.js';
 import { show } from './dialog.js';
 import { icon } from './icon.js';
 import { badge } from './bits.js';
@@ -9,10 +11,10 @@ import { badge } from './bits.js';
 const ID = /^(run_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 async function found(text) {
-  const runs = (query) => get('/runs', { ...query, limit: 8 }).then((page) => page.items).catch(() => []);
-  if (ID.test(text)) return get(`/runs/${text}`).then((run) => [run]).catch(() => []);
+  const find = (query) => get('/runs', { ...query, now: true, limit: 8 }).then((page) => page.items.map((run) => runs.put(run))).catch(() => []);
+  if (ID.test(text)) return get(`/runs/${text}`, { light: true }).then((run) => [runs.put(run)]).catch(() => []);
   const [byName, byOwn, recipes] = await Promise.all([
-    runs({ text }), runs({ external_id: text }), get('/recipes', { limit: 50 }).then((page) => page.items).catch(() => []),
+    find({ text }), find({ external_id: text }), get('/recipes', { limit: 50 }).then((page) => page.items).catch(() => []),
   ]);
   const ids = new Set();
   const all = [...byOwn, ...byName].filter((run) => !ids.has(run.id) && ids.add(run.id));
@@ -60,7 +62,7 @@ export function openPalette(pages, commands) {
     } else if (event.key === 'Enter') { event.preventDefault(); take(rows[at]); }
   }}>
       <ul id="found" role="listbox" aria-label="Found">${rows.map((row, i) => html`<li id="found-${i}" role="option" aria-selected=${i === at} @click=${() => take(row)}>
-        ${row.run ? badge(row.run.state) : icon(row.symbol)}<span class="cut grow"><bdi>${row.title}</bdi></span><span class="small soft">${row.hint}</span></li>`)}</ul>
+        ${row.run ? badge(row.run.state, isOpen(row.run) ? runs.reason(row.run) : null) : icon(row.symbol)}<span class="cut grow"><bdi>${row.title}</bdi></span><span class="small soft">${row.hint}</span></li>`)}</ul>
       ${rows.length ? nothing : html`<p class="pad soft">Nothing is called so.</p>`}`;
   }, 'palette');
 }

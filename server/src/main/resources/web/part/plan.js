@@ -38,28 +38,47 @@ function stepsOf(task) {
     ${task.steps.length > MOST_STEPS ? html`<span class="small soft">and ${many(task.steps.length - MOST_STEPS, 'more step')}</span>` : nothing}`;
 }
 
+/** A check of an output in words: its kind, and what it demands. */
+function checkOf(check) {
+  const { kind, model, criteria, ...rest } = check;
+  const demands = criteria?.length ? criteria.map((each) => `${each.criterion ?? each}${each.must_pass ? ' (must pass)' : ''}`).join('; ')
+    : Object.entries(rest).map(([key, value]) => `${key.replaceAll('_', ' ')} ${plain(value)}`).join(', ');
+  return html`<li>${kind === 'model' ? `Judge${model ? ` by the model ${model}` : ''}` : html`<code>${kind}</code>`}: ${name(demands || 'as it is', 400)}</li>`;
+}
+
+/** Model and tools of the agent of a task, by the roster or by the plan's contractor. */
+function terms(task, roster) {
+  const own = task.suggested_agent?.instructions || task.suggested_agent?.tools ? task.suggested_agent : null;
+  const agent = own ?? roster.find((each) => each.slug === agentOf(task) || each.name === agentOf(task) || each.id === task.assigned_agent?.agent_id);
+  const model = task.suggested_model ?? agent?.model ?? agent?.suggested_model;
+  const callable = [...new Set([...(agent?.tools ?? []), ...(task.tools_needed ?? [])])];
+  if (!agent && !model) return nothing;
+  return html`<span class="small soft">${agentOf(task) ? html`agent ${name(agentOf(task), 60)}, ` : nothing}model ${name(model ?? 'of the worker', 80)}, ${callable.length ? html`tools <span class="mono">${name(callable.join(', '), 300)}</span>` : 'no tools'}</span>`;
+}
+
 /** Names of the members whose change is shown whole, so that the card does not repeat them. */
 const shownWhole = (row) => new Set(row.fields.filter((field) => Math.max(plain(field.before).length, plain(field.after).length) <= CHANGE).map((field) => field.name));
 
 /** A task of a plan as a card. */
-function card(row, i) {
+function card(row, i, roster) {
   const shown = shownWhole(row);
   const { task } = row;
   const after = task.depends_on?.map((each) => each.task ?? each).join(', ');
   return html`<li class="plan-task d-${row.kind}"><span class="sign" title=${WORD[row.kind]} aria-label=${WORD[row.kind]} role="img">${SIGN[row.kind] ?? i + 1}</span>
     <div class="stack grow"><div class="row wrap"><strong>${name(row.title ?? row.id, 160)}</strong><code class="soft cut">${name(row.id, 60)}</code>
-      ${agentOf(task) ? html`<span class="soft small">agent ${name(agentOf(task), 60)}</span>` : nothing}
-      ${task.estimated_cost ? html`<span class="end num soft">~${credits(task.estimated_cost)}</span>` : nothing}</div>
+      ${agentOf(task) && !task.steps?.length && roster.length ? nothing : agentOf(task) ? html`<span class="soft small">agent ${name(agentOf(task), 60)}</span>` : nothing}
+      ${task.estimated_cost ? html`<span class="end num soft nowrap">~${credits(task.estimated_cost)}</span>` : nothing}</div>
       ${after && !shown.has('after') ? html`<span class="small soft">after ${name(after, 200)}</span>` : nothing}
       ${task.description && task.description !== row.title && !shown.has('description') ? html`<span class="small clamp">${name(task.description, 600)}</span>` : nothing}
-      ${shown.has('steps') ? nothing : stepsOf(task)}
+      ${task.steps?.length ? nothing : terms(task, roster)}
+      ${shown.has('steps') || (roster.length && agentOf(task) && !task.steps?.length) ? nothing : stepsOf(task)}
       ${task.success_criteria && !shown.has('success_criteria') ? html`<span class="small soft">done when: ${name(task.success_criteria, 300)}</span>` : nothing}
-      ${task.verify?.length && !shown.has('checks') ? html`<span class="small soft">${many(task.verify.length, 'check')} of its output</span>` : nothing}
+      ${task.verify?.length && !shown.has('checks') ? html`<div class="small soft">${many(task.verify.length, 'check')} of its output<ul class="bullets">${task.verify.slice(0, 12).map(checkOf)}</ul></div>` : nothing}
       ${row.fields.map((field) => html`<div class="change small"><code>${field.name}</code><del>${name(plain(field.before), CHANGE)}</del><ins>${name(plain(field.after), CHANGE)}</ins></div>`)}</div></li>`;
 }
 
-/** Tasks of a plan as cards, with what is different from the one before. */
-export function planTasks(diff) {
-  return html`<ol class="plan">${diff.slice(0, 300).map(card)}</ol>
+/** Tasks of a plan as cards, with what is different from the one before. @param {any[]} roster agents of the workspace, for their models and tools */
+export function planTasks(diff, roster = []) {
+  return html`<ol class="plan">${diff.slice(0, 300).map((row, i) => card(row, i, roster))}</ol>
     ${diff.length > 300 ? html`<p class="soft">and ${many(diff.length - 300, 'more task')}</p>` : nothing}`;
 }

@@ -78,7 +78,7 @@ export function result(item, files) {
   return html`<section class="stack"><h3>The result</h3>${output !== null && output !== undefined ? html`<div class="value">${shown('Output', output)}</div>`
     : results?.length ? results.map((each) => html`${several ? html`<strong class="small">${name(each.title || each.task, 160)}</strong>` : nothing}<div class="value">${each.state !== 'completed' ? html`<span class="soft">${each.state}</span>` : each.output && each.output !== 'null' ? shown('Output', each.output) : html`<span class="soft">Its last task has no output.</span>`}</div>${whole(each)}`)
       : html`<div class="value">${summary ? lines(summary) : html`<span class="soft">It has no output.</span>`}</div>`}
-      <div class="row wrap small"><span class="soft num">${many(done, 'task')} done${failed ? `, ${count(failed)} failed` : ''} · ${credits(cost)} credits · ${many(tokens, 'token')}</span><a href="/ui/runs/${item.run_id}">Open the run</a></div></section>
+      <div class="row wrap small"><span class="soft num">${many(done, 'task')} done${failed ? `, ${count(failed)} failed` : ''} · ${credits(cost)} · ${many(tokens, 'token')}</span><a href="/ui/runs/${item.run_id}">Open the run</a></div></section>
     ${verified(item.data.verified, item.run_id)}${artifacts(item.data.artifacts, files, item.run_id)}`;
 }
 
@@ -93,7 +93,7 @@ export function newPlan({ failed = [], reason, plan, task_count: tasks, changes 
 const SPENT = new Set(['total_cost', 'total_tokens']);
 const AMOUNTS = new Set(['total_cost', 'charged', 'hard_limit_usd', 'estimated_cost']);
 const TITLES = { total_cost: 'Cost so far', total_tokens: 'Tokens so far', tasks_completed: 'Tasks done', tasks_open: 'Tasks open', next: 'Next tasks', success_criteria: 'Done when', error_class: 'Kind of error', hard_limit_usd: 'Limit', input_sha256: 'SHA-256 of the input' };
-const amount = (key, value) => (AMOUNTS.has(key) ? `${credits(value)} credits` : key === 'total_tokens' ? count(value) : null);
+const measured = (key, value) => (AMOUNTS.has(key) ? credits(value) : key === 'total_tokens' ? count(value) : null);
 
 /** Members that come before the others. */
 const FIRST = ['charged', 'hard_limit_usd', 'total_cost', 'total_tokens', 'tasks_completed', 'tasks_open', 'next'];
@@ -103,7 +103,7 @@ const place = (key) => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length)
 export function facts(data, open) {
   const members = Object.entries(data).filter(([key, value]) => value !== null && value !== undefined && value !== '' && !(value === 0 && SPENT.has(key)) && (simple(value) || Object.keys(value).length)).sort(([a], [b]) => place(a) - place(b));
   const short = members.filter(([, value]) => simple(value) || (Array.isArray(value) && value.every(simple)));
-  return html`${short.length ? html`<dl class="facts wide-facts">${short.map(([key, value]) => html`<dt>${TITLES[key] ?? title(key)}</dt><dd>${amount(key, value) ?? shown(key, value)}</dd>`)}</dl>` : nothing}
+  return html`${short.length ? html`<dl class="facts wide-facts">${short.map(([key, value]) => html`<dt>${TITLES[key] ?? title(key)}</dt><dd>${measured(key, value) ?? shown(key, value)}</dd>`)}</dl>` : nothing}
     ${members.filter((each) => !short.includes(each)).map(([key, value]) => json(TITLES[key] ?? title(key), value, open.includes(key)))}`;
 }
 

@@ -2,8 +2,8 @@
 import { get } from '../api/client.js';
 import { isOpen } from '../draw/state.js';
 
-/** A summary of brackets alone says nothing. */
-const HAS_TEXT = /[\p{L}\p{N}]/u;
+/** A summary that says something to a reader: a sentence, and no JSON. */
+const HAS_TEXT = /^(?!\s*[[{]).*[\p{L}\p{N}]/su;
 /** The reasons of a run of more tasks are asked for again only after a pause. */
 const MANY_TASKS = 5_000;
 const PAUSE_MS = 5_000;

@@ -15,7 +15,7 @@ import java.util.List;
  */
 public record Layout(int width, int height, int[] x, int[] y, int[][] bends) {
 
-    public static final int BOX_WIDTH = 200;
+    public static final int BOX_WIDTH = 232;
     public static final int BOX_HEIGHT = 48;
     private static final int GAP_X = 72;
     private static final int GAP_Y = 16;

@@ -35,7 +35,8 @@ public final class Dashboard {
             + "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
             + "trusted-types lit-html";
     private static final Map<String, String> TYPES = Map.of("js", "text/javascript; charset=utf-8", "css",
-            "text/css; charset=utf-8", "svg", "image/svg+xml", "html", "text/html; charset=utf-8");
+            "text/css; charset=utf-8", "svg", "image/svg+xml", "html", "text/html; charset=utf-8", "woff2",
+            "font/woff2", "txt", "text/plain; charset=utf-8");
 
     /**
      * One reading of the sources.
@@ -92,11 +93,16 @@ public final class Dashboard {
         return new Edition(assets, pages, template.with(FirstModules.of(sources, null)));
     }
 
-    /** All styles in one file, in the order of their names. */
+    /** All styles in one file, in the order of their names; fonts are named as browsers keep them. */
     private static byte[] styles(Map<String, byte[]> sources) {
-        return sources.entrySet().stream().filter(each -> each.getKey().startsWith("look/"))
-                .map(each -> text(each.getValue())).collect(Collectors.joining("\n"))
-                .getBytes(StandardCharsets.UTF_8);
+        String styles = sources.entrySet().stream().filter(each -> each.getKey().startsWith("look/"))
+                .map(each -> text(each.getValue())).collect(Collectors.joining("\n"));
+        for (Map.Entry<String, byte[]> font : sources.entrySet()) {
+            if (font.getKey().startsWith("font/")) {
+                styles = styles.replace(font.getKey(), ASSETS + hashed(font.getKey(), font.getValue()));
+            }
+        }
+        return styles.getBytes(StandardCharsets.UTF_8);
     }
 
     /** @param names plain name of an asset to its hashed name */

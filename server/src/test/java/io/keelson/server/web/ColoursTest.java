@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -118,5 +119,13 @@ class ColoursTest {
             }
         });
         assertThat(alike).isEmpty();
+    }
+
+    /** The chosen one of a row of tabs or views, beside its group. */
+    @Test
+    void chosenTabIsSeenInTheDark() {
+        Map<String, int[]> colours = theme(true);
+        assertThat(contrast(colours.get("chosen"), colours.get("sunken"))).isGreaterThan(1.4);
+        assertThat(contrast(colours.get("text"), colours.get("chosen"))).isGreaterThan(4.5);
     }
 }

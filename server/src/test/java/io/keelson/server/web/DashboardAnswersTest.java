@@ -166,7 +166,7 @@ class DashboardAnswersTest extends DashboardChecks {
         api.awaitState(run, "completed");
         Page page = browser.signedIn("/ui/runs/" + run + "?view=agents");
         PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0016");
-        PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0005 work · 0.0011 verification");
+        PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0005 credits work · 0.0011 credits verification");
         PlaywrightAssertions.assertThat(row(page, "planning and hooks")).containsText("0.50");
         sees(page.getByText("Verification is what judges cost that checked the output"));
     }

@@ -291,7 +291,7 @@ class DashboardWorkTest extends DashboardChecks {
         save(page, "Create").click();
         String key = dialog(page).getByLabel("The secret").textContent();
         assertThat(api.get("/api/v1/runs", "Authorization", "Bearer " + key).status()).isEqualTo(200);
-        save(page, "I have kept it").click();
+        save(page, "Done").click();
         assertThat(page.content()).doesNotContain(key);
         Locator row = row(page, "the printer");
         row.first().getByText("Revoke…").click();
@@ -353,7 +353,7 @@ class DashboardWorkTest extends DashboardChecks {
         browser.expect("422");
         page.locator("#n").fill("3");
         button(page, "Check").click();
-        sees(page.getByText("1 tasks, about 1.50 credits, at most 7.00 credits."));
+        sees(page.getByText("1 task, about 1.50 credits, at most 7.00 credits."));
         assertThat(api.get("/api/v1/runs?recipe_id=" + dear).json().get("items")).isEmpty();
     }
 
@@ -586,10 +586,10 @@ class DashboardWorkTest extends DashboardChecks {
                   {"id": "b", "depends_on": ["a"], "steps": [{"name": "say", "tool": "noop", "input": {"cost": 0.25}}]}]}}""");
         api.awaitState(run, "budget_exceeded");
         Page page = browser.signedIn("/ui/runs?text=dear-import");
-        PlaywrightAssertions.assertThat(row(page, "dear-import").locator(".c-cost")).hasText("1.00");
+        PlaywrightAssertions.assertThat(row(page, "dear-import").locator(".c-cost")).containsText("1.00");
         DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");
         Locator charged = page.locator(".figures > div").nth(1);
-        PlaywrightAssertions.assertThat(charged.locator("strong")).hasText("1.00 of 1.00");
+        PlaywrightAssertions.assertThat(charged.locator("strong")).hasText("1.00 credits of 1.00");
         PlaywrightAssertions.assertThat(charged).containsText("0.50 used, not charged");
         DashboardBrowser.go(page, "/ui/runs/" + run);
         PlaywrightAssertions.assertThat(page.locator(".figures > div").nth(3)).containsText("waiting for a person");
@@ -614,9 +614,9 @@ class DashboardWorkTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/runs?text=chosen-");
         page.getByLabel(Pattern.compile("Select chosen-one")).check();
         page.getByLabel(Pattern.compile("Select chosen-two")).check();
-        button(page, "pause").first().click();
-        sees(dialog(page).getByText("2 runs"));
-        save(page, "pause 2").click();
+        button(page, "Pause…").first().click();
+        PlaywrightAssertions.assertThat(dialog(page).locator("p strong")).hasText("2 runs");
+        save(page, "Pause 2 runs").click();
         sees(dialog(page).getByText("The job is completed."));
         save(page, "Close").click();
         runs.forEach(run -> api.awaitState(run, "paused"));

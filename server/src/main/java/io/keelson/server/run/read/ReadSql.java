@@ -46,6 +46,9 @@ final class ReadSql {
                 {failures} as failures,
                 r.steps_total,
                 h.steps_completed, r.agent_count,
+                array(select distinct a.name from run_agents a
+                       where a.run_id = r.id and a.attempt = r.attempt_number and left(a.name, 1) <> '.'
+                       order by a.name limit 10)::text[] as agent_names,
                 trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_left + h.credits_charged) as credits_reserved,
                 trim_scale(r.credits_charged_before + h.credits_charged) as credits_charged,
                 trim_scale(r.credits_refunded) as credits_refunded,
