@@ -12,6 +12,7 @@ import io.keelson.server.http.support.Observed;
 import io.keelson.server.run.read.Explainer;
 import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.web.Dashboard;
+import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 
 /** The HTTP API over a server's other parts. */
@@ -20,8 +21,7 @@ final class ApiWiring {
     private ApiWiring() {}
 
     static HttpServer server(Settings.Http settings, Storage storage, EngineParts parts,
-            ApiServices.Background background,
-            Observation observation) {
+            ApiServices.Background background, Observation observation, Clock clock) {
         Database database = storage.database();
         return new HttpServer(
                 HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
@@ -37,7 +37,9 @@ final class ApiWiring {
                         new ApiServices.Work(parts.engine(), parts.engine().remoteWork(), parts.tools(),
                                 parts.commands(), parts.computation(), parts.engine().texts()),
                         new ApiServices.Stores(storage.artifacts(), parts.store().artifacts(), storage.money(),
-                                parts.roster(), parts.models(), parts.mcp(), storage.secrets(), parts.recipes(),
+                                parts.roster(), parts.models(),
+                                endpoint -> ModelConfiguration.answers(endpoint, clock), parts.mcp(),
+                                storage.secrets(), parts.recipes(),
                                 storage.endpoints(),
                                 storage.deliveries()),
                         background, () -> obstacle(parts.engine(), database)),

@@ -31,6 +31,9 @@ public final class ModelConfiguration {
     /** The author of prices from the models' file in the price list. */
     static final String AUTHOR = "models file";
 
+    /** How long an answer of one word may take. */
+    private static final Duration ANSWER = Duration.ofSeconds(20);
+
     private ModelConfiguration() {}
 
     /**
@@ -70,6 +73,14 @@ public final class ModelConfiguration {
             throws InterruptedException {
         try (OutboundClient outbound = new OutboundClient(true)) {
             return new ProviderCheck(new HttpModelClient(outbound, clock, System::nanoTime), endpoint, timeout).run();
+        }
+    }
+
+    /** Asks a model for one word. */
+    static ProviderCheck.Probe answers(ModelEndpoint endpoint, Clock clock) throws InterruptedException {
+        try (OutboundClient outbound = new OutboundClient(true)) {
+            return new ProviderCheck(new HttpModelClient(outbound, clock, System::nanoTime), endpoint, ANSWER)
+                    .answers();
         }
     }
 

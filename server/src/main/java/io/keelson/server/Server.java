@@ -95,7 +95,7 @@ public final class Server implements AutoCloseable {
             EngineParts engine = EngineParts.of(settings, models, storage, observation, clock, nanos, closer);
             ApiServices.Background background = Background.start(settings, storage, engine, observation, clock, closer);
             HttpServer http =
-                    closer.register(ApiWiring.server(settings.http(), storage, engine, background, observation));
+                    closer.register(ApiWiring.server(settings.http(), storage, engine, background, observation, clock));
             http.start();
             baseUrl = http.url();
             files.writeUrl(baseUrl);

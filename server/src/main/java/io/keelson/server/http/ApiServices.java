@@ -12,6 +12,7 @@ import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.live.LiveTexts;
 import io.keelson.server.mcp.McpService;
+import io.keelson.server.model.call.ProviderCheck;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
@@ -63,7 +64,8 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
 
     /** Stored definitions of workspaces. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
-            WorkspaceModels models, McpService mcp, SecretStore secrets, RecipeStore recipes, Endpoints endpoints,
+            WorkspaceModels models, ProviderCheck.Answers modelAnswers, McpService mcp, SecretStore secrets,
+            RecipeStore recipes, Endpoints endpoints,
             Deliveries deliveries) {}
 
     /** Services that also work without requests. */

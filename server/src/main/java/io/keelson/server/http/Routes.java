@@ -149,7 +149,8 @@ final class Routes {
         new ViewActions(new SavedViews(services.database())).addTo(table);
         new RosterActions(services.stores().roster(), services.stores().models(), services.stores().mcp(), keyed)
                 .addTo(table);
-        new ModelActions(services.stores().models(), services.stores().money().prices()).addTo(table);
+        new ModelActions(services.stores().models(), services.stores().money().prices(),
+                services.stores().modelAnswers()).addTo(table);
         new McpActions(services.stores().mcp()).addTo(table);
         EscalationActions escalations = new EscalationActions(reads, submission);
         escalations.addTo(table);

@@ -24,6 +24,7 @@ import io.keelson.server.http.support.RequestSchema;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.mcp.McpCommands;
 import io.keelson.server.mcp.McpService;
+import io.keelson.server.model.call.ProviderCheck;
 import io.keelson.server.model.registry.Models;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.Money;
@@ -234,6 +235,7 @@ class OpenApiTest {
                             engine.texts()),
                     new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
                             new Roster(database), new WorkspaceModels(Models.NONE, workspace -> Optional.empty()),
+                            _ -> new ProviderCheck.Probe("answer", ProviderCheck.Outcome.OK, "", null, 0),
                             new McpService(database, McpCommands.NONE, new OutboundClient(false), secrets,
                                     new CallWaits(DbClock.DATABASE), folder, "1", Clock.systemUTC(), System::nanoTime),
                             secrets,

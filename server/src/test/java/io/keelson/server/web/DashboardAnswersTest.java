@@ -166,7 +166,8 @@ class DashboardAnswersTest extends DashboardChecks {
         api.awaitState(run, "completed");
         Page page = browser.signedIn("/ui/runs/" + run + "?view=agents");
         PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0016");
-        PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0005 credits work · 0.0011 credits verification");
+        PlaywrightAssertions.assertThat(row(page, "painter"))
+                .containsText("0.0005 credits work · 0.0011 credits verification");
         PlaywrightAssertions.assertThat(row(page, "planning and hooks")).containsText("0.50");
         sees(page.getByText("Verification is what judges cost that checked the output"));
     }
@@ -245,5 +246,19 @@ class DashboardAnswersTest extends DashboardChecks {
         dialog(page).getByLabel("Credits per call").fill("0.5");
         save(page, "Save").click();
         PlaywrightAssertions.assertThat(row).containsText("0.5");
+    }
+
+    @Test
+    void modelsAreListedWithPricesAndCheckedWhereTheyAreListed() {
+        Page page = browser.signedIn("/ui/settings?tab=models");
+        Locator dear = row(page, "dear");
+        PlaywrightAssertions.assertThat(dear).containsText("40");
+        PlaywrightAssertions.assertThat(dear).containsText("not checked");
+        button(page, "Check dear").click();
+        PlaywrightAssertions.assertThat(dear).containsText("answers");
+        assertThat(browser.violations(page)).isEmpty();
+        ApiServer.Answer unknown = api.post("/api/v1/models/none/check", "");
+        assertThat(unknown.status()).isEqualTo(404);
+        assertThat(unknown.json().get("code").stringValue()).isEqualTo("MODEL_NOT_FOUND");
     }
 }

@@ -49,7 +49,8 @@ class DashboardLookTest extends DashboardChecks {
             page.locator(".page [title*='.']").first().waitFor();
             PlaywrightAssertions.assertThat(page.locator(".skeleton")).hasCount(0);
             page.waitForCondition(
-                    () -> (Boolean) page.evaluate("[...document.querySelectorAll('[title]')].some(each => /^-?\\d+\\.\\d{6}/.test(each.title))"));
+                    () -> (Boolean) page.evaluate(
+                            "[...document.querySelectorAll('[title]')].some(each => /^-?\\d+\\.\\d{6}/.test(each.title))"));
             assertThat((List<?>) page.evaluate(WITHOUT_UNIT)).isEmpty();
         }
     }
@@ -90,7 +91,10 @@ class DashboardLookTest extends DashboardChecks {
         save(page, "Filter").click();
         page.waitForURL("**error_code=SOURCE_DOWN");
         sees(row(page, "invoice-import").first());
-        PlaywrightAssertions.assertThat(page.locator(".run-row").filter(new Locator.FilterOptions().setHasNotText("invoice-import"))).hasCount(0);
+        PlaywrightAssertions
+                .assertThat(
+                        page.locator(".run-row").filter(new Locator.FilterOptions().setHasNotText("invoice-import")))
+                .hasCount(0);
     }
 
     /** A run that failed though all of its tasks are done is not shown as a full bar. */
@@ -185,7 +189,8 @@ class DashboardLookTest extends DashboardChecks {
         sees(page.getByText("Say hello", new Page.GetByTextOptions().setExact(true)));
         button(page, "Start the run").click();
         PlaywrightAssertions.assertThat(state(page)).containsText("completed");
-        assertThat(api.get("/api/v1/runs?name=first-mission").json().at("/items/0/recipe_version").asInt()).isEqualTo(1);
+        assertThat(api.get("/api/v1/runs?name=first-mission").json().at("/items/0/recipe_version").asInt())
+                .isEqualTo(1);
         page.goBack();
         button(page, "Delete first-mission").click();
         save(page, "Delete").click();
@@ -221,16 +226,18 @@ class DashboardLookTest extends DashboardChecks {
     @Test
     void scheduleIsSaidInWordsAndListedOnce() {
         String recipe = seed.recipe("print-hourly");
-        api.post("/api/v1/schedules", """
+        api.post("/api/v1/schedules",
+                """
                 {"name": "office-hours", "cron": "*/20 9-17 * * 1-5", "time_zone": "UTC", "recipe": "%s", "inputs": {"copies": 2}}"""
-                .formatted(recipe));
+                        .formatted(recipe));
         Page page = browser.signedIn("/ui/schedules");
         PlaywrightAssertions.assertThat(row(page, "office-hours"))
                 .containsText("every 20 minutes from 09:00 to 17:59 Monday to Friday");
         PlaywrightAssertions.assertThat(page.locator(".coming > li").filter(new Locator.FilterOptions()
                 .setHasText("office-hours"))).hasCount(1);
         page.setViewportSize(390, 844);
-        assertThat(page.evaluate("document.querySelector('.scroll-x').scrollWidth - document.querySelector('.scroll-x').clientWidth"))
+        assertThat(page.evaluate(
+                "document.querySelector('.scroll-x').scrollWidth - document.querySelector('.scroll-x').clientWidth"))
                 .isEqualTo(0);
         assertThat(browser.violations(page)).isEmpty();
     }
@@ -239,7 +246,8 @@ class DashboardLookTest extends DashboardChecks {
     void outputsOfTwoRunsStandSideBySide() {
         List<String> runs = List.of("left", "right").stream().map(side -> api.create("""
                 {"name": "side-%1$s", "start": true, "output": "${ .tasks.a.output.text }", "plan": {"tasks": [
-                  {"id": "a", "steps": [{"tool": "echo", "input": {"text": "came out %1$s"}}]}]}}""".formatted(side))).toList();
+                  {"id": "a", "steps": [{"tool": "echo", "input": {"text": "came out %1$s"}}]}]}}""".formatted(side)))
+                .toList();
         runs.forEach(run -> api.awaitState(run, "completed"));
         Page page = browser.signedIn("/ui/compare?a=" + runs.getFirst() + "&b=" + runs.getLast());
         sees(page.locator(".sides .value").first().getByText("came out left"));

@@ -95,7 +95,8 @@ class DashboardRunTest extends DashboardChecks {
             String code = api.post("/api/v1/sessions/links", "{}").json().get("code").asString();
             Page page = browser.open(path + "#code=" + code, 1440, 900, ColorScheme.LIGHT);
             page.locator(".page h1, .page h2").first().waitFor();
-            String files = "performance.getEntriesByType('resource').filter(each => each.name.includes('/ui/f/') && !each.name.endsWith('.woff2'))";
+            String files =
+                    "performance.getEntriesByType('resource').filter(each => each.name.includes('/ui/f/') && !each.name.endsWith('.woff2'))";
             assertThat((Integer) page.evaluate(files + ".filter(each => each.name.endsWith('.js')).length")).as(path)
                     .isLessThanOrEqualTo(MOST_MODULES);
             assertThat((Integer) page.evaluate(files + ".reduce((sum, each) => sum + each.encodedBodySize, 0)"))

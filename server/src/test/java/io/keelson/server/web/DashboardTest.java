@@ -420,7 +420,8 @@ class DashboardTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/money");
         String available =
                 api.get("/api/v1/credits").json().get("available").decimalValue().setScale(6).toPlainString();
-        PlaywrightAssertions.assertThat(page.locator(".figures strong > .num").first()).hasAttribute("title", available + " credits");
+        PlaywrightAssertions.assertThat(page.locator(".figures strong > .num").first()).hasAttribute("title",
+                available + " credits");
         String total = api.get("/api/v1/usage?by=tool").json().get("total").get("credits").decimalValue().setScale(6)
                 .toPlainString();
         PlaywrightAssertions.assertThat(page.locator(".figures > div").nth(2).locator("strong > .num"))

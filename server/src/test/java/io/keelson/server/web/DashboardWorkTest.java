@@ -590,7 +590,7 @@ class DashboardWorkTest extends DashboardChecks {
         DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");
         Locator charged = page.locator(".figures > div").nth(1);
         PlaywrightAssertions.assertThat(charged.locator("strong")).hasText("1.00 credits of 1.00");
-        PlaywrightAssertions.assertThat(charged).containsText("0.50 used, not charged");
+        PlaywrightAssertions.assertThat(charged).containsText("0.50 credits used, not charged");
         DashboardBrowser.go(page, "/ui/runs/" + run);
         PlaywrightAssertions.assertThat(page.locator(".figures > div").nth(3)).containsText("waiting for a person");
         DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");

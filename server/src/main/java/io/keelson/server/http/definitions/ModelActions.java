@@ -2,11 +2,15 @@ package io.keelson.server.http.definitions;
 
 import io.keelson.core.money.TokenPrices;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.model.call.ProviderCheck;
 import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.PriceKind;
@@ -28,14 +32,28 @@ public final class ModelActions {
 
     private final WorkspaceModels models;
     private final PriceTable prices;
+    private final ProviderCheck.Answers answers;
 
-    public ModelActions(WorkspaceModels models, PriceTable prices) {
+    public ModelActions(WorkspaceModels models, PriceTable prices, ProviderCheck.Answers answers) {
         this.models = models;
         this.prices = prices;
+        this.answers = answers;
     }
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/models", this::list);
+        table.post(Scope.OPERATOR, "/models/{name}/check", this::check);
+    }
+
+    private ApiResponse check(ApiRequest request) throws InterruptedException {
+        String name = request.pathText("name");
+        ConfiguredModel model =
+                models.configured().find(name).orElseThrow(() -> ApiProblem.of(ErrorCode.MODEL_NOT_FOUND,
+                        "this server calls no model '" + Excerpt.piece(name) + "'"));
+        ProviderCheck.Probe probe = answers.of(model.endpoint());
+        return ApiResponse
+                .ok(Json.object().put("name", name).put("answers", probe.outcome() == ProviderCheck.Outcome.OK)
+                        .put("detail", probe.detail()).put("duration_ms", probe.millis()));
     }
 
     private ApiResponse list(ApiRequest request) {

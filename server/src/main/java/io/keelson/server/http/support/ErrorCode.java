@@ -31,6 +31,7 @@ public enum ErrorCode {
     MCP_SERVER_NOT_FOUND(404, "MCP server not found"),
     MCP_TOOL_NOT_FOUND(404, "MCP tool not found"),
     MCP_SERVERS_LIMIT_REACHED(409, "Limit of MCP servers reached"),
+    MODEL_NOT_FOUND(404, "Model not found"),
     SECRET_NOT_FOUND(404, "Secret not found"),
     STEP_NOT_FOUND(404, "Step not found"),
     RECIPE_NOT_FOUND(404, "Recipe not found"),

@@ -60,6 +60,12 @@ public final class ProviderCheck {
      */
     public record Probe(String name, Outcome outcome, String detail, @Nullable String requestId, long millis) {}
 
+    /** Whether a model answers, by one request that is as short as can be. */
+    @FunctionalInterface
+    public interface Answers {
+        Probe of(ModelEndpoint endpoint) throws InterruptedException;
+    }
+
     private record Found(Outcome outcome, String detail, @Nullable ModelAnswer answer) {}
 
     private interface Test {
@@ -93,6 +99,12 @@ public final class ProviderCheck {
         probe("cache", this::cache);
         probe("cancel", this::cancel);
         return List.copyOf(probes);
+    }
+
+    /** Sends one request only: whether the provider is reached, takes the key, and has the model. */
+    public Probe answers() throws InterruptedException {
+        probe("answer", this::answer);
+        return probes.getFirst();
     }
 
     private void probe(String name, Test test) throws InterruptedException {
