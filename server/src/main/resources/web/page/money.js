@@ -63,8 +63,8 @@ class Money extends Page {
 
   /** What the charges of an agent were for, the recipes behind plain steps, and the agents that a model worked for. */
   #behind(by, each) {
-    const list = (items, text) => (items.length > 1 || text === null ? html`<span class="small soft">${items.toSorted((a, b) => b.credits - a.credits).slice(0, FEW).map((part, i) => html`${i ? ' · ' : ''}${text?.(part) ?? ''} ${credits(part.credits)}`)}</span>` : nothing);
-    if (by === 'model') return list(this.data.causes.filter((cause) => cause.model === each.model), (part) => html`for ${part.agent === null ? 'plain steps' : name(agentName(part.agent), 60)}`);
+    const list = (items, text, few = 1) => (items.length > few ? html`<span class="small soft">${items.toSorted((a, b) => b.credits - a.credits).slice(0, FEW).map((part, i) => html`${i ? ' · ' : ''}${text(part)} ${credits(part.credits)}`)}</span>` : nothing);
+    if (by === 'model') return list(this.data.causes.filter((cause) => cause.model === each.model), (part) => html`for ${part.agent === null ? 'plain steps' : name(agentName(part.agent), 60)}`, each.model === null ? 1 : 0);
     if (by !== 'agent') return nothing;
     const { recipes, plain, byPurpose } = this.data;
     if (each.agent === null) return list(plain.filter((part) => part.agent === null), (part) => (part.recipe === null ? 'without a recipe' : html`recipe <a href="/ui/runs?recipe_id=${part.recipe}">${name(recipes.get(part.recipe) ?? part.recipe, 60)}</a>`));
