@@ -14,8 +14,12 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.zip.GZIPInputStream;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -41,7 +45,21 @@ public final class Api {
         this.apiKey = apiKey;
         this.timeout = timeout;
         // HTTP/1.1: the server is usually plain text, where HTTP/2 costs an upgrade round and brings nothing
-        this.http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(timeout).build();
+        HttpClient.Builder builder = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(timeout);
+        this.http = "https".equalsIgnoreCase(base.getScheme()) ? builder.build()
+                : builder.sslContext(withoutCertificates()).build();
+    }
+
+    /** For plain HTTP. To read the certificates of the JDK's default context takes longer than a short command. */
+    private static SSLContext withoutCertificates() {
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(new KeyManager[0], new TrustManager[0], null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("no TLS in this JDK", e);
+        }
     }
 
     URI base() {

@@ -25,12 +25,17 @@ public final class Cli {
     /** @return the exit code */
     static int run(PrintWriter out, PrintWriter err, Clock clock, Map<String, String> environment,
             String... arguments) {
-        return commandLine(clock, environment).setOut(out).setErr(err).execute(arguments);
+        return set(Sections.addCalled(new CommandLine(new KeelsonCommand(clock, environment)), arguments))
+                .setOut(out).setErr(err).execute(arguments);
     }
 
+    /** With all commands. */
     public static CommandLine commandLine(Clock clock, Map<String, String> environment) {
-        return Sections.in(new CommandLine(new KeelsonCommand(clock, environment)))
-                .setCommandName(ProgramName.current())
+        return set(Sections.addAll(new CommandLine(new KeelsonCommand(clock, environment))));
+    }
+
+    private static CommandLine set(CommandLine keelson) {
+        return keelson.setCommandName(ProgramName.current())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(BigDecimal.class, Cli::amount)
                 .registerConverter(LocalDate.class, Cli::day)

@@ -78,6 +78,7 @@ public final class Server implements AutoCloseable {
     private Server(Settings settings, LongSupplier nanos) throws IOException, StartupException {
         try {
             HttpServer.prepare();
+            HttpServer.requireUsable(settings.http().host(), settings.http().port());
             DataFolder.create(settings.dataDir());
             DataFolder.warnings(settings.dataDir(), settings.tools().folders()).forEach(LOG::warn);
             Clock clock = Clock.systemUTC();

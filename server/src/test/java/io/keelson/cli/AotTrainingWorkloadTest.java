@@ -48,6 +48,16 @@ class AotTrainingWorkloadTest {
     }
 
     @Test
+    void everyCommandOfTheCacheForCommandsSucceeds() throws Exception {
+        try (InProcessCli inProcessCli = new InProcessCli(folder)) {
+            AotTrainingWorkload.load(inProcessCli.client(), Duration.ofMillis(1));
+
+            assertThat(AotTrainingCommands.ALL).allSatisfy(
+                    command -> inProcessCli.lines(command.toArray(String[]::new)));
+        }
+    }
+
+    @Test
     void problemsAreNamed() throws Exception {
         try (InProcessCli inProcessCli =
                 new InProcessCli(folder, TestDatabase.createUrl(), Map.of("KEELSON_INITIAL_CREDITS", "0"))) {

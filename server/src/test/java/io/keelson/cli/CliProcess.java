@@ -26,8 +26,9 @@ import tools.jackson.databind.json.JsonMapper;
  * The program in a process of its own, as a shell starts it in a pipe.
  *
  * @param said its standard output so far
+ * @param noted its standard error so far
  */
-public record CliProcess(Process process, StringWriter said, CompletableFuture<String> stdout,
+public record CliProcess(Process process, StringWriter said, StringWriter noted, CompletableFuture<String> stdout,
         CompletableFuture<String> stderr) {
 
     /** A mission that waits for a yes or no, without its name. */
@@ -70,8 +71,9 @@ public record CliProcess(Process process, StringWriter said, CompletableFuture<S
         builder.environment().putAll(variables);
         Process process = builder.start();
         StringWriter said = new StringWriter();
-        return new CliProcess(process, said, read(process.getInputStream(), said),
-                read(process.getErrorStream(), new StringWriter()));
+        StringWriter noted = new StringWriter();
+        return new CliProcess(process, said, noted, read(process.getInputStream(), said),
+                read(process.getErrorStream(), noted));
     }
 
     public static List<String> command(String... arguments) {

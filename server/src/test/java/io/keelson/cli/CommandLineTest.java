@@ -48,8 +48,10 @@ class CommandLineTest {
                 .doesNotContain("\u001b").containsPattern("(?m)^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ run ");
         assertThat(out.resolve("n.txt")).hasContent("2");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(fresh))).isEqualTo("rwx------");
-        assertThat(CliProcess.start(fresh, Map.of(), "artifacts", "latest", "--get", "n.txt", "--to", "-").end().out())
-                .isEqualTo("2");
+        Result read = CliProcess.start(fresh, Map.of(), "artifacts", "latest").end();
+        assertThat(read.code()).isEqualTo(1);
+        assertThat(read.err()).startsWith("error: no server is running for the data folder " + fresh)
+                .contains("[NO_SERVER]").hasLineCount(1);
     }
 
     @Test

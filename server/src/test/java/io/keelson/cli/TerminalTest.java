@@ -178,7 +178,7 @@ class TerminalTest {
         gone.close();
 
         Awaitility.await()
-                .until(() -> watch.said().toString().contains("the server is not reachable, retrying"));
+                .until(() -> watch.noted().toString().contains("the server is not reachable, retrying"));
         watch.process().destroyForcibly();
     }
 }

@@ -115,7 +115,7 @@ public final class KeysCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Keelson keelson = server.keelson();
                 String id = WorkspaceIds.ofOrOwn(keelson, workspace);
                 issued(this, keelson.apiKeys().create(id,
@@ -163,7 +163,7 @@ public final class KeysCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Keelson keelson = server.keelson();
                 issued(this,
                         keelson.apiKeys().rotate(WorkspaceIds.ofOrOwn(keelson, workspace), key, overlap));
@@ -190,7 +190,7 @@ public final class KeysCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Keelson keelson = server.keelson();
                 ApiKey ended = keelson.apiKeys().revoke(WorkspaceIds.ofOrOwn(keelson, workspace), key);
                 if (json) {

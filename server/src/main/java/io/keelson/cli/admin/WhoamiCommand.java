@@ -24,10 +24,9 @@ public final class WhoamiCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (ServerConnection serverConnection = link()) {
             WhoAmI me = serverConnection.keelson().whoAmI();
-            String server = serverConnection.own() ? "none; one in this process"
-                    : String.valueOf(serverConnection.keelson().url());
+            String server = String.valueOf(serverConnection.keelson().url());
             if (json) {
-                ObjectNode document = Json.object().put("server", serverConnection.own() ? null : server);
+                ObjectNode document = Json.object().put("server", server);
                 document.set("workspace", Json.document(me.workspace()));
                 document.set("key", serverConnection.keelson().api().get("/whoami").get("key"));
                 print(document);

@@ -113,7 +113,7 @@ public final class WorkspacesCommand extends CliCommand {
                     most.put(limit, number);
                 }
             });
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 show(this, server.keelson().workspaces().create(name, most));
                 note("the workspace has no credits yet: " + ProgramName.current() + " credits grant N --workspace \""
                         + name
@@ -155,7 +155,7 @@ public final class WorkspacesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(!limits.limits.isEmpty())) {
                 Keelson keelson = server.keelson();
                 if (workspace == null) {
                     own(keelson);
@@ -212,10 +212,11 @@ public final class WorkspacesCommand extends CliCommand {
             if (instead != null && !folders.isEmpty()) {
                 throw CliException.usage("USAGE", "give folders, --none or --of-server");
             }
-            try (ServerConnection server = link()) {
+            boolean change = instead != null || !folders.isEmpty();
+            try (ServerConnection server = link(change)) {
                 Keelson keelson = server.keelson();
                 String id = WorkspaceIds.of(keelson, workspace);
-                if (instead != null || !folders.isEmpty()) {
+                if (change) {
                     keelson.workspaces().folders(id, instead != null && instead.ofServer ? null : folders);
                 }
                 show(this, keelson.workspaces().get(id));
@@ -252,10 +253,11 @@ public final class WorkspacesCommand extends CliCommand {
             if (instead != null && !models.isEmpty()) {
                 throw CliException.usage("USAGE", "give models, --none or --all");
             }
-            try (ServerConnection server = link()) {
+            boolean change = instead != null || !models.isEmpty();
+            try (ServerConnection server = link(change)) {
                 Keelson keelson = server.keelson();
                 String id = WorkspaceIds.of(keelson, workspace);
-                if (instead != null || !models.isEmpty()) {
+                if (change) {
                     keelson.workspaces().models(id, instead != null && instead.all ? null : models);
                 }
                 show(this, keelson.workspaces().get(id));
@@ -295,10 +297,11 @@ public final class WorkspacesCommand extends CliCommand {
             if (all && rule != null) {
                 throw CliException.usage("USAGE", "give --allow and --deny, or --all");
             }
-            try (ServerConnection server = link()) {
+            boolean change = all || rule != null;
+            try (ServerConnection server = link(change)) {
                 Keelson keelson = server.keelson();
                 String id = WorkspaceIds.of(keelson, workspace);
-                if (all || rule != null) {
+                if (change) {
                     keelson.workspaces().tools(id, rule == null || rule.allowed.isEmpty() ? null : rule.allowed,
                             rule == null ? List.of() : rule.denied);
                 }
@@ -318,7 +321,7 @@ public final class WorkspacesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Keelson keelson = server.keelson();
                 show(this, keelson.workspaces().close(WorkspaceIds.of(keelson, workspace)));
                 return ExitCode.OK;
@@ -339,7 +342,7 @@ public final class WorkspacesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Keelson keelson = server.keelson();
                 String id = WorkspaceIds.of(keelson, workspace);
                 Boolean sure = yes ? Boolean.TRUE

@@ -70,7 +70,7 @@ public final class CreditsCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Keelson keelson = server.keelson();
                 String once = Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString());
                 String other = WorkspaceIds.ofOrOwn(keelson, workspace);
@@ -114,7 +114,7 @@ public final class CreditsCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 LedgerEntry entry = server.keelson().credits().adjust(from, to, amount, reason,
                         Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString()));
                 if (json) {

@@ -132,7 +132,7 @@ public final class PricesCommand extends CliCommand {
         }
 
         private int change(Function<Prices, PriceList> change) throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 show(this, change.apply(server.keelson().prices()));
                 return ExitCode.OK;
             }
@@ -153,7 +153,7 @@ public final class PricesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 String wire = kind.name().toLowerCase(Locale.ROOT);
                 Prices prices = server.keelson().prices();
                 if (prices.current().items().stream()

@@ -60,6 +60,11 @@ public final class DeploymentsCommand extends ListCommand<JsonNode> {
     @Command(name = "stop", description = "Stops a deployment. Repeating the command has no effect.")
     static final class Stop extends One {
         @Override
+        public boolean changes() {
+            return true;
+        }
+
+        @Override
         public JsonNode act(Keelson keelson) {
             return keelson.commands().stopDeployment(id);
         }

@@ -61,6 +61,11 @@ public final class OrdersCommand extends ListCommand<JsonNode> {
     @Command(name = "cancel", description = "Cancels an open order. Repeating the command has no effect.")
     static final class Cancel extends One {
         @Override
+        public boolean changes() {
+            return true;
+        }
+
+        @Override
         public JsonNode act(Keelson keelson) {
             return keelson.commands().cancelOrder(id);
         }

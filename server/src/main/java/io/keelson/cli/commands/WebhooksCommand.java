@@ -88,7 +88,7 @@ public final class WebhooksCommand extends CliCommand {
             if (!events.isEmpty()) {
                 request.events(events);
             }
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Webhook made = server.keelson().webhooks().create(request);
                 if (json) {
                     print(secret(server.keelson(), made));
@@ -111,6 +111,11 @@ public final class WebhooksCommand extends CliCommand {
         @Parameters(index = "0", paramLabel = "ID", description = "As keelson webhooks lists it.")
         String id = "";
 
+        /** Whether it changes something, and does not only read. */
+        boolean changes() {
+            return true;
+        }
+
         /** Answers what is said in a terminal. */
         abstract List<String> act(Keelson keelson);
 
@@ -121,7 +126,7 @@ public final class WebhooksCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(changes())) {
                 List<String> said = act(server.keelson());
                 JsonNode document = json ? document(server.keelson()) : null;
                 if (!json) {
@@ -136,6 +141,11 @@ public final class WebhooksCommand extends CliCommand {
 
     @Command(name = "show", description = "Shows a webhook, without its secret.")
     static final class Show extends Act {
+        @Override
+        boolean changes() {
+            return false;
+        }
+
         @Override
         List<String> act(Keelson keelson) {
             return keelson.api().get("/webhooks/" + id).toPrettyString().lines().toList();
@@ -191,6 +201,11 @@ public final class WebhooksCommand extends CliCommand {
 
         @Option(names = "--state", paramLabel = "STATE", description = "Only pending, delivered or dead.")
         @Nullable String state;
+
+        @Override
+        boolean changes() {
+            return false;
+        }
 
         @Override
         List<String> act(Keelson keelson) {

@@ -48,9 +48,19 @@ public abstract class CliCommand implements Callable<Integer> {
         return Settings.load(environment());
     }
 
-    /** The way to a server; one of our own only answers. */
+    /** The way to the running server, for commands that only read. */
     public final ServerConnection link() throws InvalidSettingsException, StartupException {
-        return ServerConnection.open(settings(), ServerConnection.Work.NONE, this::news);
+        return link(false);
+    }
+
+    /**
+     * The way to the running server.
+     *
+     * @param change whether something is to be changed: where no server runs, one that only answers is then started
+     */
+    public final ServerConnection link(boolean change) throws InvalidSettingsException, StartupException {
+        return ServerConnection.open(settings(),
+                change ? ServerConnection.Work.NONE : ServerConnection.Work.OF_RUNNING_SERVER, this::news);
     }
 
     public final Clock clock() {

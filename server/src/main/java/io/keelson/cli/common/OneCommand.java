@@ -16,9 +16,14 @@ public abstract class OneCommand<T> extends CliCommand {
 
     public abstract List<String> lines(T thing);
 
+    /** Whether the action changes the thing, and does not only read it. */
+    public boolean changes() {
+        return false;
+    }
+
     @Override
     public final Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
+        try (ServerConnection server = link(changes())) {
             T thing = act(server.keelson());
             if (json) {
                 print(thing instanceof JsonNode document ? document : Json.document(thing));

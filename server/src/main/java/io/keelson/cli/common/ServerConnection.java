@@ -6,6 +6,8 @@ import io.keelson.server.FileProblems;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
+import io.keelson.server.db.embedded.EmbeddedPostgres;
+import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;
@@ -20,8 +22,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connection to a server: the one at KEELSON_URL, else the one of the data folder if it responds, else one that is
- * started inside this process and stopped with it. At any end of this process, its own server releases its work.
+ * Connection to a server: the one at KEELSON_URL, else the one of the data folder if it responds, else, for
+ * commands that change something, one that is started inside this process and stopped with it. At any end of this process, its own server releases its work.
  */
 public final class ServerConnection implements AutoCloseable {
 
@@ -30,7 +32,9 @@ public final class ServerConnection implements AutoCloseable {
         /** An own server executes runs. */
         ALL,
         /** It only answers; steps wait for another server. */
-        NONE
+        NONE,
+        /** None is started. */
+        OF_RUNNING_SERVER
     }
 
     private static final Duration PROBE = Duration.ofSeconds(2);
@@ -52,7 +56,12 @@ public final class ServerConnection implements AutoCloseable {
         this.news = news;
         this.whenInterrupted = () -> news.accept("interrupted before a server responded; no run was created");
         Runtime.getRuntime().addShutdownHook(hook);
-        this.keelson = connect(Duration.ZERO);
+        try {
+            this.keelson = connect(Duration.ZERO);
+        } catch (RuntimeException | StartupException e) {
+            close();
+            throw e;
+        }
         this.whenInterrupted = () -> {
         };
     }
@@ -79,10 +88,14 @@ public final class ServerConnection implements AutoCloseable {
     public static Keelson existing(Settings settings) {
         Keelson found = find(settings);
         if (found == null) {
-            throw CliException.failed("NO_SERVER", "no server runs for the data folder " + settings.dataDir()
-                    + ": start one with `keelson server`, or set KEELSON_URL", null);
+            throw noServer(settings);
         }
         return found;
+    }
+
+    private static CliException noServer(Settings settings) {
+        return CliException.failed("NO_SERVER", "no server is running for the data folder " + settings.dataDir()
+                + ": start one with `" + ProgramName.current() + " server`, or set KEELSON_URL", null);
     }
 
     public Keelson keelson() {
@@ -121,13 +134,20 @@ public final class ServerConnection implements AutoCloseable {
             Sleep.of(PAUSE);
             found = find(settings);
         }
+        if (found == null && work == Work.OF_RUNNING_SERVER) {
+            throw noServer(settings);
+        }
         return found == null ? start() : found;
     }
 
     /** Two that start at once: one gets the data folder, the other waits for it and then talks to it. */
     private Keelson start() throws StartupException {
         long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
-        news.accept("starting a server for this command…");
+        boolean unpacks = settings.databaseUrl() == null
+                && !EmbeddedPostgres.unpacked(EmbeddedPostgresOptions.lasting(settings.dataDir()));
+        news.accept("starting a server for this command…" + (unpacks
+                ? " its first start unpacks PostgreSQL into " + settings.dataDir()
+                : ""));
         while (true) {
             try {
                 return startOwn();

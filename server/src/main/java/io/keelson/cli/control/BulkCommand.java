@@ -79,6 +79,11 @@ public final class BulkCommand extends ListCommand<BulkJob> {
     @Command(name = "stop", description = "Stops a bulk job; runs that it has already changed stay changed.")
     static final class Stop extends One {
         @Override
+        public boolean changes() {
+            return true;
+        }
+
+        @Override
         public BulkJob act(Keelson keelson) {
             return keelson.bulk().stop(id);
         }

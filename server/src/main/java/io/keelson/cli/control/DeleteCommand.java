@@ -25,7 +25,7 @@ public final class DeleteCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (ServerConnection server = link()) {
+        try (ServerConnection server = link(true)) {
             List<String> deleted = new ArrayList<>();
             for (String run : runs) {
                 String id = RunDocuments.id(server.keelson(), run);

@@ -66,7 +66,7 @@ public abstract class RunOrFilterCommand extends RunChange {
             throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--watch requires a single run");
         }
         RunFilter filter = FilterParser.parse(where);
-        try (ServerConnection server = link()) {
+        try (ServerConnection server = link(!dryRun)) {
             long matches = count(server.keelson(), filter);
             if (dryRun || matches == 0) {
                 print(List.of(word() + ": " + BulkConfirmation.runs(matches)));

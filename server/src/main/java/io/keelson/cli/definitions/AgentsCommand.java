@@ -120,7 +120,7 @@ public final class AgentsCommand extends CliCommand {
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
             var request = profile.request(slug);
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 show(this, server.keelson().agents().create(request));
                 return ExitCode.OK;
             }
@@ -140,7 +140,7 @@ public final class AgentsCommand extends CliCommand {
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
             var request = profile.request(null);
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 show(this, server.keelson().agents().update(agent, request));
                 return ExitCode.OK;
             }
@@ -156,7 +156,7 @@ public final class AgentsCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 server.keelson().agents().delete(agent);
                 if (!json) {
                     print(List.of(agent + " is deleted"));

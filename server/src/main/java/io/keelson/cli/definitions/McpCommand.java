@@ -75,12 +75,17 @@ public final class McpCommand extends CliCommand {
             return false;
         }
 
+        /** Whether it changes something, and does not only read. */
+        boolean changes() {
+            return true;
+        }
+
         /** The server after the action; null when it is removed. */
         abstract @Nullable McpServer act(ServerConnection server);
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(changes())) {
                 McpServer found = act(server);
                 if (found == null) {
                     if (!json) {
@@ -148,6 +153,11 @@ public final class McpCommand extends CliCommand {
 
         @Option(names = "--schemas", description = "Also the JSON Schema of the input of each tool.")
         boolean schemas;
+
+        @Override
+        boolean changes() {
+            return false;
+        }
 
         @Override
         boolean schemas() {

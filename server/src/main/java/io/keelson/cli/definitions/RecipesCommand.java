@@ -115,7 +115,7 @@ public final class RecipesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 said(this, server.keelson().recipes().save(RunDocuments.id(server.keelson(), run), name), "is saved");
                 return ExitCode.OK;
             }
@@ -133,7 +133,7 @@ public final class RecipesCommand extends CliCommand {
         public Integer call() throws InvalidSettingsException, StartupException {
             ObjectNode document = MissionFile.read(file).document();
             Mission mission = Mission.of(document);
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 String name = document.path("name").asString("");
                 Recipe kept = server.keelson().recipes().byName(name)
                         .map(there -> server.keelson().recipes().replace(there.id(), mission))
@@ -194,7 +194,7 @@ public final class RecipesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Recipe recipe = named(server.keelson(), name);
                 server.keelson().recipes().delete(recipe.id());
                 if (!json) {

@@ -82,6 +82,11 @@ public final class SchedulesCommand extends CliCommand {
         @Parameters(paramLabel = "NAME", description = "Its name or id.")
         String name = "";
 
+        /** Whether it changes something, and does not only read. */
+        boolean changes() {
+            return true;
+        }
+
         /** Answers what is said in a terminal. */
         abstract List<String> act(Keelson keelson, String id);
 
@@ -92,7 +97,7 @@ public final class SchedulesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(changes())) {
                 String id = id(server.keelson(), name);
                 List<String> said = act(server.keelson(), id);
                 if (!json) {
@@ -108,6 +113,11 @@ public final class SchedulesCommand extends CliCommand {
     @Command(name = "show", description = "Shows a schedule.")
     static final class Show extends Act {
         @Override
+        boolean changes() {
+            return false;
+        }
+
+        @Override
         List<String> act(Keelson keelson, String id) {
             JsonNode document = keelson.api().get("/schedules/" + id);
             return document.toPrettyString().lines().toList();
@@ -119,6 +129,11 @@ public final class SchedulesCommand extends CliCommand {
 
         @Option(names = "--count", paramLabel = "N", description = "The number of times (default 5).")
         int count = 5;
+
+        @Override
+        boolean changes() {
+            return false;
+        }
 
         @Override
         List<String> act(Keelson keelson, String id) {
@@ -133,6 +148,11 @@ public final class SchedulesCommand extends CliCommand {
 
     @Command(name = "runs", description = "Lists the past times of a schedule and their outcomes, latest first.")
     static final class Runs extends Act {
+
+        @Override
+        boolean changes() {
+            return false;
+        }
 
         @Override
         List<String> act(Keelson keelson, String id) {
@@ -266,7 +286,7 @@ public final class SchedulesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Keelson keelson = server.keelson();
                 ScheduleRequest request = request(keelson);
                 Schedule schedule = keelson.schedules().byName(name)

@@ -66,7 +66,7 @@ public final class SecretsCommand extends CliCommand {
         @Override
         public Integer call() throws InvalidSettingsException, StartupException, IOException {
             String value = value();
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 Secret set = server.keelson().secrets().set(name, value);
                 if (json) {
                     print(server.keelson().api().get("/secrets"));
@@ -109,7 +109,7 @@ public final class SecretsCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 server.keelson().secrets().remove(name);
                 if (!json) {
                     print(List.of(name + " is removed"));

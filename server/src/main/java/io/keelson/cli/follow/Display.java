@@ -38,6 +38,11 @@ interface Display extends AutoCloseable {
         // no client watches
     }
 
+    /** Says that an answer takes so long already; called several times a second. What is shown next takes it back. */
+    default void slow(Duration since) {
+        // no client watches
+    }
+
     /** Leaves the displayed text in place, so that other text can follow; the display may continue afterwards. */
     @Override
     void close();

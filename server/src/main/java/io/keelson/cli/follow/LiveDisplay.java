@@ -71,7 +71,16 @@ final class LiveDisplay implements Display {
     }
 
     @Override
-    public synchronized void unanswered(Duration since) {
+    public void unanswered(Duration since) {
+        warn("the server is not reachable, retrying", since);
+    }
+
+    @Override
+    public void slow(Duration since) {
+        warn("the server answers slowly", since);
+    }
+
+    private synchronized void warn(String what, Duration since) {
         if (ended) {
             return;
         }
@@ -79,8 +88,7 @@ final class LiveDisplay implements Display {
         size = measure();
         List<String> lines = new ArrayList<>(known.stream().limit(Math.max(0, rows() - 2L))
                 .map(line -> TerminalText.fit(line, columns() - 1, style)).toList());
-        lines.add(style.yellow(TerminalText.fit("the server is not reachable, retrying (" + since.toSeconds() + "s)",
-                columns() - 1, style)));
+        lines.add(style.yellow(TerminalText.fit(what + " (" + since.toSeconds() + "s)", columns() - 1, style)));
         draw(lines, before);
     }
 

@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** A line with its time for each thing worth telling, for pipes and logs. */
 final class PlainDisplay implements Display {
@@ -15,12 +16,16 @@ final class PlainDisplay implements Display {
     private static final Duration BETWEEN_PROGRESS = Duration.ofSeconds(2);
 
     private final PrintWriter out;
+    private final Consumer<String> notes;
     private Instant lastProgress = Instant.MIN;
     private String lastLine = "";
     private boolean lost;
+    private boolean slow;
 
-    PlainDisplay(PrintWriter out) {
+    /** @param notes receives what concerns the server and not the run */
+    PlainDisplay(PrintWriter out, Consumer<String> notes) {
         this.out = out;
+        this.notes = notes;
     }
 
     @Override
@@ -38,8 +43,15 @@ final class PlainDisplay implements Display {
     public synchronized void unanswered(Duration since) {
         if (!lost) {
             lost = true;
-            out.println("the server is not reachable, retrying");
-            out.flush();
+            notes.accept("the server is not reachable, retrying");
+        }
+    }
+
+    @Override
+    public synchronized void slow(Duration since) {
+        if (!slow) {
+            slow = true;
+            notes.accept("the server answers slowly");
         }
     }
 
@@ -47,8 +59,7 @@ final class PlainDisplay implements Display {
     public synchronized void show(RunModel model, Instant now) {
         if (lost) {
             lost = false;
-            out.println("the server is reachable again");
-            out.flush();
+            notes.accept("the server is reachable again");
         }
         if (lastProgress.plus(BETWEEN_PROGRESS).isAfter(now)) {
             return;

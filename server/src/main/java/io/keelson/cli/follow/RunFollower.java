@@ -107,8 +107,10 @@ final class RunFollower {
             looking = seen ? null : looking;
             Instant since = lostSince != null ? lostSince : seen ? now : lookingSince;
             Duration silence = Duration.between(since, clock.instant());
-            if (lostSince != null || silence.compareTo(SLOW) > 0) {
+            if (lostSince != null) {
                 display.unanswered(silence);
+            } else if (silence.compareTo(SLOW) > 0) {
+                display.slow(silence);
             } else if (seen) {
                 display.show(model, clock.instant());
             }

@@ -73,7 +73,8 @@ public final class WatchOptions {
         }
         boolean live = !command.json && Terminals.interactive();
         Display display = command.json ? Display.NONE
-                : live ? LiveDisplay.onTerminal(command.out(), command.style()) : new PlainDisplay(command.out());
+                : live ? LiveDisplay.onTerminal(command.out(), command.style())
+                        : new PlainDisplay(command.out(), command::note);
         RunFollower follower = new RunFollower(server, run, display, clock, history, lack -> {
             display.close();
             command.note(lack);

@@ -65,7 +65,7 @@ public final class InboxCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (ServerConnection server = link()) {
+        try (ServerConnection server = link(review)) {
             InboxQuery query = InboxQuery.all().kind(kind).assignee(mine ? "@me" : assignee).overdue(overdue)
                     .run(run == null ? null : RunDocuments.id(server.keelson(), run)).limit(limit);
             Page<InboxItem> page = server.keelson().inbox().list(query);
@@ -136,7 +136,7 @@ public final class InboxCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
+            try (ServerConnection server = link(true)) {
                 InboxItem assigned = assign(server.keelson().inbox());
                 if (json) {
                     print(Json.document(assigned));

@@ -57,7 +57,7 @@ public final class ArtifactsCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (ServerConnection server = link()) {
+        try (ServerConnection server = link(what != null && what.remove != null)) {
             Runs runs = server.keelson().runs();
             String id = RunDocuments.id(server.keelson(), run);
             if (what != null && what.get != null) {

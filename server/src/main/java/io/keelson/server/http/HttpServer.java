@@ -6,7 +6,6 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HandlerType;
 import io.javalin.http.HttpResponseException;
-import io.javalin.util.JavalinBindException;
 import io.javalin.util.JavalinException;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Scope;
@@ -42,6 +41,8 @@ import io.keelson.server.web.Dashboard;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -124,6 +125,20 @@ public final class HttpServer implements AutoCloseable {
     }
 
     /**
+     * Refuses an address at which this process cannot listen, before anything is started for it.
+     *
+     * @param port 0 for a free one
+     * @throws HttpStartException PORT_IN_USE or ADDRESS_NOT_USABLE
+     */
+    public static void requireUsable(String host, int port) {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(host, port));
+        } catch (IOException e) {
+            throw notStarted(host, port, e);
+        }
+    }
+
+    /**
      * Begins to listen.
      *
      * @throws HttpStartException PORT_IN_USE or ADDRESS_NOT_USABLE
@@ -133,7 +148,7 @@ public final class HttpServer implements AutoCloseable {
             javalin.start();
             connections.watch();
         } catch (JavalinException e) {
-            throw notStarted(e);
+            throw notStarted(options.host(), options.port(), e);
         }
     }
 
@@ -371,20 +386,17 @@ public final class HttpServer implements AutoCloseable {
                 .sorted().toList();
     }
 
-    private HttpStartException notStarted(JavalinException e) {
-        String where = options.host() + ":" + options.port();
-        boolean taken = e instanceof JavalinBindException && causedBy(e, BindException.class);
-        return taken
-                ? new HttpStartException(HttpStartException.Code.PORT_IN_USE, options.port(), "Port " + options.port()
-                        + " of " + options.host() + " is in use. Stop the program that uses it, or choose another port"
-                        + " (0 for any free one).", e)
-                : new HttpStartException(HttpStartException.Code.ADDRESS_NOT_USABLE, options.port(),
-                        "Cannot listen at " + where + ": " + e.getMessage(), e);
+    private static HttpStartException notStarted(String host, int port, Exception e) {
+        return inUse(e)
+                ? new HttpStartException(HttpStartException.Code.PORT_IN_USE, port, "Port " + port + " of " + host
+                        + " is in use. Stop the program that uses it, or choose another port (0 for any free one).", e)
+                : new HttpStartException(HttpStartException.Code.ADDRESS_NOT_USABLE, port,
+                        "Cannot listen at " + host + ":" + port + ": " + e.getMessage(), e);
     }
 
-    private static boolean causedBy(Throwable failure, Class<? extends Throwable> type) {
+    private static boolean inUse(Exception failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (type.isInstance(cause)) {
+            if (cause instanceof BindException && String.valueOf(cause.getMessage()).contains("in use")) {
                 return true;
             }
         }

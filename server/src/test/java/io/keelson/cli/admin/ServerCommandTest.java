@@ -119,7 +119,8 @@ class ServerCommandTest {
         List<String> command = new ArrayList<>(List.of("unshare", "-rm", "sh", "-c",
                 "mount -t tmpfs -o size=1m tmpfs \"$0\" && exec \"$@\"", folder.toString()));
         command.addAll(CliProcess.command("server"));
-        assertOneLine(CliProcess.start(data(), Map.of(), command).end(), 1, "DATA_DIR_FULL");
+        assertOneLine(CliProcess.start(data(), Map.of("KEELSON_LOG_LEVEL", "error"), command).end(), 1,
+                "DATA_DIR_FULL");
     }
 
     @Test

@@ -39,6 +39,9 @@ class LiveDisplayTest {
         display.unanswered(Duration.ofSeconds(2));
         assertThat(text.toString()).contains("\u001b[H").endsWith("\u001b[J");
         text.getBuffer().setLength(0);
+        display.slow(Duration.ofSeconds(3));
+        assertThat(text.toString()).contains("answers slowly (3s)").doesNotContain("not reachable");
+        text.getBuffer().setLength(0);
         display.show(model(), NOW);
         assertThat(text.toString()).doesNotContain("\u001b[H");
     }

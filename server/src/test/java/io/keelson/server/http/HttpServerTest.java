@@ -106,14 +106,14 @@ class HttpServerTest {
     }
 
     @Test
-    void aTakenPortIsNamed() throws Exception {
+    void aTakenPortIsNamedBeforeTheDatabaseStarts() throws Exception {
         String port = String.valueOf(api.url().getPort());
         Settings second = Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("second").toString(),
-                "KEELSON_HTTP_PORT", port, "KEELSON_DATABASE_URL", TestDatabase.text(TestDatabase.createUrl())), folder,
-                folder);
+                "KEELSON_HTTP_PORT", port), folder, folder);
 
         assertThatThrownBy(() -> Server.start(second)).isInstanceOf(StartupException.class)
                 .hasMessageContaining(port).extracting(e -> ((StartupException) e).code()).isEqualTo("PORT_IN_USE");
+        assertThat(folder.resolve("second")).as("nothing is started for it").doesNotExist();
     }
 
     @Test

@@ -59,6 +59,11 @@ public final class EmbeddedPostgres implements AutoCloseable {
         return start(options, EmbeddedPostgres::freePort, Privileges.ways());
     }
 
+    /** Whether a start has unpacked PostgreSQL's programs for these options, which takes some seconds once. */
+    public static boolean unpacked(EmbeddedPostgresOptions options) {
+        return PostgresBinaries.areIn(options.binaries());
+    }
+
     static EmbeddedPostgres start(EmbeddedPostgresOptions options, IntSupplier ports, List<Privileges> ways) {
         DataDirectory directory = DataDirectory.open(options.dataDirectory());
         try {

@@ -14,6 +14,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Locale;
 import java.util.Properties;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.tukaani.xz.XZInputStream;
 
 /**
@@ -23,6 +25,7 @@ import org.tukaani.xz.XZInputStream;
  */
 record PostgresBinaries(Path home) {
 
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresBinaries.class);
     private static final Object ONE_AT_A_TIME = new Object();
 
     /**
@@ -33,7 +36,7 @@ record PostgresBinaries(Path home) {
      *                           DATA_DIR_FULL or DATA_DIR_NOT_WRITABLE where the folder cannot be written
      */
     static PostgresBinaries in(Path folder) {
-        Path home = folder.resolve("postgres-" + version() + "-bin");
+        Path home = home(folder);
         if (!Files.isDirectory(home)) {
             synchronized (ONE_AT_A_TIME) {
                 try {
@@ -45,6 +48,15 @@ record PostgresBinaries(Path home) {
             }
         }
         return new PostgresBinaries(home.toAbsolutePath());
+    }
+
+    /** Whether the programs are below the folder already. */
+    static boolean areIn(Path folder) {
+        return Files.isDirectory(home(folder));
+    }
+
+    private static Path home(Path folder) {
+        return folder.resolve("postgres-" + version() + "-bin");
     }
 
     Path initdb() {
@@ -81,6 +93,7 @@ record PostgresBinaries(Path home) {
             FilePermissions.deleteTree(unfinished);
             Files.createDirectory(unfinished);
             try (InputStream archive = archive()) {
+                LOG.info("Unpack PostgreSQL {} into {}: only at the first start, for some seconds", version(), home);
                 TarArchive.unpack(new XZInputStream(archive), unfinished);
             }
             syncToDisk(unfinished);
