@@ -25,11 +25,12 @@ record Observation(Metrics metrics, Observer engine, Tracing tracing, RequestLis
                         Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
                 System::nanoTime, KeelsonVersion.current().toString());
         metrics.pools(database);
+        Observer engine = new Observers(metrics.engine(), new RunLog());
         if (!Traces.wanted(telemetry.variables())) {
-            return new Observation(metrics, metrics.engine(), Tracing.NONE, metrics.http(), metrics.deliveries());
+            return new Observation(metrics, engine, Tracing.NONE, metrics.http(), metrics.deliveries());
         }
         Traces traces = closer.register(new Traces(telemetry.variables(), telemetry.genAi() == Settings.GenAi.LATEST));
-        return new Observation(metrics, new Observers(metrics.engine(), traces.engine()), traces.tracing(),
+        return new Observation(metrics, new Observers(engine, traces.engine()), traces.tracing(),
                 new RequestListener.Both(metrics.http(), traces.http()),
                 new DeliveryObserver.Both(metrics.deliveries(), traces.deliveries()));
     }

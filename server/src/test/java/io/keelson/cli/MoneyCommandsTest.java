@@ -162,6 +162,18 @@ class MoneyCommandsTest {
     }
 
     @Test
+    void usageNamesAsTheDashboard() throws Exception {
+        try (InProcessCli own = new InProcessCli(Files.createDirectory(folder.resolve("named")))) {
+            own.lines("prices", "set", "tool", "noop", "0.5");
+            own.lines("run", own.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}"));
+
+            assertThat(own.lines("usage", "--by", "agent").get(1)).startsWith("default agent (plain steps)  0.5 ");
+            assertThat(own.lines("usage", "--by", "model").get(1)).startsWith("no model ");
+            assertThat(own.lines("usage", "--by", "recipe").get(1)).startsWith("no recipe ");
+        }
+    }
+
+    @Test
     void usageIsATableWithATotal() throws Exception {
         assertThat(inProcessCli.lines("usage", "--by", "agent").getLast().replaceAll(" +", " "))
                 .isEqualTo("total 0 0 0 0");

@@ -15,7 +15,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -26,6 +26,11 @@ import picocli.CommandLine.Option;
         footer = {"  keelson usage", "  keelson usage --by model", "  keelson usage --by purpose --run latest",
                 "  keelson usage --by tool --from 2026-01-01 --to 2026-02-01"})
 public final class UsageCommand extends CliCommand {
+
+    private static final Map<Usage.By, String> UNNAMED = Map.of(Usage.By.AGENT, "default agent (plain steps)",
+            Usage.By.MODEL, "no model", Usage.By.TOOL, "no tool", Usage.By.RECIPE, "no recipe");
+    /** The agent of planning and hooks. */
+    private static final String ENGINE = ".engine";
 
     @Option(names = "--by", paramLabel = "WHAT", defaultValue = "day",
             description = "day, hour, agent, model, tool, purpose, run, task, recipe or schedule; ${DEFAULT-VALUE} when not given.")
@@ -59,11 +64,18 @@ public final class UsageCommand extends CliCommand {
 
     private List<String> table(Usage usage) {
         Table table = new Table(by.name(), "CREDITS", "TOKENS", "CHARGES", "RUNS");
-        String noName = by == Usage.By.AGENT ? "(default agent)" : "(none)";
-        usage.items()
-                .forEach(line -> row(table, TerminalText.clean(Objects.requireNonNullElse(line.name(), noName)), line));
+        usage.items().forEach(line -> row(table, name(line), line));
         row(table, "total", usage.total());
         return table.lines(style());
+    }
+
+    /** As the dashboard names it. */
+    private String name(Usage.Line line) {
+        String name = line.name();
+        if (name == null) {
+            return UNNAMED.getOrDefault(by, "none");
+        }
+        return by == Usage.By.AGENT && name.equals(ENGINE) ? "planning and hooks" : TerminalText.clean(name);
     }
 
     private static void row(Table table, String name, Usage.Line line) {

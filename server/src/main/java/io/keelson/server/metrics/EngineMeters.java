@@ -21,6 +21,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -44,7 +45,7 @@ final class EngineMeters implements Observer {
     private final Map<String, Counter> triggers = new ConcurrentHashMap<>();
     private final Map<String, Counter> failures = new ConcurrentHashMap<>();
     private final Map<Transfer.Kind, Counter> entries = new EnumMap<>(Transfer.Kind.class);
-    private final Map<Transfer.Kind, Counter> credits = new EnumMap<>(Transfer.Kind.class);
+    private final Map<Transfer.Kind, ExactCounter> credits = new EnumMap<>(Transfer.Kind.class);
     private final Map<BatchPath, Counter> flushes = new EnumMap<>(BatchPath.class);
     private final Map<Duty, Counter> looks = new EnumMap<>(Duty.class);
     private final Map<Duty, Counter> repairs = new EnumMap<>(Duty.class);
@@ -81,7 +82,7 @@ final class EngineMeters implements Observer {
         }
         for (Transfer.Kind kind : Transfer.Kind.values()) {
             entries.put(kind, meters.counter(Metric.LEDGER_ENTRIES, kind.wire()));
-            credits.put(kind, meters.counter(Metric.CREDITS, kind.wire()));
+            credits.put(kind, new ExactCounter(meters, Metric.CREDITS, kind.wire()));
         }
         for (BatchPath path : BatchPath.values()) {
             flushes.put(path, meters.counter(Metric.COMMIT_BATCHES, word(path)));
@@ -120,7 +121,7 @@ final class EngineMeters implements Observer {
         changes.results().forEach(models::used);
         for (Transfer transfer : changes.transfers()) {
             add(entries.get(transfer.kind()), 1);
-            add(credits.get(transfer.kind()), transfer.amount().doubleValue());
+            Objects.requireNonNull(credits.get(transfer.kind())).add(transfer.amount());
         }
     }
 

@@ -13,7 +13,7 @@ public final class ModelMeters {
     private static final int MAX_MODELS = 100;
     private static final String OTHER = "other";
 
-    private record Of(Counter input, Counter cacheRead, Counter cacheWrite, Counter output, Counter cost,
+    private record Of(Counter input, Counter cacheRead, Counter cacheWrite, Counter output, ExactCounter cost,
             Timer firstText, Counter deferrals) {}
 
     private final Meters meters;
@@ -28,7 +28,8 @@ public final class ModelMeters {
         return new Of(meters.counter(Metric.MODEL_TOKENS, model, "input"),
                 meters.counter(Metric.MODEL_TOKENS, model, "cache_read"),
                 meters.counter(Metric.MODEL_TOKENS, model, "cache_write"),
-                meters.counter(Metric.MODEL_TOKENS, model, "output"), meters.counter(Metric.MODEL_COST, model),
+                meters.counter(Metric.MODEL_TOKENS, model, "output"),
+                new ExactCounter(meters, Metric.MODEL_COST, model),
                 meters.timer(Metric.MODEL_FIRST_TEXT, model), meters.counter(Metric.MODEL_DEFERRALS, model));
     }
 
@@ -48,7 +49,7 @@ public final class ModelMeters {
             of.cacheRead.increment(tokens.cacheRead());
             of.cacheWrite.increment(tokens.cacheWrite());
             of.output.increment(tokens.output());
-            of.cost.increment(result.cost().doubleValue());
+            of.cost.add(result.cost());
         }
     }
 

@@ -8,6 +8,7 @@ import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.http.support.ExceptionMapper;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -15,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -61,6 +63,7 @@ class HttpServerTest {
             "GET /api/v1/../healthz/x HTTP/1.1~Host: localhost | 404 | ROUTE_NOT_FOUND",
             "GET /healthz HTTP/1.1~Host: localhost~Content-Length: x | 400 | MALFORMED_REQUEST",
             "GET /healthz HTTP/3.7~Host: localhost | 505 | MALFORMED_REQUEST",
+            "PRI * HTTP/2.0~~SM~ | 426 | MALFORMED_REQUEST",
             "GET /healthz HTTP/1.1~Host: localhost~Expect: tea | 417 | MALFORMED_REQUEST",
             "POST /api/v1/runs HTTP/1.1~Host: localhost~KEY~Transfer-Encoding: gzip, chunked~~0~ | 501 | TRANSFER_CODING_UNSUPPORTED",
             "POST /api/v1/runs HTTP/1.1~Host: localhost~KEY~Transfer-Encoding: x~Transfer-Encoding: Chunked~~0~ | 501 | TRANSFER_CODING_UNSUPPORTED",
@@ -85,6 +88,13 @@ class HttpServerTest {
                 .contains("\"code\":\"" + code + "\"").contains("\"status\":" + status)
                 .doesNotContainIgnoringCase("<html")
                 .doesNotContain("Jetty").doesNotContain("\tat ");
+    }
+
+    @Test
+    void theDocumentOfARefusalBelowTheRoutesHasItsStatus() {
+        assertThat(IntStream.range(400, 600)).allSatisfy(
+                status -> assertThat(ExceptionMapper.ofStatus(status).document().get("status").intValue())
+                        .isEqualTo(status));
     }
 
     /** A client that first sends all it has and then looks for the answer finds it. */

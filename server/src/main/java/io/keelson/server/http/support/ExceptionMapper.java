@@ -75,7 +75,7 @@ public final class ExceptionMapper {
         return ApiProblem.of(ErrorCode.INTERNAL_ERROR, "see the server's log");
     }
 
-    /** For what the HTTP layers below refuse by status. */
+    /** For refusals by the HTTP layers below: the document has their status. */
     public static ApiProblem ofStatus(int status) {
         return switch (status) {
             case 404 -> ApiProblem.of(ErrorCode.ROUTE_NOT_FOUND, "see /openapi.json for the routes that exist");
@@ -92,9 +92,11 @@ public final class ExceptionMapper {
             case 503 -> ApiProblem.of(ErrorCode.NOT_READY, "the server is stopping").header(RETRY_AFTER, RETRY_DELAY);
             case 417 ->
                 ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the header Expect supports only 100-continue");
-            case 505 -> ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the server supports HTTP/1.1 and HTTP/1.0");
-            default -> status < 500 ? ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the request is not valid HTTP")
-                    : ApiProblem.of(ErrorCode.INTERNAL_ERROR, "see the server's log");
+            case 426, 505 ->
+                ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the server supports HTTP/1.1 and HTTP/1.0");
+            default -> status < 500
+                    ? ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the request is not valid HTTP")
+                    : ApiProblem.of(status, ErrorCode.INTERNAL_ERROR, "see the server's log");
         };
     }
 }
