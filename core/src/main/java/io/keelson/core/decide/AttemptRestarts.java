@@ -102,7 +102,7 @@ final class AttemptRestarts {
     static void startOver(Decision d, AgentRow agent, StepError error) {
         SlotScheduling.start(d, agent);
         List<TaskRow> old = d.view.tasks.values().stream()
-                .filter(task -> task.agent() == agent && task.reusedFrom == null).toList();
+                .filter(task -> task.agent() == agent && (task.reusedFrom == null || task.group() != null)).toList();
         Map<TaskRow, List<StepSpec>> planned = new HashMap<>();
         old.forEach(task -> planned.put(task, task.planned()));
         old.forEach(task -> TaskMoves.drop(d, task));
@@ -182,7 +182,7 @@ final class AttemptRestarts {
     }
 
     static PlanRows.Kept renew(Decision d, boolean fromStart, PayloadPart.@Nullable Schedule schedule) {
-        PlanRows.Kept kept = fromStart ? PlanRows.Kept.NOTHING : new PlanRows.Kept(carried(d), PlanRows.generations(d));
+        PlanRows.Kept kept = fromStart ? PlanRows.Kept.NOTHING : kept(d);
         if (fromStart) {
             Proposals.withdraw(d);
         }
@@ -213,6 +213,19 @@ final class AttemptRestarts {
         return kept;
     }
 
+    private static PlanRows.Kept kept(Decision d) {
+        Map<String, UUID> carried = carried(d);
+        Map<String, List<TaskRow>> items = new HashMap<>();
+        for (TaskSpec spec : d.view.requirePlan().tasks()) {
+            if (spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))) {
+                items.put(spec.id(), d.view.tasks.values().stream().filter(task -> task.group() != null
+                        && task.group().key().equals(spec.id()) && task.group().state != TaskState.COMPLETED
+                        && task.state == TaskState.COMPLETED).toList());
+            }
+        }
+        return new PlanRows.Kept(carried, items, PlanRows.generations(d));
+    }
+
     /**
      * Completed tasks whose upstreams in the plan are carried too, by key, each with the task that holds its output.
      */
@@ -227,7 +240,7 @@ final class AttemptRestarts {
                 TaskSpec spec = planned.get(task.key());
                 if (spec != null && task.state == TaskState.COMPLETED && !carried.containsKey(task.key())
                         && spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))) {
-                    carried.put(task.key(), task.reusedFrom == null ? task.id() : task.reusedFrom);
+                    carried.put(task.key(), task.holdsOutput());
                     grew = true;
                 }
             }

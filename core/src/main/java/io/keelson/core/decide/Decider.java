@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.money.Funds;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
@@ -222,6 +223,9 @@ public final class Decider {
     }
 
     private static Reply retry(Decision d, Command.Retry command) {
+        if (d.run.attempt > 1 && d.run.state.type() == StateType.PENDING) {
+            return Reply.UNCHANGED;
+        }
         if (d.run.state != RunState.FAILED) {
             return Reply.forbidden(d.run.state, "retry");
         }

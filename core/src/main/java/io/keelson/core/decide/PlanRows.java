@@ -29,10 +29,11 @@ final class PlanRows {
      * State that new tasks keep of the tasks they replace, by key.
      *
      * @param carried the tasks that hold the outputs of completed ones
+     * @param items completed items of tasks that fan out and have not completed
      * @param generations effect generations; 1 for a key that has none
      */
-    record Kept(Map<String, UUID> carried, Map<String, Integer> generations) {
-        static final Kept NOTHING = new Kept(Map.of(), Map.of());
+    record Kept(Map<String, UUID> carried, Map<String, List<TaskRow>> items, Map<String, Integer> generations) {
+        static final Kept NOTHING = new Kept(Map.of(), Map.of(), Map.of());
     }
 
     static void spawnAll(Decision d, Kept kept) {
@@ -57,19 +58,37 @@ final class PlanRows {
             byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
         }
         plan.tasks().forEach(spec -> link(d, spec, byKey));
-        plan.tasks().forEach(spec -> recordCreated(d, Objects.requireNonNull(byKey.get(spec.id()))));
+        for (TaskSpec spec : plan.tasks()) {
+            TaskRow task = Objects.requireNonNull(byKey.get(spec.id()));
+            recordCreated(d, task);
+            kept.items().getOrDefault(spec.id(), List.of()).forEach(item -> carryItem(d, task, item));
+        }
+    }
+
+    /** A completed item of an earlier attempt, which the task takes over if it fans out into the same item again. */
+    private static void carryItem(Decision d, TaskRow group, TaskRow done) {
+        TaskRow item = new TaskRow(d.ids.next(), done.key(), group.sequence(), done.spec(), group.agent(), group,
+                done.itemIndex(), done.item());
+        carry(d, item, done.holdsOutput());
+        item.effectGeneration = done.effectGeneration;
+        add(d, item);
+        recordCreated(d, item);
+    }
+
+    private static void carry(Decision d, TaskRow task, UUID reusedFrom) {
+        task.reusedFrom = reusedFrom;
+        task.state = TaskState.COMPLETED;
+        task.completedAt = d.now;
+        d.run.tasksCompleted++;
     }
 
     private static TaskRow spawnTask(Decision d, TaskSpec spec, AgentRow agent, int sequence, Kept kept) {
         UUID reusedFrom = kept.carried().get(spec.id());
         TaskRow task = new TaskRow(d.ids.next(), spec.id(), sequence, spec, agent, null, -1, null);
-        task.reusedFrom = reusedFrom;
         TaskBudgets.give(d, spec);
         task.effectGeneration = kept.generations().getOrDefault(spec.id(), 1);
         if (reusedFrom != null) {
-            task.state = TaskState.COMPLETED;
-            task.completedAt = d.now;
-            d.run.tasksCompleted++;
+            carry(d, task, reusedFrom);
         }
         add(d, task);
         return task;
@@ -262,7 +281,7 @@ final class PlanRows {
      * @param generations effect generations of the tasks that there were before, by their keys
      */
     static void spawnMissing(Decision d, Plan plan, Map<String, Integer> generations) {
-        Kept kept = new Kept(Map.of(), generations);
+        Kept kept = new Kept(Map.of(), Map.of(), generations);
         Map<String, TaskRow> byKey = new HashMap<>();
         d.view.tasks.values().stream().filter(task -> task.group() == null)
                 .forEach(task -> byKey.put(task.key(), task));

@@ -9,9 +9,11 @@ import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TimerKind;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /** Begins attempts: opens the plan of a run, asks for its approval, and starts what may start. */
 final class Planning {
@@ -110,7 +112,8 @@ final class Planning {
     }
 
     /**
-     * A {@code for_each} has its items: creates one child per item, and the group runs until they have ended.
+     * A {@code for_each} has its items: creates one child per item that no completed one of an earlier attempt is, and the
+     * group runs until they have ended.
      *
      * @param generations effect generations of earlier children, by their items' indexes
      */
@@ -119,7 +122,18 @@ final class Planning {
         d.move(group, TaskState.QUEUED, EventPayloads.queued(group));
         d.move(group, TaskState.ASSIGNED, EventPayloads.assigned(group, null));
         d.move(group, TaskState.RUNNING, new TaskPayload.Started(group.attempt, items.size(), null));
+        Set<Integer> carried = new HashSet<>();
+        for (TaskRow child : List.copyOf(group.children)) {
+            if (child.itemIndex() < items.size() && items.get(child.itemIndex()).equals(child.item())) {
+                carried.add(child.itemIndex());
+            } else {
+                TaskMoves.drop(d, child);
+            }
+        }
         for (int i = 0; i < items.size(); i++) {
+            if (carried.contains(i)) {
+                continue;
+            }
             TaskSpec spec = titles.isEmpty() ? group.spec() : group.spec().titled(titles.get(i));
             TaskRow child = new TaskRow(d.ids.next(), group.key() + "[" + i + "]", group.sequence(), spec,
                     group.agent(), group, i, items.get(i));
@@ -128,9 +142,11 @@ final class Planning {
             PlanRows.recordCreated(d, child);
         }
         for (TaskRow child : List.copyOf(group.children)) {
-            TaskMoves.queue(d, child);
+            if (!child.terminal()) {
+                TaskMoves.queue(d, child);
+            }
         }
-        if (items.isEmpty()) {
+        if (group.childrenOpen == 0) {
             TaskMoves.evaluateOutput(d, group);
         }
     }

@@ -35,7 +35,7 @@ final class RunCreation {
         NewRun.Fork fork = command.run().fork();
         if (begins) {
             Planning.begin(d, false,
-                    fork == null ? PlanRows.Kept.NOTHING : new PlanRows.Kept(fork.carried(), Map.of()));
+                    fork == null ? PlanRows.Kept.NOTHING : new PlanRows.Kept(fork.carried(), Map.of(), Map.of()));
         }
         LimitStop.after(d);
         TimeoutMonitor.after(d, RunState.CREATED);

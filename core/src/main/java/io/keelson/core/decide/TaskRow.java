@@ -302,6 +302,11 @@ public final class TaskRow {
     }
 
     /** The task of an earlier attempt whose output this one carries over; null for one that ran itself. */
+    /** The task that holds its output, itself or one of an earlier attempt or run. */
+    UUID holdsOutput() {
+        return reusedFrom == null ? id : reusedFrom;
+    }
+
     public @Nullable UUID reusedFrom() {
         return reusedFrom;
     }

@@ -379,6 +379,29 @@ class FailureModesTest {
         assertThat(world.task("a[1]").attempt()).isEqualTo(1);
     }
 
+    @ParameterizedTest(name = "then the second item is {0}")
+    @ValueSource(strings = {"2", "3"})
+    void aRetryOfARunKeepsTheCompletedItemsOfAFanOut(String second) {
+        world = group(FailureMode.FAIL_FAST);
+        world.complete(world.claim("a[1]"));
+        TaskRow done = world.task("a[1]");
+        world.fail(world.claim("a[0]"), ErrorClass.PERMANENT);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        world.done(new Command.Retry(world.id(), false, World.WHO));
+        world.answer(world.evaluations.getLast(), new Evaluation.Proceed(List.of("1", second)));
+        boolean same = second.equals("2");
+        assertThat(world.task("a[1]").reusedFrom()).isEqualTo(same ? done.id() : null);
+        assertThat(world.task("a[1]").state()).isEqualTo(same ? TaskState.COMPLETED : TaskState.QUEUED);
+        assertThat(world.view.run().taskCount).isEqualTo(4);
+        world.complete(world.claim("a[0]"));
+        if (!same) {
+            world.complete(world.claim("a[1]"));
+        }
+        world.answer(world.evaluations.getLast(), new Evaluation.Output("[1,1]"));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
     private static World group(FailureMode mode) {
         World world = World.start(rules().policy(),
                 plan(task("a").mode(mode).forEach("${ [1,2] }"), task("b").on("a")));

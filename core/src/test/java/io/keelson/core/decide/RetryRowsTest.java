@@ -14,6 +14,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import java.time.Duration;
@@ -70,6 +71,20 @@ class RetryRowsTest {
                 .containsEntry("remaining_failures", 1);
         assertThat(world.view.run().attempt()).isEqualTo(3);
         assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void aRetryOfARunThatIsBeingTriedAgainChangesNothing() {
+        World world = World.start(POLICY, plan(task("a").retry(Plans.ONCE)));
+        world.playOut("a");
+        Command retry = new Command.Retry(world.id(), false, World.WHO);
+        world.done(retry);
+        long events = world.view.run().seq;
+        assertThat(world.send(retry)).isEqualTo(Reply.UNCHANGED);
+        assertThat(world.view.run().seq).isEqualTo(events);
+        assertThat(world.view.run().attempt()).isEqualTo(2);
+        world.claim("a");
+        assertThat(world.send(retry)).isInstanceOf(Reply.Rejected.class);
     }
 
     @Test
