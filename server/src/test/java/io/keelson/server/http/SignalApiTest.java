@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.http.ApiServer.Answer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -88,6 +90,25 @@ class SignalApiTest {
                    "input": {"rules": [{"when_failed": "a", "tasks": [{"id": "b", "steps": [{"tool": "echo"}]}]}]}}}},
                  "plan": {"tasks": [{"id": "a", "steps": [%s]}]}}""".formatted(step("s", "{\"name\": \"n\"}")));
         assertThat(send(planned, "m", "1").json().get("awaited").booleanValue()).isFalse();
+    }
+
+    @Test
+    void aSignalIsRefusedOnceItsStepsHaveEnded() {
+        String run = api.create("""
+                {"name": "m", "start": true, "plan": {"tasks": [{"id": "a", "steps": [%s, %s]},
+                  {"id": "b", "depends_on": ["c"], "for_each": "${ [1, 2] }", "steps": [%s]},
+                  {"id": "c", "steps": [%s]}]}}""".formatted(step("once", "{\"name\": \"n\"}"),
+                step("late", "{\"name\": \"o\", \"timeout_seconds\": 0.01, \"on_timeout\": \"continue\"}"),
+                step("item", "{\"name\": \"each\"}"), step("end", "{\"name\": \"end\"}")));
+        assertThat(send(run, "n", "1").status()).isEqualTo(200);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> events(run, "task_completed").size() == 1);
+        for (String ended : List.of("n", "o")) {
+            assertThat(send(run, ended, "1").json().path("code").asString("")).isEqualTo("SIGNAL_NOT_AWAITED");
+        }
+        assertThat(send(run, "each", "1").json().get("awaited").booleanValue()).isTrue();
+        assertThat(send(run, "each", "2").json().get("awaited").booleanValue()).isTrue();
+        assertThat(send(run, "end", "1").status()).isEqualTo(200);
+        api.awaitState(run, "completed");
     }
 
     @Test

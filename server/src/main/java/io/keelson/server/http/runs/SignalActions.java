@@ -17,6 +17,7 @@ import io.keelson.server.json.Excerpt;
 import io.keelson.server.secret.SecretStore;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -56,39 +57,49 @@ public final class SignalActions {
         JsonNode payload = body.payload == null ? JsonNodeFactory.instance.nullNode() : body.payload;
         UUID run = request.id("id", IdKind.RUN);
         List<JsonNode> inputs = reads.ofRun(request.workspace(), run,
-                (runs, c) -> runs.signalInputs(c, request.workspace(), run, name));
-        List<PlanProblem> problems = request.body().computed(() -> problems(inputs, payload));
+                (runs, c) -> runs.signalInputs(c, request.workspace(), run));
+        List<PlanProblem> problems = request.body().computed(() -> problems(
+                inputs.stream().filter(input -> input.path("name").asString("").equals(name)).toList(), payload));
         if (!problems.isEmpty()) {
             throw ApiProblem.of(problems);
         }
-        boolean awaited = awaited(request.workspace(), run, name);
+        boolean awaited = awaited(request.workspace(), run, inputs, name);
         submission.submit(request, new Command.SendSignal(run, ids.next(), name,
                 redacted(request.workspace(), payload).toString(), request.actor()));
         return ApiResponse.ok(reads.run(request.workspace(), run).put("awaited", awaited));
     }
 
     /**
-     * Whether the run's plan waits for the signal anywhere. Where a new plan may still be made it is kept all the same, and
-     * an ended run refuses it for that.
+     * Whether an open step of the run waits or will wait for the signal. Where a new plan may still be made it is kept all the
+     * same, and an ended run refuses it for that.
+     *
+     * @param inputs of the open steps that wait for signals
      */
-    private boolean awaited(UUID workspace, UUID id, String name) {
+    private boolean awaited(UUID workspace, UUID id, List<JsonNode> inputs, String name) {
         ObjectNode run = reads.run(workspace, id);
-        boolean awaited = waitsFor(run.path("plan"), name);
+        boolean unbegun = run.path("task_count").asInt(0) == 0;
+        Set<String> unfolded = reads.ofRun(workspace, id, (runs, c) -> runs.unfolded(c, workspace, id));
+        boolean awaited = inputs.stream().anyMatch(input -> names(input, name))
+                || run.at("/plan/tasks").valueStream().filter(
+                        task -> unbegun || unfolded.contains(task.path("temp_id").asString("")))
+                        .anyMatch(task -> waitsFor(task, name));
         boolean mayChange = run.at("/config/planner").isObject() || run.at("/config/replan/planner").isObject()
                 || run.path("plan_version").asInt(0) == 0;
         if (!awaited && !mayChange && !run.path("state_type").asString("").equals("terminal")) {
             throw ApiProblem.of(ErrorCode.SIGNAL_NOT_AWAITED,
-                    "no step of the run's plan waits for the signal '" + name + "'");
+                    "no open step of the run waits for the signal '" + name + "'");
         }
         return awaited;
     }
 
     /** A name that is an expression may come to be any name. */
+    private static boolean names(JsonNode input, String name) {
+        String awaited = input.path("name").asString("${}");
+        return awaited.equals(name) || awaited.contains("${");
+    }
+
     private static boolean waitsFor(JsonNode plan, String name) {
-        String awaited = plan.path("tool").asString("").equals("signal.wait")
-                ? plan.at("/input/name").asString("${}")
-                : "";
-        if (awaited.equals(name) || awaited.contains("${")) {
+        if (plan.path("tool").asString("").equals("signal.wait") && names(plan.path("input"), name)) {
             return true;
         }
         for (JsonNode part : plan) {

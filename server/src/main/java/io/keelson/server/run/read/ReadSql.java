@@ -265,6 +265,15 @@ final class ReadSql {
              where (s.workspace_id = ?) is true and s.run_id = ? and s.kind = 'signal'
                and s.state_type <> 'terminal'""";
 
+    /** A task that has failed begins again with new steps, and a fan-out has none before its items are known. */
+    static final String UNFOLDED = """
+            select split_part(t.key, '[', 1) as key
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
+             where (r.workspace_id = ?) is true and r.id = ? and not t.superseded
+               and (t.state = 'awaiting_retry'
+                    or t.state = 'pending' and t.for_each is not null and t.group_id is null)""";
+
     static final String EVENTS = """
             select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
                 e.actor_type, e.actor_id, e.created_at

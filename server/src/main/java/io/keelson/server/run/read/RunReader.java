@@ -160,12 +160,16 @@ public final class RunReader {
         return open;
     }
 
-    /**
-     * Inputs of the run's open steps that wait or will wait for signals of that name; expressions may be unresolved.
-     */
-    public List<JsonNode> signalInputs(Connection c, UUID workspaceId, UUID runId, String name) throws SQLException {
+    /** Inputs of the run's open steps that wait or will wait for signals; expressions may be unresolved. */
+    public List<JsonNode> signalInputs(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return list(c, ReadSql.SIGNAL_INPUTS, ids(workspaceId, runId)).stream().<JsonNode>map(row -> row.path("input"))
-                .filter(input -> input.path("name").asString("").equals(name)).toList();
+                .toList();
+    }
+
+    /** Keys in the plan of the run's open tasks of which further steps will be made. */
+    public Set<String> unfolded(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return list(c, ReadSql.UNFOLDED, ids(workspaceId, runId)).stream().map(row -> row.path("key").asString())
+                .collect(Collectors.toSet());
     }
 
     /** The id of the run with the client's own id. */
