@@ -57,6 +57,12 @@ final class CountedTime {
         }
     }
 
+    /** Counts the time without a sign of life of the task from now. */
+    static void from(ChangeSet changes, TaskRow task, Instant now) {
+        task.stateSince = now;
+        changes.touch(task);
+    }
+
     /** Excludes the time in which the run was paused. */
     static void heldUp(RunView view, ChangeSet changes, @Nullable Instant since, Instant now) {
         Duration held = since == null ? Duration.ZERO : Duration.between(since, now);

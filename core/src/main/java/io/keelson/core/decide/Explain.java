@@ -533,7 +533,8 @@ public final class Explain {
             return;
         }
         if (served) {
-            add(step, "QUEUED", "it is ready and waits to be claimed for '" + step.spec().tool() + "'", null,
+            add(step, "QUEUED", (step.lost() ? "its worker sent nothing more, and it waits to be claimed again for '"
+                    : "it is ready and waits to be claimed for '") + step.spec().tool() + "'", null,
                     List.of(step.spec().tool()));
         }
     }

@@ -126,6 +126,11 @@ public final class LocalCapacity {
         return laneHolder.equals(holder) && tools.test(tool);
     }
 
+    /** Whether executors of nodes run the tool, as far as this node knows. */
+    boolean serves(String tool) {
+        return tools.test(tool);
+    }
+
     /** True when the offering node continues with the next step of a lane that it holds. May take a slot. */
     boolean keeps(String laneHolder, Lane lane, String tool) {
         return runs(laneHolder, tool) && (slots.fits(lane, tool) || takeSlot(tool));

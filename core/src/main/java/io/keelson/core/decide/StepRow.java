@@ -157,6 +157,11 @@ public final class StepRow {
         return state == StepState.RUNNING && !queued && nextRunAt != null;
     }
 
+    /** True after a lost lease until it is claimed again. */
+    boolean lost() {
+        return state == StepState.RUNNING && !held() && nextRunAt == null && deliveries > 0;
+    }
+
     /** When an executor first found a system busy in this attempt; null for never. */
     public @Nullable Instant deferredSince() {
         return deferredSince;

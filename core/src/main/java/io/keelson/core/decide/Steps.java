@@ -182,6 +182,7 @@ final class Steps {
         d.changes.touch(step);
         if (deferral == null) {
             d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
+            CountedTime.from(d.changes, step.task(), d.now);
             SlotScheduling.open(d, step, null);
         } else {
             defer(d, step, deferral);
@@ -260,7 +261,10 @@ final class Steps {
             StepFailures.poisoned(d, step, new StepError(StepFailures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
                     step.deliveries + " workers in a row claimed the step and sent nothing more"));
         } else {
-            SlotScheduling.open(d, step, null);
+            if (!command.unserved() || d.capacity.serves(step.spec().tool()) || !TimeoutMonitor.requeued(d, task)) {
+                CountedTime.from(d.changes, task, d.now);
+                SlotScheduling.open(d, step, null);
+            }
             leaseLost(d, command.lease());
         }
         EventPayloads.unfetched(d, step, command.lost());

@@ -92,7 +92,8 @@ final class TaskMoves {
 
     static void queue(Decision d, TaskRow task) {
         d.move(task, TaskState.QUEUED,
-                task.state == TaskState.ASSIGNED ? new TaskPayload.Requeued() : EventPayloads.queued(task));
+                task.state == TaskState.ASSIGNED || task.state == TaskState.RUNNING ? new TaskPayload.Requeued()
+                        : EventPayloads.queued(task));
         SlotScheduling.ready(d, task);
     }
 

@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.policy.ErrorClass;
@@ -153,17 +154,15 @@ final class TimeoutMonitor {
             Verdicts.missing(d, task, new StepError("VERIFY_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "no verdict within " + Seconds.of(t.verify())));
         } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
-            d.note(task, stalled(task, "requeued"));
-            SlotScheduling.leave(d, task);
-            TaskMoves.queue(d, task);
-        } else if (task.state == TaskState.RUNNING && idle(task) && passed(d, signOfLife(task), t.stall())) {
+            requeue(d, task);
+        } else if (task.state == TaskState.RUNNING && idle(d, task) && passed(d, signOfLife(task), t.stall())) {
             stalled(d, task, t);
         }
     }
 
     /** A running task shows no progress. A task that a limit may hold back is only scheduled again. */
     private static void stalled(Decision d, TaskRow task, Timeouts t) {
-        if (HardLimit.mayHoldBack(d, task)) {
+        if (task.steps.stream().noneMatch(step -> abandoned(d, step)) && HardLimit.mayHoldBack(d, task)) {
             SlotScheduling.open(d, task, null);
             return;
         }
@@ -172,6 +171,28 @@ final class TimeoutMonitor {
                         : d.run.policy().failures().escalation().onExhausted() ? "escalated" : "failed"));
         TaskFailures.task(d, task, new StepError("TASK_STALLED", ErrorClass.INFRASTRUCTURE,
                 "nothing of the task was under way for " + Seconds.of(t.stall())));
+    }
+
+    /**
+     * A lease of the task is lost, and no worker serves the tool: the task waits for one as it did before it began.
+     *
+     * @return false while another of its steps is under way, or the run is not at work
+     */
+    static boolean requeued(Decision d, TaskRow task) {
+        if (!d.atWork() || task.state != TaskState.RUNNING
+                || !task.steps.stream().allMatch(step -> step.state.terminal()
+                        || step.state == StepState.PENDING && !step.evaluating || step.lost())) {
+            return false;
+        }
+        requeue(d, task);
+        return true;
+    }
+
+    private static void requeue(Decision d, TaskRow task) {
+        d.note(task, stalled(task, "requeued"));
+        task.steps.stream().filter(step -> step.queued).forEach(step -> SlotScheduling.close(d, step));
+        SlotScheduling.leave(d, task);
+        TaskMoves.queue(d, task);
     }
 
     private static OtherPayload stalled(TaskRow task, String action) {
@@ -193,13 +214,19 @@ final class TimeoutMonitor {
                 && task.steps.stream().anyMatch(step -> step.queued));
     }
 
-    /** True when a running task has nothing in progress: no lease, queue row, timer or open question. */
-    private static boolean idle(TaskRow task) {
-        return !task.evaluating && !task.waits && task.steps.stream().noneMatch(step -> step.queued
-                || step.evaluating || step.deferred() || switch (step.state) {
-                    case AWAITING_RETRY, WAITING, WAITING_APPROVAL -> true;
-                    case PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
-                });
+    /** True for a step whose lease was lost, and that no worker has claimed again. */
+    private static boolean abandoned(Decision d, StepRow step) {
+        return step.queued && step.lost() && !d.capacity.serves(step.spec().tool());
+    }
+
+    /** True when a running task has nothing in progress: no lease, row of the queue not abandoned, timer or open question. */
+    private static boolean idle(Decision d, TaskRow task) {
+        return !task.evaluating && !task.waits
+                && task.steps.stream().noneMatch(step -> step.queued && !abandoned(d, step)
+                        || step.evaluating || step.deferred() || switch (step.state) {
+                            case AWAITING_RETRY, WAITING, WAITING_APPROVAL -> true;
+                            case PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
+                        });
     }
 
     /** Checks the heartbeat timeout. */

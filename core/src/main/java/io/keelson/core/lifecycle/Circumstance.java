@@ -11,7 +11,7 @@ public enum Circumstance {
     WAITS_FOR_TIMER,
     /** A run or a task: all its open work waits for a person. */
     WAITS_FOR_HUMAN,
-    /** A task: it has been tried before. */
+    /** A task: it has begun before. */
     LATER_ATTEMPT;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
@@ -44,13 +44,14 @@ public enum Circumstance {
     /**
      * A task's circumstance.
      *
+     * @param tried whether it has begun before
      * @param dispatched whether a step of it is with a worker, or ready for one
      * @param steps the states that its open steps are in
      */
-    public static Circumstance ofTask(TaskState state, int attempt, boolean dispatched, Set<StepState> steps) {
+    public static Circumstance ofTask(TaskState state, boolean tried, boolean dispatched, Set<StepState> steps) {
         Circumstance waits = state == TaskState.RUNNING || state == TaskState.VERIFYING
                 ? ofRun(dispatched, Set.of(), steps)
                 : USUAL;
-        return waits == USUAL && attempt > 1 ? LATER_ATTEMPT : waits;
+        return waits == USUAL && tried ? LATER_ATTEMPT : waits;
     }
 }

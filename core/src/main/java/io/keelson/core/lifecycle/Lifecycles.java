@@ -106,6 +106,7 @@ public final class Lifecycles {
                 .to(TaskState.AWAITING_RETRY, "failed, may be tried again", EventType.TASK_RETRYING);
         t.from(TaskState.RUNNING).to(TaskState.CONTINUING, "clean exit, needs more turns", EventType.TASK_CONTINUING)
                 .to(TaskState.VERIFYING, "output handed in", EventType.TASK_OUTPUT_SUBMITTED)
+                .to(TaskState.QUEUED, "lease lost, and no worker serves the tool", EventType.TASK_REQUEUED)
                 .to(TaskState.AWAITING_RETRY, "failed, may be tried again", EventType.TASK_RETRYING)
                 .to(TaskState.COMPLETED, "nothing to verify", EventType.TASK_COMPLETED)
                 .to(TaskState.FAILED, "failed for good", EventType.TASK_FAILED)

@@ -308,16 +308,17 @@ public sealed interface Command {
      * affected.
      *
      * @param lease its length: the time since the holder's last heartbeat
+     * @param unserved whether no other worker that serves its tool has sent a request lately
      * @param lost answers that the holder was waiting for
      */
-    record LeaseExpired(UUID runId, UUID stepId, int epoch, Duration lease, List<LostAnswer> lost,
+    record LeaseExpired(UUID runId, UUID stepId, int epoch, Duration lease, boolean unserved, List<LostAnswer> lost,
             Actor actor) implements Command {
         public LeaseExpired {
             lost = List.copyOf(lost);
         }
 
         public LeaseExpired(UUID runId, UUID stepId, int epoch, Duration lease, Actor actor) {
-            this(runId, stepId, epoch, lease, List.of(), actor);
+            this(runId, stepId, epoch, lease, false, List.of(), actor);
         }
     }
 

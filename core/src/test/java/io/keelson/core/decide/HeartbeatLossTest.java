@@ -32,7 +32,7 @@ class HeartbeatLossTest {
         World world = World.start(RECLAIM, plan(task("a")));
         silence(world, world.claim("a"));
         assertThat(world.timers.keySet()).noneMatch(key -> key.kind() == TimerKind.HEARTBEAT);
-        world.watchUntil(world.now.plus(Duration.ofMinutes(50)));
+        world.watchUntil(world.now.plus(Duration.ofMinutes(4)));
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }

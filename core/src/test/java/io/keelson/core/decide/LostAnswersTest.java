@@ -68,7 +68,7 @@ class LostAnswersTest {
 
     @Test
     void anAnswerThatTheNextExecutionFetchesIsNamedOnlyOnceTheStepHasEnded() {
-        world.done(new Command.LeaseExpired(world.id(), step.id(), 1, Duration.ofSeconds(30), answer("r1"),
+        world.done(new Command.LeaseExpired(world.id(), step.id(), 1, Duration.ofSeconds(30), false, answer("r1"),
                 World.WHO));
         assertThat(named()).as("it is queued again").isZero();
         world.claimAll();

@@ -246,7 +246,7 @@ class RandomRunsTest {
         if (step != null) {
             world.send(
                     new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE,
-                            Actor.RECONCILER));
+                            step.id().getLeastSignificantBits() % 2 == 0, List.of(), Actor.RECONCILER));
         }
     }
 

@@ -16,6 +16,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.Reply;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -95,6 +96,73 @@ class StallsTest {
     void aTaskThatWaitsForAWorkerIsNoStall() {
         World world = World.start(rules().policy(), plan(task("a").steps(2)));
         world.complete(world.claim("a"));
+        world.watchUntil(world.now.plus(Duration.ofMinutes(50)));
+        assertThat(world.events("stall_detected")).isEmpty();
+    }
+
+    @Test
+    void aTaskWhoseOnlyWorkerIsLostWaitsAgainForOne() {
+        World world = World.start(rules().policy(), plan(task("a").steps(2)));
+        world.complete(world.claim("a"));
+        StepRow step = world.claim("a");
+        expire(world, step, true);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.QUEUED);
+        assertThat(world.last("stall_detected").members()).containsEntry("stalled_state", "running")
+                .containsEntry("action_taken", "requeued");
+        assertThat(world.last("task_requeued").members()).isNotNull();
+        world.watchUntil(world.now.plus(Duration.ofHours(5)));
+        StepRow again = world.claim("a");
+        assertThat(again.id()).isEqualTo(step.id());
+        assertThat(again.attempt()).isEqualTo(1);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.RUNNING);
+        world.complete(again);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    private static void expire(World world, StepRow step, boolean unserved) {
+        world.done(new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE, unserved, List.of(),
+                Actor.RECONCILER));
+    }
+
+    @Test
+    void aTaskWithALostLeaseKeepsItsStateWhileAnotherStepIsAtWork() {
+        World world = World.start(rules().policy(), plan(task("a").parallel().steps(2)));
+        StepRow first = world.claim("a");
+        StepRow second = world.claim("a");
+        expire(world, first, true);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.RUNNING);
+        expire(world, second, true);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.QUEUED);
+        world.complete(world.claim("a"));
+        world.complete(world.claim("a"));
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    /** Several workers may be lost at once: each lease is found lost while the others count as alive. */
+    @Test
+    void aStepThatNoWorkerClaimsAgainIsAStall() {
+        World world = World.start(rules().policy(), plan(task("a").steps(2)));
+        StepRow step = world.claim("a");
+        world.now = world.now.plus(Duration.ofMinutes(9));
+        expire(world, step, false);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.RUNNING);
+        Duration stall = Duration.ofMinutes(5);
+        world.watchUntil(world.now.plus(stall).minusMillis(1));
+        assertThat(world.events("stall_detected")).isEmpty();
+        world.watchUntil(world.now.plusMillis(1));
+        assertThat(world.last("stall_detected").members()).containsEntry("action_taken", "retried");
+        assertThat(world.task("a").state()).isEqualTo(TaskState.AWAITING_RETRY);
+        assertThat(world.task("a").errorCode()).isEqualTo("TASK_STALLED");
+        world.nextBackoff();
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aStepThatItsWorkerHasHandedBackIsNoStall() {
+        World world = World.start(rules().policy(), plan(task("a").steps(2)));
+        StepRow step = world.claim("a");
+        world.done(new Command.Release(world.id(), step.id(), step.leaseEpoch(), World.WHO));
         world.watchUntil(world.now.plus(Duration.ofMinutes(50)));
         assertThat(world.events("stall_detected")).isEmpty();
     }

@@ -45,7 +45,7 @@ class LifecyclesTest {
             pending        -> queued, skipped, cancelled
             queued         -> assigned, cancelled
             assigned       -> running, queued, cancelled, failed, awaiting_retry
-            running        -> continuing, verifying, awaiting_retry, completed, failed, skipped, cancelled, awaiting_human
+            running        -> continuing, verifying, awaiting_retry, completed, failed, skipped, cancelled, awaiting_human, queued
             continuing     -> running, failed, cancelled
             verifying      -> completed, awaiting_retry, awaiting_human, failed, cancelled
             awaiting_human -> completed, awaiting_retry, failed, cancelled

@@ -74,11 +74,11 @@ class ProjectionTest {
     void tasks(String state, String first, String later) {
         Projection<TaskState> gate4 = Objects.requireNonNull(Contracts.GATE4.task());
         Projection<TaskState> mission = Objects.requireNonNull(Contracts.MISSION.task());
-        assertThat(gate4.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), 1, false, Set.of())))
+        assertThat(gate4.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), false, false, Set.of())))
                 .isEqualTo(first);
-        assertThat(gate4.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), 2, false, Set.of())))
+        assertThat(gate4.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), true, false, Set.of())))
                 .isEqualTo(later);
-        assertThat(mission.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), 2, false, Set.of())))
+        assertThat(mission.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), true, false, Set.of())))
                 .isEqualTo(state);
     }
 
@@ -98,8 +98,8 @@ class ProjectionTest {
                 .collect(Collectors.toSet());
         Projection<TaskState> gate4 = Objects.requireNonNull(Contracts.GATE4.task());
         Projection<TaskState> mission = Objects.requireNonNull(Contracts.MISSION.task());
-        for (int attempt : List.of(1, 2)) {
-            Circumstance when = Circumstance.ofTask(TaskState.of(state), attempt, dispatched, steps);
+        for (boolean tried : List.of(false, true)) {
+            Circumstance when = Circumstance.ofTask(TaskState.of(state), tried, dispatched, steps);
             assertThat(gate4.of(TaskState.of(state), when)).isEqualTo(name);
             assertThat(mission.of(TaskState.of(state), when)).isEqualTo(state);
         }
@@ -229,14 +229,15 @@ class ProjectionTest {
     }
 
     /**
-     * What a run waits for changes with any transition, and what a task waits for with the states of its steps; its attempt only rises, and does so when it leaves
-     * its backoff.
+     * What a run waits for changes with any transition, and what a task waits for with the states of its steps; it has begun before once it leaves
+     * its backoff, or has lost its lease.
      */
     private static Set<Circumstance> after(Edge<?> edge, Circumstance before, Set<Circumstance> all) {
         if (!(edge.from() instanceof TaskState)) {
             return all;
         }
-        boolean retried = edge.from() == TaskState.AWAITING_RETRY && !edge.to().terminal();
+        boolean retried = edge.from() == TaskState.AWAITING_RETRY && !edge.to().terminal()
+                || edge.from() == TaskState.RUNNING && edge.to() == TaskState.QUEUED;
         boolean waits = before == Circumstance.WAITS_FOR_TIMER || before == Circumstance.WAITS_FOR_HUMAN;
         if (waits && !hasSteps(edge.from())) {
             return Set.of();

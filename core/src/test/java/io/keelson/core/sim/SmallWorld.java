@@ -173,7 +173,8 @@ final class SmallWorld {
             boolean alive = held != null && held.stepId().equals(step.id()) && held.epoch() == step.leaseEpoch();
             if (!alive || left.freezes > 0) {
                 moves.add(new Move("lease of " + name(step.id()) + " runs out", decide(new Command.LeaseExpired(
-                        rows.id(), step.id(), step.leaseEpoch(), LEASE, Actor.RECONCILER), NOW).with(beliefs,
+                        rows.id(), step.id(), step.leaseEpoch(), LEASE, true, List.of(), Actor.RECONCILER), NOW)
+                        .with(beliefs,
                                 !alive ? left
                                         : new Mishaps(left.crashes, left.freezes - 1, left.lostAnswers,
                                                 left.pauses, left.cancels))));

@@ -260,8 +260,8 @@ final class WorkLaws {
         boolean waits = rows.timers.keySet().stream().anyMatch(key -> key.subject().equals(step.id()));
         switch (step.state()) {
             case RUNNING ->
-                unless(place != null || waits || state != RunState.RUNNING || mayBeHeldBack(), "no executor: %s",
-                        step);
+                unless(place != null || waits || state != RunState.RUNNING || mayBeHeldBack()
+                        || rows.tasks.get(step.taskId()).state() == TaskState.QUEUED, "no executor: %s", step);
             case WAITING -> {
                 unless(waits || step.signalWait() != null || rows.children.containsKey(step.id()),
                         "waits for nothing: %s",

@@ -158,15 +158,19 @@ final class DueWork {
     /** A lateral with a limit, because a plain join may read all steps. */
     private static final String EXPIRED = """
             with lapsed as (
-                (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out from work_queue q
+                (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out, not exists (
+                        select from workers w
+                         where w.workspace_id = q.workspace_id and w.id <> q.holder and q.tool = any (w.tools)
+                           and not w.draining and w.last_seen_at >= (select {now}) - interval '1 minute') as unserved
+                   from work_queue q
                   where q.holder is not null and q.lease_expires_at = timestamptz 'epoch'
                   limit ?)
                 union all
-                (select q.run_id, q.task_id, q.lane, q.lease_ms, true from work_queue q
+                (select q.run_id, q.task_id, q.lane, q.lease_ms, true, false from work_queue q
                   where q.deadline_at < (select {now} - ? * interval '1 millisecond')
                     and q.lease_expires_at >= (select {now})
                   order by q.deadline_at limit ?))
-            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out,
+            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out, l.unserved,
                 (select p.details from step_progress p where p.step_id = s.id and p.lease_epoch = s.lease_epoch) as details
               from lapsed l
               cross join lateral (
@@ -295,18 +299,20 @@ final class DueWork {
             statement.executeUpdate();
         }
         try (PreparedStatement statement = c.prepareStatement(EXPIRED)) {
-            statement.setInt(1, limit);
-            clock.bind(statement, 2);
-            statement.setLong(3, grace.toMillis());
-            clock.bind(statement, 4);
-            statement.setInt(5, limit);
+            clock.bind(statement, 1);
+            statement.setInt(2, limit);
+            clock.bind(statement, 3);
+            statement.setLong(4, grace.toMillis());
+            clock.bind(statement, 5);
             statement.setInt(6, limit);
+            statement.setInt(7, limit);
             List<Expired> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     found.add(new Expired(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
                             row.getInt("lane"), ViewLoader.uuid(row, "step_id"), row.getInt("lease_epoch"),
-                            Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("timed_out"),
+                            Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("unserved"),
+                            row.getBoolean("timed_out"),
                             row.getString("details")));
                 }
             }

@@ -67,11 +67,12 @@ public final class RunStore {
      *
      * @param epoch the expired lease; later ones are not affected
      * @param lease its length
+     * @param unserved true when no other worker of the workspace that serves the tool has sent a request within a minute
      * @param timedOut true when the holder is alive but the execution took longer than its deadline allows
      * @param details of the execution, JSON text; null for none
      */
     public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, Duration lease,
-            boolean timedOut, @Nullable String details) {}
+            boolean unserved, boolean timedOut, @Nullable String details) {}
 
     /** A position among the runs that have not ended. */
     public record Place(UUID workspaceId, UUID runId) {

@@ -506,6 +506,56 @@ class DispatchApiTest {
                 .map(event -> event.at("/payload/total_attempts").intValue())).containsExactly(3);
     }
 
+    @Test
+    void aTaskWhoseOnlyWorkerIsLostWaitsAgainForOne() {
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"mortal\", \"tools\": [\"test.mortal\"], \"wait_ms\": 0}");
+        String run = api.create("""
+                {"name": "m", "start": true, "plan": {"tasks": [{"id": "t", "steps": [{"tool": "test.mortal"}]}]}}""");
+        String claim = "{\"worker_id\": \"%s\", \"tools\": [\"test.mortal\"], \"wait_ms\": 20000, \"lease_ms\": 1000}";
+        JsonNode lost = items(api.post("/api/v1/dispatch/claim", claim.formatted("mortal"))).getFirst();
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(100)).untilAsserted(
+                () -> assertThat(items(api.get("/api/v1/runs/" + run + "/tasks")).getFirst().get("state").stringValue())
+                        .isEqualTo("queued"));
+        assertThat(api.get("/api/v1/runs/" + run + "/explain").json().at("/reasons/0/text").stringValue())
+                .contains("its worker sent nothing more");
+        assertThat(
+                api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/gate4/tasks/awaiting_tool").intValue())
+                .isEqualTo(1);
+        JsonNode again = items(api.post("/api/v1/dispatch/claim", claim.formatted("w"))).getFirst();
+        assertThat(again.get("step_id")).isEqualTo(lost.get("step_id"));
+        assertThat(again.get("attempt").intValue()).isEqualTo(1);
+        assertThat(report("complete", again, ", \"output\": 1").get("status").stringValue()).isEqualTo("ok");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void aRetryDoesOnlyTheItemsOfAFanOutThatHaveNotCompletedAndChargesOnlyThem() {
+        String run = api
+                .create("""
+                {"name": "m", "start": true, "plan": {"tasks": [{"id": "m", "for_each": "${ [1, 2, 3, 4] }",
+                  "steps": [{"tool": "test.remote", "input": {"n": "${ .item }"}}]}]}, "output": "${ .tasks.m.output }"}""");
+        for (int i = 0; i < 4; i++) {
+            JsonNode item = claimOne("w");
+            report(i == 3 ? "fail" : "complete", item,
+                    i == 3 ? ", \"error_code\": \"NO\", \"error_class\": \"permanent\""
+                            : ", \"cost\": 0.01, \"output\": " + item.at("/input/n"));
+        }
+        api.awaitState(run, "failed");
+        for (int i = 0; i < 2; i++) {
+            JsonNode retried = api.post("/api/v1/runs/" + run + "/retry", "{}").json();
+            assertThat(retried.get("attempt_number").intValue()).isEqualTo(2);
+        }
+        JsonNode last = claimOne("w");
+        assertThat(last.at("/input/n").intValue()).isEqualTo(4);
+        report("complete", last, ", \"cost\": 0.01, \"output\": 4");
+        JsonNode ended = api.awaitState(run, "completed");
+        assertThat(ended.get("output").toString()).isEqualTo("[1,2,3,4]");
+        assertThat(items(api.get("/api/v1/runs/" + run + "/ledger")).stream()
+                .filter(entry -> entry.get("transaction_type").stringValue().equals("charge"))
+                .map(entry -> entry.get("amount").decimalValue())).hasSize(4).allSatisfy(
+                        amount -> assertThat(amount.abs()).isEqualByComparingTo("0.01"));
+    }
+
     /** Its heartbeats keep the lease, not the time: that is the step's, and what it runs out of is tried again, then fails. */
     @Test
     void heartbeatsAloneDoNotExtendATimeout() {

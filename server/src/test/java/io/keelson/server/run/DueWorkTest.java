@@ -33,7 +33,8 @@ class DueWorkTest extends QueuedWork {
         world.tick(LEASE);
         assertThat(expired()).isEmpty();
         world.tick(Duration.ofMillis(1));
-        assertThat(expired()).containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, LEASE, false, null));
+        assertThat(expired())
+                .containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, LEASE, true, false, null));
 
         expire(expired().getFirst());
         assertThat(candidates(10)).hasSize(1);

@@ -149,7 +149,8 @@ final class RandomRuns {
         StepRow step = running(view);
         return step == null ? start(view.run().id())
                 : new Command.LeaseExpired(view.run().id(), step.id(),
-                        step.leaseEpoch() - (chance(20) ? 1 : 0), LEASE, Actor.RECONCILER);
+                        step.leaseEpoch() - (chance(20) ? 1 : 0), LEASE,
+                        step.id().getLeastSignificantBits() % 2 == 0, List.of(), Actor.RECONCILER);
     }
 
     private Command report(RunView view) {

@@ -55,7 +55,7 @@ public final class Reconciler {
                                 "the step took longer than its timeout"),
                         Result.of("null"), RecordedRequests.in(expired.details()), Actor.RECONCILER)
                 : new Command.LeaseExpired(expired.runId(), expired.stepId(), expired.epoch(),
-                        expired.lease(), RecordedRequests.in(expired.details()), Actor.RECONCILER);
+                        expired.lease(), expired.unserved(), RecordedRequests.in(expired.details()), Actor.RECONCILER);
     }
 
     /**

@@ -55,7 +55,7 @@ final class StatesDocument {
     }
 
     private static Circumstance ofTask(JsonNode group) {
-        return Circumstance.ofTask(TaskState.of(group.get("state").stringValue()), group.get("attempt").intValue(),
+        return Circumstance.ofTask(TaskState.of(group.get("state").stringValue()), group.get("tried").booleanValue(),
                 group.get("dispatched").booleanValue(), group.get("open").valueStream()
                         .map(state -> StepState.of(state.stringValue())).collect(Collectors.toSet()));
     }

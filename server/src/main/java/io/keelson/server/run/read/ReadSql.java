@@ -237,7 +237,7 @@ final class ReadSql {
             select r.id as run_id, r.attempt_number, r.state, r.error_code, f.error_of_turn, f.error_retried, r.gate,
                 exists (select from work_queue q where q.run_id = r.id) as dispatched,
                 (select coalesce(jsonb_agg(g), '[]') from (
-                    select t.state, t.attempt_number as attempt, o.open, o.dispatched, count(*) as count
+                    select t.state, t.attempt_number > 1 or t.started_at is not null as tried, o.open, o.dispatched, count(*) as count
                       from orchestration_tasks t
                      cross join lateral (
                         select coalesce(jsonb_agg(distinct s.state), '[]') as open,
@@ -247,7 +247,7 @@ final class ReadSql {
                            and s.task_attempt >= t.attempt_number
                            and s.state in ('running', 'waiting', 'awaiting_retry', 'waiting_approval')) o
                      where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
-                     group by t.state, t.attempt_number, o.open, o.dispatched) g) as tasks,
+                     group by t.state, t.attempt_number > 1 or t.started_at is not null, o.open, o.dispatched) g) as tasks,
                 (select coalesce(jsonb_agg(g), '[]') from (
                     select s.state, count(*) as count
                       from orchestration_tasks t join orchestration_steps s on s.task_id = t.id

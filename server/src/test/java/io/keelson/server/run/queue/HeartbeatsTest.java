@@ -46,7 +46,8 @@ class HeartbeatsTest extends QueuedWork {
             world.tick(Duration.ofSeconds(9));
             beat(step, "worker", 1);
         }
-        assertThat(expired()).containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, LEASE, true, null));
+        assertThat(expired())
+                .containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, LEASE, false, true, null));
         assertThat(world.store.expired(world.connection(), Duration.ofSeconds(10), 10)).isEmpty();
     }
 
