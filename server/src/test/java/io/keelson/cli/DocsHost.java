@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.keelson.cli.devmodel.DevModelStart;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.stream.Stream;
@@ -30,7 +32,9 @@ final class DocsHost {
     /** @param arguments the file to write the port to */
     public static void main(String[] arguments) throws Exception {
         Path home = Path.of(System.getenv("HOME"));
-        Server.start(Settings.load(System.getenv(), home, Path.of("").toAbsolutePath()));
+        Map<String, String> settings = new HashMap<>(System.getenv());
+        settings.put("KEELSON_MODELS", models(home).toString());
+        Server.start(Settings.load(settings, home, Path.of("").toAbsolutePath()));
         HttpServer commands = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         commands.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         commands.createContext("/run", exchange -> answer(exchange, DocsHost::run));
@@ -41,6 +45,15 @@ final class DocsHost {
         Files.move(made, Path.of(arguments[0]));
         System.in.read();
         System.exit(0);
+    }
+
+    /** The models of the first mission, answered by dev-model at a free port. */
+    private static Path models(Path home) throws IOException {
+        Path example = Path.of("examples", "first-mission");
+        int port =
+                DevModelStart.start("127.0.0.1", 0, example.resolve("script.yaml").toString(), null, Clock.systemUTC());
+        return Files.writeString(home.resolve("models.yaml"), Files.readString(example.resolve("models.yaml"))
+                .replace("127.0.0.1:7332", "127.0.0.1:" + port));
     }
 
     private interface Words {

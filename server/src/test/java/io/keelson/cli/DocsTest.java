@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The commands of README, docs and examples work as written. Each page's {@code sh} blocks run in one shell, in order,
- * in a folder with the examples, beside a server. YAML blocks that begin with the comment {@code # NAME.yaml} are in that
+ * in a folder with the examples, beside a server with the models of {@code examples/first-mission}. YAML blocks that begin with the comment {@code # NAME.yaml} are in that
  * folder. Of the blocks in {@link #NOT_RUN} only the {@code keelson} commands are checked: whether they exist, with these
  * options.
  */
@@ -57,6 +57,7 @@ class DocsTest {
             new NotRun("docs/reference/events.md", "curl", ENDLESS),
             new NotRun("docs/reference/events.md", "keelson events latest", ENDLESS),
             new NotRun("docs/guide/evaluation.md", "examples/", OWN_WORKER),
+            new NotRun("docs/guide/first-mission.md", "./keelson dev-model", ENDLESS),
             new NotRun("docs/guide/from-a-key.md", "", OWN_TOOLS),
             new NotRun("docs/guide/inbox.md", "./keelson inbox", PLACEHOLDERS),
             new NotRun("docs/guide/planning.md", "./keelson run goal.yaml", OWN_TOOLS),
@@ -185,6 +186,21 @@ class DocsTest {
                 echo class > built/target/class
                 keelson run examples/repository-report.yaml --input path=built --out described
                 grep ': 1 files in 0 folders' described/report.md
+                """, "run");
+    }
+
+    @Test
+    void theFirstMissionIsJudgedAndWaitsForAPerson() throws Exception {
+        run("""
+                set -e
+                keelson run examples/first-mission/mission.yaml --input path=examples/first-mission/texts > judged
+                grep 'summarise.* retries' judged
+                grep 'waits for a person' judged
+                keelson approve latest
+                keelson watch latest
+                keelson artifacts latest --get summaries.md
+                grep 'museum.txt: Until spring the ships are in the hall' summaries.md
+                grep 'ferry.txt: Two ferries a day' summaries.md
                 """, "run");
     }
 
