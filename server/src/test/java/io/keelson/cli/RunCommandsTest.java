@@ -467,6 +467,22 @@ class RunCommandsTest {
     }
 
     @Test
+    void validateWarnsOfAPromptThatIsRejectedAndSentAgain() throws Exception {
+        Map<String, String> alone = Map.of("KEELSON_DATA_DIR", folder.resolve("no-server").toString());
+        String mission = """
+                plan: {tasks: [{id: a, steps: [{tool: model.generate, input: {model: m, prompt: "%s"}}],
+                  verify: [{kind: model, model: judge, criteria: [{criterion: It is good}]}]}]}""";
+        String blind = inProcessCli.mission(mission.formatted("Write"));
+        Result warned = InProcessCli.run(alone, "validate", blind);
+
+        assertThat(warned.err()).contains("task 'a'", "${ .task.failure.message }");
+        assertThat(InProcessCli.run(alone, "validate", blind, "--json").json().path("warnings")).hasSize(1);
+        assertThat(InProcessCli.run(alone, "validate",
+                inProcessCli.mission(mission.formatted("Write ${ .task.failure.message }"))).err())
+                .doesNotContain("warning");
+    }
+
+    @Test
     void problemsAsJsonAreThoseOfTheHttpAnswer() throws Exception {
         String yaml = "plan: {tasks: [{id: a, stepz: 1}, {id: b, steps: [{tool: none}]}]}\nnam: x\n";
         String mission = inProcessCli.mission(yaml);

@@ -48,6 +48,9 @@ final class CronField {
         boolean all = stepped[0].equals("*");
         int from = all ? least : number(range[0]);
         int to = all || range.length == 1 && stepped.length == 2 ? most : number(range[range.length - 1]);
+        if (to == 0 && from > 0 && !names.isEmpty()) {
+            to = most; // Sunday at the end of a range
+        }
         int step = stepped.length == 1 ? 1 : digits(stepped[1]);
         if (step < 1 || step > most) {
             throw malformed(part, "has a step that is not from 1 to " + most);

@@ -101,12 +101,14 @@ public final class ValidateCommand extends CliCommand {
                     .put("name", name(document, verdict.answer)).put("tasks", tasks)
                     .put("checked_by", verdict.byServer ? "server" : "file");
             missing.forEach(valid.putArray("missing_inputs")::add);
+            MissionCheck.advice(document).forEach(valid.putArray("warnings")::add);
             print(valid);
             return ExitCode.OK;
         }
         print(List.of(file + ": valid, " + plan(document, tasks)
                 + (missing.isEmpty() ? ""
                         : "; a run needs --input for " + TerminalText.clean(String.join(", ", missing)))));
+        MissionCheck.advice(document).forEach(each -> note("warning: " + TerminalText.clean(each)));
         if (!verdict.byServer && Stream
                 .concat(document.path("config").path("model_preferences").valueStream(),
                         document.path("plan").path("tasks").valueStream().map(task -> task.path("suggested_model")))

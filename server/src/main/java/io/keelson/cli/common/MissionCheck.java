@@ -36,6 +36,20 @@ public final class MissionCheck {
         return problems.stream().anyMatch(problem -> !problem.code().equals(UNKNOWN_TOOL));
     }
 
+    /** What a mission may do that costs more than it has to; the mission is valid. */
+    public static List<String> advice(JsonNode document) {
+        return document.path("plan").path("tasks").valueStream()
+                .filter(task -> task.path("verify").valueStream()
+                        .anyMatch(check -> check.path("kind").asString("").equals("model")))
+                .filter(task -> task.path("steps").valueStream()
+                        .anyMatch(step -> step.path("tool").asString("").equals("model.generate"))
+                        && !task.path("steps").toString().contains(".task.failure"))
+                .map(task -> "task '" + task.path("id").asString("")
+                        + "': a rejected answer of model.generate is requested again with the same prompt, and judged again; give the prompt"
+                        + " the judge's reasons: ${ .task.failure.message }")
+                .toList();
+    }
+
     /** Whether a server takes the mission's plan from a recipe: one that it names, or the template of its kind. */
     static boolean ofRecipe(JsonNode document) {
         return document.has("recipe") || document.has("kind") && goal(document)

@@ -47,9 +47,11 @@ record Template(List<Part> parts) {
         }
     }
 
-    /** The expression when the template is nothing but one, else null. */
+    /** The expression when the template is nothing but one and white space around it, else null. */
     @Nullable String single() {
-        return parts.size() == 1 ? parts.getFirst().expression() : null;
+        List<Part> filled = parts.stream()
+                .filter(part -> part.literal() == null || !part.literal().isBlank()).toList();
+        return filled.size() == 1 ? filled.getFirst().expression() : null;
     }
 
     List<Part> expressions() {

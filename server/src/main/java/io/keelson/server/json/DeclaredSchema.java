@@ -83,23 +83,34 @@ public final class DeclaredSchema {
                 }).toList();
     }
 
-    private static void unusable(JsonNode node, String at, List<Flaw> found) {
-        for (var member : node.properties()) {
-            String here = at + "/" + member.getKey().replace("~", "~0").replace("/", "~1");
+    /** Looks for keywords that are not supported, in schemas only: data and names of members may be anything. */
+    private static void unusable(JsonNode schema, String at, List<Flaw> found) {
+        for (var member : schema.properties()) {
+            String keyword = member.getKey();
+            String here = below(at, keyword);
             JsonNode value = member.getValue();
-            if (member.getKey().startsWith("$") && value.isString()) {
-                found.add(new Flaw(here, "'" + member.getKey() + "' is not supported in declared schemas"));
-            } else if (member.getKey().equals("pattern") && value.isString()) {
+            if (keyword.startsWith("$") && value.isString()) {
+                found.add(new Flaw(here, "'" + keyword + "' is not supported in declared schemas"));
+            } else if (keyword.equals("pattern") && value.isString()) {
                 regex(value.stringValue(), here, found);
-            } else if (member.getKey().equals("patternProperties")) {
-                value.propertyNames().forEach(regex -> regex(regex,
-                        here + "/" + regex.replace("~", "~0").replace("/", "~1"), found));
+            } else if (keyword.equals("patternProperties")) {
+                value.propertyNames().forEach(regex -> regex(regex, below(here, regex), found));
             }
-            unusable(value, here, found);
+            switch (SchemaPart.of(keyword, value.isArray())) {
+                case SCHEMA -> unusable(value, here, found);
+                case NAMED_SCHEMAS -> value.forEachEntry((name, part) -> unusable(part, below(here, name), found));
+                case LIST_OF_SCHEMAS -> {
+                    for (int i = 0; i < value.size(); i++) {
+                        unusable(value.path(i), here + "/" + i, found);
+                    }
+                }
+                case DATA -> {}
+            }
         }
-        for (int i = 0; node.isArray() && i < node.size(); i++) {
-            unusable(node.path(i), at + "/" + i, found);
-        }
+    }
+
+    private static String below(String at, String name) {
+        return at + "/" + name.replace("~", "~0").replace("/", "~1");
     }
 
     private static void regex(String regex, String at, List<Flaw> found) {

@@ -2,6 +2,7 @@ package io.keelson.server.mcp;
 
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.SchemaPart;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -29,28 +30,40 @@ final class McpSchemas {
     }
 
     /** Missing where it is too deep or too large. */
-    private JsonNode copy(JsonNode node, int depth) {
+    private JsonNode copy(JsonNode schema, int depth) {
         if (depth > MAX_DEPTH || ++nodes > MAX_NODES) {
             return Json.MAPPER.missingNode();
         }
-        String reference = node.path("$ref").asString("");
+        String reference = schema.path("$ref").asString("");
         if (reference.startsWith("#/")) {
             return copy(root.at(reference.substring(1)), depth + 1);
         }
-        if (node.isArray()) {
-            ArrayNode array = Json.array();
-            node.forEach(each -> array.add(copy(each, depth + 1)));
-            return array;
-        }
-        if (!node.isObject()) {
-            return node;
+        if (!schema.isObject()) {
+            return schema;
         }
         ObjectNode object = Json.object();
-        node.forEachEntry((name, value) -> {
-            if (!name.equals("$schema") && !name.equals("$defs") && !name.equals("definitions")) {
-                object.set(name, copy(value, depth + 1));
+        schema.forEachEntry((keyword, value) -> {
+            if (!keyword.equals("$schema") && !keyword.equals("$defs") && !keyword.equals("definitions")) {
+                object.set(keyword, part(SchemaPart.of(keyword, value.isArray()), value, depth + 1));
             }
         });
         return object;
+    }
+
+    private JsonNode part(SchemaPart part, JsonNode value, int depth) {
+        return switch (part) {
+            case DATA -> value;
+            case SCHEMA -> copy(value, depth);
+            case LIST_OF_SCHEMAS -> {
+                ArrayNode array = Json.array();
+                value.forEach(each -> array.add(copy(each, depth + 1)));
+                yield array;
+            }
+            case NAMED_SCHEMAS -> {
+                ObjectNode object = Json.object();
+                value.forEachEntry((name, each) -> object.set(name, copy(each, depth + 1)));
+                yield object;
+            }
+        };
     }
 }

@@ -283,8 +283,11 @@ public final class OutboundClient implements AutoCloseable {
 
     private static Map<String, String> headers(Response response) {
         Map<String, String> headers = new LinkedHashMap<>();
-        response.headers().forEach(header -> headers.merge(header.getFirst().toLowerCase(Locale.ROOT),
-                header.getSecond(), (one, other) -> one + ", " + other));
+        response.headers().forEach(header -> {
+            String name = header.getFirst().toLowerCase(Locale.ROOT);
+            String separator = name.equals(OutboundResponse.COOKIES) ? "\n" : ", ";
+            headers.merge(name, header.getSecond(), (one, other) -> one + separator + other);
+        });
         return headers;
     }
 

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 
-/** The tools that a plan names for its agents. A name of a tool of an MCP server that no call reaches is a problem. */
+/** The tools that a plan names for its agents. A name that no call reaches is a problem. */
 final class NeededTools {
     private NeededTools() {}
 
@@ -17,10 +17,15 @@ final class NeededTools {
             for (String list : List.of("/tools_needed", "/suggested_agent/tools")) {
                 List<String> names = JsonFields.texts(plan.path("tasks").path(i).at(list));
                 for (int j = 0; j < names.size(); j++) {
-                    String why = tools.unusable(names.get(j));
+                    String name = names.get(j);
+                    String at = "/plan/tasks/" + i + list + "/" + j;
+                    String why = tools.unusable(name);
                     if (why != null) {
-                        problems.add(new PlanProblem(tools.knows(names.get(j)) ? "MCP_TOOL_CHANGED" : "UNKNOWN_TOOL",
-                                "/plan/tasks/" + i + list + "/" + j, Pointers.shown(names.get(j)) + ": " + why));
+                        problems.add(new PlanProblem(tools.knows(name) ? "MCP_TOOL_CHANGED" : "UNKNOWN_TOOL", at,
+                                Pointers.shown(name) + ": " + why));
+                    } else if (!tools.knows(name)) {
+                        problems.add(new PlanProblem("UNKNOWN_TOOL", at,
+                                "no tool '" + Pointers.shown(name) + "'" + tools.hint(name)));
                     }
                 }
             }

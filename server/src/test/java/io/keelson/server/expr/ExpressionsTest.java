@@ -75,6 +75,9 @@ class ExpressionsTest {
             "in ${ .inputs.path }: ${ .steps.list.output }, ${ null } => `\"in src: [1,2,3], null\"`",
             "$${ .inputs.path } costs $5                         => `\"${ .inputs.path } costs $5\"`",
             "plain                                               => `\"plain\"`",
+            "at ${ 1764300000123 / 1000 | floor }, ${ [0.00005, 2.50, 1e3] } => `\"at 1764300000, [0.00005,2.5,1000]\"`",
+            "`\n  ${ [1, 2] }\n`                                  => [1,2]",
+            "`x\n${ 1 }\n`                                       => `\"x\\n1\\n\"`",
     })
     void resolves(String template, String expected) {
         JsonNode value = expressions.resolve(StringNode.valueOf(template), SCOPE);
@@ -92,6 +95,7 @@ class ExpressionsTest {
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
             "${ .inputs.n == 3 } => true", "${ .inputs.nothing } => false", "${ empty } => false", "${ 0 } => true",
+            "`${ false }\n` => false", "`  ${ 1 }` => true",
             "${ .tasks.a.state != \"completed\" } => false"})
     void conditionsFollowJqsTruth(String template, boolean expected) {
         assertThat(expressions.condition(template, SCOPE)).isEqualTo(expected);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DeclaredSchemaTest {
 
@@ -16,5 +17,31 @@ class DeclaredSchemaTest {
 
         assertThat(schema.flaws()).isEmpty();
         assertThat(schema.check(Json.read(number)).isEmpty()).isEqualTo(fits);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+            "{'type': 'object', 'default': {'status': {'$eq': 'open'}, 'pattern': '(?<!a)b', '$ref': '#/x'}}",
+            "{'enum': [{'$ref': 'x', '$id': 'y'}]}", "{'const': {'pattern': '('}}", "{'examples': [{'$schema': 'x'}]}",
+            "{'properties': {'pattern': {'type': 'string'}, '$ref': {'type': 'string'}, 'default': {'const': {'$id': 'x'}}}}",
+            "{'properties': {'definitions': {'type': 'object'}, 'patternProperties': {'default': {'(': 1}}}}",
+            "{'x-data': {'$ref': 'x', 'pattern': '('}}"})
+    void dataAndNamesOfMembersAreNoKeywords(String schema) {
+        assertThat(new DeclaredSchema(Json.read(schema.replace('\'', '"'))).flaws()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+            "{'properties': {'a': {'$ref': '#/x'}}}              | /properties/a/$ref",
+            "{'items': {'pattern': '(?<!a)b'}}                   | /items/pattern",
+            "{'prefixItems': [{}, {'pattern': '('}]}             | /prefixItems/1/pattern",
+            "{'anyOf': [{'not': {'$dynamicRef': '#x'}}]}         | /anyOf/0/not/$dynamicRef",
+            "{'$defs': {'a/b': {'$id': 'x'}}}                    | /$defs/a~1b/$id",
+            "{'patternProperties': {'(': {}}}                    | /patternProperties/(",
+            "{'if': {'additionalProperties': {'pattern': '('}}}  | /if/additionalProperties/pattern",
+            "{'dependentSchemas': {'default': {'pattern': '('}}} | /dependentSchemas/default/pattern"})
+    void keywordsAreFoundInAllSchemas(String schema, String pointer) {
+        assertThat(new DeclaredSchema(Json.read(schema.replace('\'', '"'))).flaws())
+                .extracting(DeclaredSchema.Flaw::pointer).containsExactly(pointer);
     }
 }

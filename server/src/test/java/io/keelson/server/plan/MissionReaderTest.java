@@ -137,6 +137,25 @@ class MissionReaderTest {
     }
 
     @Test
+    void expressionMayHaveWhiteSpaceAround() {
+        TaskSpec task = Missions.yaml("""
+                name: m
+                plan:
+                  tasks:
+                    - id: a
+                      when: |
+                        ${ true }
+                      for_each: >
+
+                        ${ [1, 2] }
+                      steps: [{tool: noop}]
+                """).plan().tasks().getFirst();
+
+        assertThat(task.when()).isEqualTo("${ true }\n");
+        assertThat(task.forEach()).isEqualTo("\n${ [1, 2] }\n");
+    }
+
+    @Test
     void aPlanOfNoTasksIsFine() {
         assertThat(Missions.json(MINIMAL.formatted("")).plan().tasks()).isEmpty();
     }

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Arrays;
 
 /**
  * File names as UTF-8 in any locale. Under the C locale the JDK decodes names as ASCII and refuses
@@ -19,6 +20,17 @@ final class FileNames {
         if (name.indexOf('\uFFFD') < 0) {
             return name;
         }
+        return new String(bytes(path), StandardCharsets.UTF_8);
+    }
+
+    /** Whether the last name is UTF-8: a path is made of its text only then. */
+    static boolean isUtf8(Path path) {
+        String name = last(path);
+        return name.indexOf('\uFFFD') < 0 || Arrays.equals(bytes(path), name.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The last name as it is on disk. */
+    private static byte[] bytes(Path path) {
         String raw = path.toUri().getRawPath();
         String trimmed = raw.endsWith("/") ? raw.substring(0, raw.length() - 1) : raw;
         return unescape(trimmed.substring(trimmed.lastIndexOf('/') + 1));
@@ -45,7 +57,7 @@ final class FileNames {
         return escaped.toString();
     }
 
-    private static String unescape(String raw) {
+    private static byte[] unescape(String raw) {
         byte[] bytes = new byte[raw.length()];
         int length = 0;
         for (int i = 0; i < raw.length(); i++) {
@@ -57,6 +69,6 @@ final class FileNames {
                 bytes[length++] = (byte) c;
             }
         }
-        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+        return Arrays.copyOf(bytes, length);
     }
 }

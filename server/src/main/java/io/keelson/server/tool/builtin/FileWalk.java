@@ -19,8 +19,12 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
     /** More than this and the call is to be narrowed. */
     static final int MAX_VISITED = 1_000_000;
 
-    /** A found entry; {@code open} gives its bytes if it is a file. */
-    record Found(String path, BasicFileAttributes attributes, OpenFolder folder, Path name) {
+    /**
+     * A found entry; {@code open} gives its bytes if it is a file.
+     *
+     * @param whole whether the place is this file, and no folder that has it
+     */
+    record Found(String path, BasicFileAttributes attributes, OpenFolder folder, Path name, boolean whole) {
         SeekableByteChannel open() throws IOException {
             return folder.file(name);
         }
@@ -36,7 +40,7 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
     interface Visitor {
         void found(Found found) throws ToolFailure, InterruptedException;
 
-        /** A folder or an entry of it that cannot be looked at. */
+        /** A folder or an entry of it that cannot be looked at, or whose name is not UTF-8. */
         void unreadable(String path);
     }
 
@@ -55,7 +59,7 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
     private static void single(AllowedFolders.Place place, Visitor visitor) throws ToolFailure, InterruptedException {
         Path name = place.relative().getFileName();
         try (OpenFolder folder = place.openParent()) {
-            visitor.found(new Found(FileNames.last(place.real()), folder.attributes(name), folder, name));
+            visitor.found(new Found(FileNames.last(place.real()), folder.attributes(name), folder, name, true));
         } catch (IOException e) {
             throw AllowedFolders.unusable(place.relative().toString(), e);
         }
@@ -76,6 +80,10 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
                     continue;
                 }
                 step();
+                if (!name.utf8()) {
+                    visitor.unreadable(path);
+                    continue;
+                }
                 BasicFileAttributes attributes;
                 try {
                     attributes = folder.attributes(name.path());
@@ -83,7 +91,7 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
                     visitor.unreadable(path);
                     continue;
                 }
-                visitor.found(new Found(path, attributes, folder, name.path()));
+                visitor.found(new Found(path, attributes, folder, name.path(), false));
                 if (recursive && attributes.isDirectory() && depth < maxDepth) {
                     enter(folder, name.path(), path, depth);
                 }

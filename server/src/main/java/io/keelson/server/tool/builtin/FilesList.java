@@ -44,8 +44,9 @@ final class FilesList implements Tool {
                                            {"type": "array", "items": {"$ref": "#/$defs/glob"}, "maxItems": 100}]}}}""", """
             {"type": "object", "required": ["path", "entries", "truncated", "summary"], "properties": {
               "path": {"type": "string"}, "truncated": {"type": "boolean"},
-              "entries": {"type": "array", "items": {"type": "object", "required": ["path", "type", "size"],
-                "properties": {"path": {"type": "string"}, "size": {"type": "integer"},
+              "entries": {"type": "array", "items": {"type": "object", "required": ["path", "location", "type", "size"],
+                "properties": {"path": {"type": "string", "description": "below the listed folder"},
+                  "location": {"type": "string", "description": "the path for files.read and other tools"}, "size": {"type": "integer"},
                   "type": {"enum": ["file", "directory", "symlink", "other"]},
                   "lines": {"type": "integer"}, "binary": {"type": "boolean"}, "language": {"type": "string"}}}},
               "summary": {"type": "object", "required": ["files", "directories", "symlinks", "bytes"]}}}""");
@@ -67,7 +68,7 @@ final class FilesList implements Tool {
     @Override
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         String path = call.input().path("path").asString(".");
-        Listing listing = new Listing(call.input());
+        Listing listing = new Listing(call.input(), path);
         walk(call.input()).visit(AllowedFolders.of(policy, call).locate(path), listing);
         ObjectNode output = JsonNodeFactory.instance.objectNode().put("path", path);
         output.set("entries", listing.entries);
@@ -87,6 +88,7 @@ final class FilesList implements Tool {
     }
 
     private static final class Listing implements FileWalk.Visitor {
+        private final String listed;
         private final List<Glob> globs;
         private final boolean lines;
         private final int maxEntries;
@@ -94,7 +96,8 @@ final class FilesList implements Tool {
         private final FileSummary summary;
         private boolean truncated;
 
-        private Listing(JsonNode input) throws ToolFailure {
+        private Listing(JsonNode input, String path) throws ToolFailure {
+            listed = path.equals(".") ? "" : path;
             globs = input.has("glob") ? Glob.all(input.get("glob")) : NO_GLOBS;
             lines = input.path("lines").asBoolean(false);
             maxEntries = input.path("entries").asBoolean(true) ? input.path("max_entries").asInt(5000) : 0;
@@ -134,7 +137,12 @@ final class FilesList implements Tool {
                 truncated = true;
                 return;
             }
-            ObjectNode entry = entries.addObject().put("path", found.path()).put("type", found.type())
+            ObjectNode entry = entries.addObject().put("path", found.path())
+                    .put("location",
+                            found.whole() ? listed
+                                    : listed + (listed.isEmpty() || listed.endsWith("/") ? "" : "/")
+                                            + found.path())
+                    .put("type", found.type())
                     .put("size", found.attributes().size());
             if (facts != null && facts.language() != null) {
                 entry.put("language", facts.language());

@@ -27,7 +27,13 @@ final class HttpAnswer {
     static ObjectNode toJson(String url, OutboundResponse response) {
         ObjectNode answer = JsonNodeFactory.instance.objectNode().put("status", response.status()).put("url", url);
         ObjectNode headers = answer.putObject("headers");
-        response.headers().forEach(headers::put);
+        response.headers().forEach((name, value) -> {
+            if (name.equals(OutboundResponse.COOKIES)) {
+                value.lines().forEach(headers.putArray(name)::add);
+            } else {
+                headers.put(name, value);
+            }
+        });
         String type = String.valueOf(response.header("content-type")).toLowerCase(Locale.ROOT);
         String media = type.replaceAll(";.*", "").strip();
         if (response.body().length == 0) {

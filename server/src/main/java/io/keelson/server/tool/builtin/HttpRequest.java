@@ -37,12 +37,16 @@ final class HttpRequest implements Tool {
             "Sends an HTTP request. Requests that can change something carry the step's effect key as Idempotency-Key.",
             Duration.ofSeconds(30), """
             {"type": "object", "additionalProperties": false, "required": ["url"],
-             "not": {"required": ["body", "json"]}, "properties": {
+             "not": {"required": ["body", "json"]},
+             "dependentSchemas": {
+               "body": {"required": ["method"], "properties": {"method": {"enum": ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]}}},
+               "json": {"required": ["method"], "properties": {"method": {"enum": ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]}}}},
+             "properties": {
               "method": {"enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], "default": "GET"},
               "url": {"type": "string", "minLength": 1, "maxLength": 8192},
               "headers": {"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 100},
-              "body": {"type": "string"},
-              "json": {"description": "any value, sent as application/json"},
+              "body": {"type": "string", "description": "not with GET and HEAD"},
+              "json": {"description": "any value, sent as application/json; not with GET and HEAD"},
               "timeout_seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 3600, "default": 30},
               "max_bytes": {"type": "integer", "minimum": 0, "maximum": 700000, "default": 262144},
               "max_redirects": {"type": "integer", "minimum": 0, "maximum": 10, "default": 0},
@@ -50,7 +54,8 @@ final class HttpRequest implements Tool {
                                "description": "statuses besides 2xx that count as success"}}}""", """
             {"type": "object", "required": ["status", "url", "headers"], "properties": {
               "status": {"type": "integer"}, "url": {"type": "string"},
-              "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+              "headers": {"type": "object", "additionalProperties": {"type": "string"}, "properties": {
+                "set-cookie": {"type": "array", "items": {"type": "string"}, "description": "one text for each cookie"}}},
               "json": {"description": "the body of a JSON answer"}, "body": {"type": "string"},
               "body_base64": {"type": "string", "description": "the body of an answer that is no text"}}}""").waiting()
             .reachingOut();

@@ -24,8 +24,12 @@ import java.util.Set;
  */
 final class OpenFolder implements Closeable {
 
-    /** A name in the folder: as text, and as the path it is opened by. */
-    record Name(String text, Path path) {}
+    /**
+     * A name in the folder: as text, and as the path it is opened by.
+     *
+     * @param utf8 whether the text names it
+     */
+    record Name(String text, Path path, boolean utf8) {}
 
     /** The opened folder is one that no tool reads. */
     static final class RefusedException extends IOException {
@@ -98,7 +102,7 @@ final class OpenFolder implements Closeable {
     List<Name> names() {
         List<Name> names = new ArrayList<>();
         for (Path each : stream) {
-            names.add(new Name(FileNames.last(each), each.getFileName()));
+            names.add(new Name(FileNames.last(each), each.getFileName(), FileNames.isUtf8(each)));
         }
         names.sort(Comparator.comparing(Name::text));
         return names;

@@ -4,6 +4,7 @@ import com.samskivert.mustache.Mustache;
 import com.samskivert.mustache.MustacheException;
 import io.keelson.core.policy.Effects;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.NumberText;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
@@ -65,7 +66,7 @@ final class TextTemplate implements Tool {
     private static String format(Object value) {
         return value instanceof Map || value instanceof List
                 ? Json.MAPPER.writeValueAsString(value)
-                : String.valueOf(value);
+                : value instanceof Number number ? NumberText.of(number) : String.valueOf(value);
     }
 
     private static @Nullable Object plain(JsonNode node) {

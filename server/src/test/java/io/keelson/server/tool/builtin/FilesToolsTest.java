@@ -3,6 +3,7 @@ package io.keelson.server.tool.builtin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.RefusedPlaces;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolPolicy;
@@ -321,6 +322,33 @@ class FilesToolsTest {
             "a|b(c) => ``", "a|| => ``", "\\w => ``", "^a => ``"})
     void wordsOfSimplePatternsAreKnown(String pattern, String words) {
         assertThat(String.join(",", Literals.of(pattern))).isEqualTo(words);
+    }
+
+    @Test
+    void locationOfAnEntryFitsReading() {
+        for (String path : List.of(".", "", root.toString(), root + "/")) {
+            String input = path.isEmpty() ? "{\"recursive\": true}"
+                    : "{\"recursive\": true, \"path\": \"" + path + "\"}";
+            JsonNode entries = calls.output("files.list", input).get("entries");
+            assertThat(entries).isNotEmpty();
+            for (JsonNode entry : entries) {
+                if (entry.get("type").stringValue().equals("file")) {
+                    JsonNode alone = calls.output("files.list",
+                            Json.object().put("path", entry.get("location").stringValue()).toString());
+                    assertThat(alone.at("/entries/0/location")).isEqualTo(entry.get("location"));
+                    assertThat(alone.at("/entries/0/size")).isEqualTo(entry.get("size"));
+                }
+            }
+        }
+    }
+
+    @Test
+    void nameThatIsNotUtf8IsUnreadable() throws Exception {
+        shell("printf x > \"$(printf 'odd\\377.txt')\"; printf y > 'even\uFFFD.txt'");
+        JsonNode listing = calls.output("files.list", "{\"glob\": \"*.txt\"}");
+        assertThat(listing.get("entries").valueStream().map(each -> each.get("path").stringValue()))
+                .contains("even\uFFFD.txt").doesNotContain("odd\uFFFD.txt");
+        assertThat(listing.at("/summary/unreadable").toString()).contains("odd\uFFFD.txt");
     }
 
     @Test

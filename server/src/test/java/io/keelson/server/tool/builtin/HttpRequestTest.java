@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -82,6 +83,11 @@ class HttpRequestTest {
             case "/bytes" -> send(exchange, 200, "application/octet-stream", new byte[] {0, 1});
             case "/here" -> redirect(exchange, 302, "/echo");
             case "/away" -> redirect(exchange, 307, url(elsewhere, "/echo"));
+            case "/cookies" -> {
+                exchange.getResponseHeaders().add("Set-Cookie", "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT");
+                exchange.getResponseHeaders().add("Set-Cookie", "b=2");
+                send(exchange, 200, "text/plain", "x".getBytes());
+            }
             case "/round" -> redirect(exchange, 302, "/round");
             case "/file" -> redirect(exchange, 302, "file:///etc/passwd");
             case "/bomb" -> {
@@ -104,6 +110,24 @@ class HttpRequestTest {
         assertThat(output.get("json").toString()).isEqualTo("{\"method\":\"POST\",\"body\":\"{\\\"a\\\":1}\","
                 + "\"type\":\"application/json\",\"one\":\"1\",\"key\":\"effect-key\",\"agent\":\"keelson\"}");
         assertThat(output.at("/headers/content-type").stringValue()).isEqualTo("application/json");
+    }
+
+    @Test
+    void cookiesAreAList() {
+        JsonNode output = calls.output("http.request", "{\"url\": \"" + url(server, "/cookies") + "\"}");
+        assertThat(output.at("/headers/set-cookie").toString())
+                .isEqualTo("[\"a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT\",\"b=2\"]");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"\"method\": \"GET\", \"json\": {}", "\"json\": {}", "\"method\": \"HEAD\", \"body\": \"x\""})
+    void bodyOfAGetIsRefused(String input) {
+        ToolFailure failure = calls.failure("http.request",
+                "{\"url\": \"" + url(server, "/echo") + "\", " + input + "}");
+        assertThat(failure.code()).isEqualTo("TOOL_INPUT_INVALID");
+        assertThat(failure.getMessage()).contains("method");
+        assertThat(requests).hasValue(0);
     }
 
     @Test

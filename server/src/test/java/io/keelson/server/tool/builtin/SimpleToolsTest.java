@@ -84,6 +84,7 @@ class SimpleToolsTest {
             "json.transform => {\"expression\": \".[] * 2\", \"input\": [1, 2]}          => [2,4]",
             "json.transform => {\"expression\": \"empty\"}                               => null",
             "text.template  => {\"template\": \"hi {{name}}{{missing}}\", \"data\": {\"name\": \"<b>\"}} => `\"hi <b>\"`",
+            "text.template  => {\"template\": \"{{a}} {{b}}\", \"data\": {\"a\": 1.7643E9, \"b\": 0.00005}} => `\"1764300000 0.00005\"`",
             "text.template  => {\"template\": \"{{n}}\", \"data\": {\"n\": \"<\"}, \"escape\": \"html\"} => `\"&lt;\"`",
             "text.template  => {\"template\": \"{{#l}}{{a.b}},{{/l}}{{^e}}none{{/e}}\", \"data\": {\"l\": [{\"a\": {\"b\": 1}}, {\"a\": {\"b\": 2.5}}], \"e\": []}} => `\"1,2.5,none\"`",
             "text.template  => {\"template\": \"{{#l}}{{.}}{{/l}} {{o}} {{f}}\", \"data\": {\"l\": [\"a\", \"b\"], \"o\": {\"k\": [1]}, \"f\": false}} => `\"ab {\\\"k\\\":[1]} false\"`",
