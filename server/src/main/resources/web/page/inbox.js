@@ -18,7 +18,9 @@ import { comparable, planTasks } from '../part/plan.js';
 import { checks, earlier, facts, given, newPlan, result, shown } from '../part/subject.js';
 
 const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
-const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
+const FAILED = { accept: 'Try again', reject: 'Fail the run' };
+const failed = (item) => item.kind === 'escalation' && !item.data?.changes;
+const titleOf = (action, item) => (failed(item) ? FAILED[action] : null) ?? TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
 /** A clause of the API as a sentence. */
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : '');
 const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION', 'GATE_CHANGED']);
@@ -28,7 +30,7 @@ const OWN = new Set(['plan_approval', 'result_acceptance', 'task_review', 'escal
 /** Why a person approves an agent's call. */
 const CALL_REASONS = { always: 'this tool is never called without a person', destructive: 'the tool is destructive', tainted: 'the agent has read data from outside', condition: 'a condition for such calls holds', condition_failed: 'a condition for such calls could not be evaluated' };
 /** Members of the data that are shown elsewhere. */
-const KNOWN = { escalation: ['why', 'task_title', 'error_code'], task_review: ['score', 'attempt'], budget: ['total_cost'] };
+const KNOWN = { escalation: ['why', 'task_title', 'error_code', 'alike'], task_review: ['score', 'attempt'], budget: ['total_cost'] };
 
 /** Where list and question do not fit side by side: a question is a page of its own, with a way back. */
 const NARROW = matchMedia('(max-width: 860px)');
@@ -131,7 +133,7 @@ class Inbox extends Page {
     if (!action || document.querySelector('dialog')) return;
     const models = answer === 'downgrade' ? (await all('/models', {}, 1000).catch(() => ({ items: [] }))).items.map((each) => each.name) : [];
     const form = formOf(item, action, models);
-    const title = titleOf(answer);
+    const title = titleOf(answer, item);
     const done = await edit({ title: `${title}?`, text: html`${name(sentence(action.confirm), 600)}`, fields: form.fields, more: form.more, yes: title, danger: answer !== 'accept', save: async (values, element) => {
       const body = form.body(values, element);
       try {
@@ -144,7 +146,7 @@ class Inbox extends Page {
     } });
     if (!done) return;
     if (done === 'answered') {
-      toast({ accept: 'Accepted', reject: 'Rejected' }[answer] ?? `${title}: done`);
+      toast((failed(item) ? null : { accept: 'Accepted', reject: 'Rejected' }[answer]) ?? `${title}: done`);
       this.changed = null;
       document.dispatchEvent(new Event('keelson-answered'));
       this.#leave(item);
@@ -249,13 +251,15 @@ class Inbox extends Page {
         <h2 class="question">${name(item.question, 2000)}</h2>
         <p class="soft small">Waits for ${ago(item.created_at)}${item.due_at ? html`, due ${when(item.due_at)}` : nothing}${item.overdue ? html` <strong class="i-failed">overdue</strong>` : nothing}${item.error_code ? html` · <code>${item.error_code}</code>` : nothing}</p>
         ${before?.run_id === item.run_id && before.gate !== item.gate ? html`<div class="note warn" role="alert">${icon('alert')}<div class="stack grow"><strong>The output has changed since you looked. Nothing was decided.</strong>${json('What you saw', before.data?.output, true)}${json('What it is now', item.data?.output, true)}</div></div>` : nothing}
+        ${item.data?.alike > 1 && failed(item) ? html`<p class="soft small">One of ${item.data.alike} questions of the run about this failure.</p>` : nothing}
         ${item.body ? html`<p>${name(item.body, 4000)}</p>` : nothing}${item.feedback ? html`<div class="note">${icon('info')}<span>${name(item.feedback, 2000)}</span></div>` : nothing}
         ${raised ? html`<k-budget .item=${item} @answered=${() => { this.#leave(item); this.read(); }} @late=${async (event) => { await this.#refused(item, event.detail.failure); this.read(); }}></k-budget>` : nothing}
         ${OWN.has(item.kind) ? earlier(item.data?.earlier) : nothing}${OWN.has(item.kind) && item.data?.goal && item.data.goal !== item.run_name ? html`<p class="soft">${name(item.data.goal, 2000)}</p>` : nothing}${this.#plan(item)}${this.#data(item)}
-        <section class="stack"><h3>What each answer does</h3><dl class="consequences"><dt class="i-done">${raised ? 'Raise' : 'Accept'}</dt><dd>${name(sentence(item.on_accept), 600)}</dd><dt class="i-failed">Reject</dt><dd>${name(sentence(item.on_reject), 600)}</dd>
-          ${others.map((each) => html`<dt><button class="btn low" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, each.name)}>${titleOf(each.name)}…</button></dt><dd>${name(sentence(each.confirm ?? ''), 600)}</dd>`)}</dl></section></div>
-      <footer class="answers"><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#accept(item)}>${icon(raised ? 'coins' : 'check', 'small')}${raised ? 'Raise…' : 'Accept'} <kbd>a</kbd></button>
-        <button class="btn danger" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'reject')}>${icon('cross', 'small')}Reject <kbd>r</kbd></button></footer></article>`;
+        <section class="stack"><h3>What each answer does</h3><dl class="consequences"><dt class="i-done">${raised ? 'Raise' : titleOf('accept', item)}</dt><dd>${name(sentence(item.on_accept), 600)}</dd><dt class="i-failed">${titleOf('reject', item)}</dt><dd>${name(sentence(item.on_reject), 600)}</dd>
+          ${others.map((each) => html`<dt><button class="btn low" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, each.name)}>${titleOf(each.name, item)}…</button></dt><dd>${name(sentence(each.confirm ?? ''), 600)}</dd>`)}</dl></section></div>
+      <footer class="answers"><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#accept(item)}>${icon(raised ? 'coins' : 'check', 'small')}${raised ? 'Raise…' : titleOf('accept', item)} <kbd>a</kbd></button>
+        ${failed(item) ? html`<button class="btn" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'skip')}>Skip</button>` : nothing}
+        <button class="btn danger" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'reject')}>${icon('cross', 'small')}${titleOf('reject', item)} <kbd>r</kbd></button></footer></article>`;
   }
 
   #nothing() {

@@ -25,8 +25,18 @@ public final class Escalations {
 
     /** Answers a ticket; its run continues after its last one. Repeating the same answer changes nothing. */
     public Escalation resolve(String id, Resolution resolution, @Nullable String reason) {
+        return resolve(id, resolution, reason, false);
+    }
+
+    /** The same for all open tickets of its run about the same failure: of the same tool, system and code. */
+    public Escalation resolveAlike(String id, Resolution resolution, @Nullable String reason) {
+        return resolve(id, resolution, reason, true);
+    }
+
+    private Escalation resolve(String id, Resolution resolution, @Nullable String reason, boolean alike) {
         Call call = Call.post(RequestPath.of("/escalations/", id, "/resolve"),
-                Json.object().put("resolution", resolution.wire()).put("reason", reason)).repeatable();
+                Json.object().put("resolution", resolution.wire()).put("reason", reason).put("alike", alike))
+                .repeatable();
         return Json.document(api.send(call).body(), Escalation.class);
     }
 }

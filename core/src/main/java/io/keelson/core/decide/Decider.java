@@ -132,7 +132,7 @@ public final class Decider {
                 yield Resumption.resume(d);
             }
             case BUDGET_EXCEEDED -> RunBudget.resume(d);
-            case ESCALATED -> TicketAnswers.resumeAfterRemedy(d);
+            case ESCALATED -> TicketAnswers.resumeAll(d);
             default -> Reply.forbidden(d.run.state, "resume");
         };
     }

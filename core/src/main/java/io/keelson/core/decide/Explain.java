@@ -291,14 +291,19 @@ public final class Explain {
         return true;
     }
 
-    /** Adds a ticket once, though it holds up the run as well as its task or step. */
+    /** Adds a question once, though it holds up the run as well as its tasks or steps. */
     private void ticket(TicketRow ticket) {
         if (reasons.stream().anyMatch(reason -> reason.on().contains(ticket.id().toString()))) {
             return;
         }
+        List<TicketRow> alike = Alike.of(view, ticket);
+        boolean one = alike.size() == 1;
         String why = TicketRow.words(ticket.reason());
-        reasons.add(new Explanation("TICKET_OPEN", ticket.message() + (why == null ? "" : "; " + why), ticket.taskId(),
-                ticket.stepId(), around.due(TimerKind.HUMAN, ticket.id()), List.of(ticket.id().toString())));
+        reasons.add(new Explanation("TICKET_OPEN",
+                (one ? ticket.message() : alike.size() + " steps or tasks failed alike, the first: " + ticket.message())
+                        + (why == null ? "" : "; " + why),
+                one ? ticket.taskId() : null, one ? ticket.stepId() : null,
+                around.due(TimerKind.HUMAN, ticket.id()), alike.stream().map(each -> each.id().toString()).toList()));
     }
 
     private void task(TaskRow task) {

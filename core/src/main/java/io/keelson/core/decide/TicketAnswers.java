@@ -31,17 +31,29 @@ final class TicketAnswers {
         if (ticket == null) {
             return Reply.rejected("TICKET_NOT_OPEN", "the run has no such open ticket");
         }
-        answer(d, ticket, command.resolution(), command.comment());
+        List<TicketRow> asked = command.alike() ? Alike.of(d.view, ticket) : List.of(ticket);
+        asked.forEach(each -> answerOpen(d, each, command.resolution(), command.comment()));
         return Reply.CHANGED;
     }
 
-    /** A resume of the run answers its tickets if all of them are about the account at a provider of models. */
-    static Reply resumeAfterRemedy(Decision d) {
-        List<TicketRow> open = List.copyOf(d.view.tickets.values());
-        if (!open.stream().allMatch(ticket -> StepFailures.ACCOUNT.contains(String.valueOf(ticket.errorCode())))) {
-            return Reply.forbidden(d.run.state, "resume");
+    /** An answer before it may have ended the run, which voids the others. */
+    private static void answerOpen(Decision d, TicketRow ticket, Resolution resolution, @Nullable String comment) {
+        if (d.view.tickets.containsKey(ticket.id())) {
+            answer(d, ticket, resolution, comment);
         }
-        open.forEach(ticket -> answer(d, ticket, Resolution.RESUME, null));
+    }
+
+    /** A resume of the run answers the tickets about its failures; a new plan is not approved by it. */
+    static Reply resumeAll(Decision d) {
+        List<TicketRow> open = List.copyOf(d.view.tickets.values());
+        TicketRow plan = open.stream().filter(each -> each.kind() == Kind.REPLAN_APPROVAL).findFirst().orElse(null);
+        if (plan != null) {
+            return new Reply.Rejected("INVALID_STATE_TRANSITION",
+                    "the run waits for a decision on its new plan: answer ticket "
+                            + plan.id() + " with resume, skip, fail or cancel",
+                    d.run.state.wire(), List.of());
+        }
+        open.forEach(ticket -> answerOpen(d, ticket, Resolution.RESUME, null));
         return Reply.CHANGED;
     }
 

@@ -17,7 +17,7 @@
  * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
  * ChildBudgets, RetryModels.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
- * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes.
+ * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,
  * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, Hold, LocalCapacity, Rungs.
  * </ol>

@@ -149,9 +149,19 @@ public sealed interface Command {
     record DecideProposal(UUID runId, UUID proposalId, boolean accept, @Nullable String comment,
             @Nullable String instructions, Actor actor) implements Command {}
 
-    /** Answers an escalation ticket. */
-    record Resolve(UUID runId, UUID ticketId, Resolution resolution, @Nullable String comment, Actor actor)
-            implements Command {}
+    /**
+     * Answers an escalation ticket.
+     *
+     * @param alike whether all open tickets of the run about the same failure get the answer: of the same tool, system and code
+     */
+    record Resolve(UUID runId, UUID ticketId, Resolution resolution, @Nullable String comment, boolean alike,
+            Actor actor) implements Command {
+
+        /** Answers only this ticket. */
+        public Resolve(UUID runId, UUID ticketId, Resolution resolution, @Nullable String comment, Actor actor) {
+            this(runId, ticketId, resolution, comment, false, actor);
+        }
+    }
 
     /** The possible answers to a ticket. */
     enum Resolution {

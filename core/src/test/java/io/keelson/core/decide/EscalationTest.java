@@ -20,6 +20,8 @@ import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Resolution;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import io.keelson.core.run.Verdict;
 import java.time.Duration;
@@ -97,6 +99,47 @@ class EscalationTest {
         world.claimAll();
         assertThat(world.state().wire()).isEqualTo(run);
         assertThat(world.task("a").state().wire()).isEqualTo(task);
+    }
+
+    /** Two tickets are about one failure, one is about another. */
+    private List<TicketRow> threeTickets(boolean alike) {
+        world = World.start(ASKING, plan(task("a").retry(Plans.ONCE).steps(1), task("b").retry(Plans.ONCE).steps(1),
+                task("c").retry(Plans.ONCE).steps(1)));
+        List<StepRow> steps = List.of(world.claim("a"), world.claim("b"), world.claim("c"));
+        for (StepRow step : steps) {
+            world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
+                    new StepError("BROKEN", ErrorClass.INFRASTRUCTURE, "broken")
+                            .of(alike || step != steps.getLast() ? "model:small" : "model:other"),
+                    Result.of("null"), World.WHO));
+        }
+        return List.copyOf(world.view.tickets());
+    }
+
+    @Test
+    void oneAnswerIsGivenToAllTicketsOfOneFailure() {
+        List<TicketRow> tickets = threeTickets(false);
+        world.done(
+                new Command.Resolve(world.id(), tickets.getFirst().id(), Resolution.SKIP, "useless", true, World.WHO));
+        assertThat(tickets).extracting(TicketRow::resolution).containsExactly("skip", "skip", null);
+        assertThat(tickets).extracting(TicketRow::comment).containsExactly("useless", "useless", null);
+        assertThat(world.state()).isEqualTo(RunState.ESCALATED);
+    }
+
+    @Test
+    void anAnswerThatEndsTheRunVoidsTheOthers() {
+        List<TicketRow> tickets = threeTickets(true);
+        world.done(new Command.Resolve(world.id(), tickets.getFirst().id(), Resolution.FAIL, null, true, World.WHO));
+        assertThat(tickets).extracting(TicketRow::resolution).containsExactly("fail", "void", "void");
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void aResumeOfTheRunAnswersAllTicketsAboutFailures() {
+        List<TicketRow> tickets = threeTickets(false);
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(tickets).allMatch(ticket -> "resume".equals(ticket.resolution()));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
 
     @Test
@@ -218,8 +261,7 @@ class EscalationTest {
         assertThat(world.view.tickets()).hasSize(1);
         world.done(new Command.Resume(world.id(), World.WHO));
         assertThat(world.state()).isEqualTo(RunState.ESCALATED);
-        assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).current()).isEqualTo("escalated");
-        world.resolve(world.ticket(), Resolution.RESUME);
+        world.done(new Command.Resume(world.id(), World.WHO));
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }

@@ -222,6 +222,17 @@ class ExplainTest {
     }
 
     @Test
+    void ticketsAboutOneFailureAreOneReason() {
+        World world = World.start(rules().escalation(ASKED).policy(),
+                plan(task("a").retry(Plans.ONCE).steps(1), task("b").retry(Plans.ONCE).steps(1)));
+        List.of(world.claim("a"), world.claim("b")).forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
+        Explanation reason = Explain.run(world.view, around).getFirst();
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("TICKET_OPEN");
+        assertThat(reason.text()).startsWith("2 steps or tasks failed alike, the first: step 'a/s1' failed: broken");
+        assertThat(reason.on()).hasSize(2);
+    }
+
+    @Test
     void ticketThatBlocksRunAndTaskIsExplainedOnce() {
         World world = World.start(rules().escalation(ASKED).policy(), plan(task("a")));
         world.exhaustStep("a");

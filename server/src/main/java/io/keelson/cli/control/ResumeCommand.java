@@ -16,7 +16,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
-@Command(name = "resume", description = "Resumes a paused run.", footerHeading = "%nExamples:%n",
+@Command(name = "resume",
+        description = "Resumes a paused run, or one whose failures wait for answers: all failed work is tried again.",
+        footerHeading = "%nExamples:%n",
         footer = "  keelson resume latest --watch")
 public final class ResumeCommand extends ActionCommand {
 

@@ -97,6 +97,10 @@ public final class EscalationsCommand extends ListCommand<Escalation> {
         @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
         @Nullable String reason;
 
+        @Option(names = "--alike",
+                description = "Also for all open tickets of the run about the same failure: of the same tool, system and code.")
+        boolean alike;
+
         @Override
         public Run change(ServerConnection server) {
             Escalations escalations = server.keelson().escalations();
@@ -108,7 +112,8 @@ public final class EscalationsCommand extends ListCommand<Escalation> {
         /** A late answer fails with the earlier one in its message. */
         private Escalation resolve(Keelson keelson, String id) {
             try {
-                return keelson.escalations().resolve(id, answer, reason);
+                return alike ? keelson.escalations().resolveAlike(id, answer, reason)
+                        : keelson.escalations().resolve(id, answer, reason);
             } catch (KeelsonException e) {
                 throw e.status() == CONFLICT ? Decided.before(keelson, e, keelson.escalations().get(id).runId(), id)
                         : e;

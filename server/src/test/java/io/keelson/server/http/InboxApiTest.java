@@ -45,7 +45,7 @@ class InboxApiTest {
                   {"id": "a", "steps": [{"name": "say", "tool": "noop"}], "verify": [{"kind": "human"}]}]}}"""),
         ESCALATION("escalated", "completed", "failed", """
                 {"name": "ticket", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
-                  {"id": "a", "steps": [{"name": "try", "tool": "fail", "input": {"times": 1},
+                  {"id": "a", "steps": [{"name": "try", "tool": "fail", "input": {"times": "${ 0 + 1 }"},
                    "retry": {"max_attempts": 1}}]}]}}"""),
         BUDGET("budget_exceeded", "completed", "failed", """
                 {"name": "budget", "start": true, "config": {"budget": {"hard_limit_usd": 1}}, "plan": {"tasks": [
@@ -77,6 +77,7 @@ class InboxApiTest {
     private static ApiServer api;
 
     private final List<String> open = new ArrayList<>();
+    private final List<JsonNode> claimed = new ArrayList<>();
 
     @BeforeAll
     static void start(@TempDir Path folder) throws Exception {
@@ -124,6 +125,49 @@ class InboxApiTest {
         assertThat(api.run(run).get("state").stringValue()).isEqualTo(waits.accepted);
         post(INBOX + "/" + id + "/assign", "{\"assignee\": null}", 404);
         assertThat(events(run)).contains("\"reason\":\"yes\"").contains("\"actor_type\":\"human\"");
+    }
+
+    /** Three steps of a fan-out fail side by side for one reason. */
+    private String threeQuestions() {
+        claim();
+        String run = api.create("""
+                {"name": "fan", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
+                  {"id": "each", "for_each": "${ [1, 2, 3] }", "steps": [{"name": "push", "tool": "crm.push",
+                   "retry": {"max_attempts": 1}}]}]}}""");
+        Awaitility.await().until(() -> claim() == 3);
+        claimed.forEach(step -> api.post("/api/v1/dispatch/fail", """
+                {"worker_id": "crm", "items": [{"step_id": "%s", "lease_epoch": 1, "error_code": "CRM_DOWN",
+                 "error_class": "infrastructure", "message": "down"}]}""".formatted(step.get("step_id").asString())));
+        assertThat(items("?run_id=" + run)).hasSize(3);
+        open.add(run);
+        return run;
+    }
+
+    /** The number of steps that the worker has claimed so far; its first claim makes the tool known. */
+    private int claim() {
+        api.post("/api/v1/dispatch/claim", """
+                {"worker_id": "crm", "tools": ["crm.push"], "max": 3}""").json().get("items").forEach(claimed::add);
+        return claimed.size();
+    }
+
+    @Test
+    void questionsAboutOneFailureAreAnsweredTogether() {
+        String run = threeQuestions();
+        JsonNode item = api.get(INBOX + "/" + items("?run_id=" + run).getFirst().get("id").asString()).json();
+        assertThat(item.at("/data/alike").asInt()).isEqualTo(3);
+        JsonNode all = item.get("actions").valueStream().filter(each -> each.get("name").asString().equals("skip_all"))
+                .findFirst().orElseThrow();
+        post(all.get("href").asString(), all.get("body").toString(), 200);
+        assertThat(items("?run_id=" + run)).isEmpty();
+        api.awaitState(run, "skipped");
+    }
+
+    @Test
+    void resumeOfARunAnswersAllQuestionsAboutItsFailures() {
+        String run = threeQuestions();
+        post("/api/v1/runs/" + run + "/resume", "", 200);
+        assertThat(items("?run_id=" + run)).isEmpty();
+        api.awaitState(run, "running");
     }
 
     @ParameterizedTest

@@ -93,6 +93,24 @@ class DashboardAnswersTest extends DashboardChecks {
     }
 
     @Test
+    void failureIsTriedAgainSkippedOrEndsTheRun() {
+        String run = api.create("""
+                {"name": "ticket", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "try", "tool": "fail", "input": {"times": "${ 1 + 1 }"},
+                   "retry": {"max_attempts": 1}}]}]}}""");
+        api.awaitState(run, "escalated");
+        Page page = browser.signedIn("/ui/inbox");
+        show(page, run, "step 'a/try' failed");
+        PlaywrightAssertions.assertThat(page.locator(".answers"))
+                .containsText(Pattern.compile("Try again.*Skip.*Fail the run", Pattern.DOTALL));
+        PlaywrightAssertions.assertThat(page.locator(".detail")).not().containsText("${");
+        page.locator(".answers").getByText("Skip").click();
+        save(page, "Skip").click();
+        sees(page.getByText("Skip: done").last());
+        api.awaitState(run, "skipped");
+    }
+
+    @Test
     void questionsOfAgentsAndMcpServersAreAnsweredByKeyboard() {
         send("PUT", "/api/v1/mcp-servers/peer", "{\"url\": \"%s\", \"tools\": [\"*\"]}".formatted(peer.url()));
         String call = run("payer", "Pay");

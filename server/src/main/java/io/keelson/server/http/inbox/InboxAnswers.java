@@ -41,6 +41,13 @@ final class InboxAnswers {
             } else {
                 add(actions, scope, "skip", resolve, Json.object().put("resolution", "skip"), List.of("reason"),
                         "the run continues without the failed work");
+                int alike = item.at("/data/alike").asInt(1);
+                if (alike > 1) {
+                    all(actions, "try_all_again", resolve, "resume", "all " + alike
+                            + " questions about this failure have this answer: the failed work is tried again");
+                    all(actions, "skip_all", resolve, "skip", "all " + alike
+                            + " questions about this failure have this answer: the run continues without the failed work");
+                }
             }
             add(actions, scope, "cancel", resolve, Json.object().put("resolution", "cancel"), List.of("reason"),
                     "the run is cancelled");
@@ -57,6 +64,11 @@ final class InboxAnswers {
         }
         add(actions, Scope.APPROVE, "assign", base + "/assign", Json.object(), List.of("assignee", "due_at"), null);
         return item;
+    }
+
+    private static void all(ArrayNode actions, String name, String resolve, String answer, String confirm) {
+        add(actions, Scope.APPROVE, name, resolve, Json.object().put("resolution", answer).put("alike", true),
+                List.of("reason"), confirm);
     }
 
     /** Whether the limit of the run stopped it, and not the budget of a task. */

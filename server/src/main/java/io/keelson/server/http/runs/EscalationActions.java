@@ -28,7 +28,7 @@ public final class EscalationActions {
 
     private static final List<String> ANSWERS = Arrays.stream(Resolution.values()).map(Resolution::wire).toList();
 
-    record Answer(String resolution, @Nullable String reason) {}
+    record Answer(String resolution, @Nullable String reason, boolean alike) {}
 
     private final Reads reads;
     private final Submission submission;
@@ -64,20 +64,24 @@ public final class EscalationActions {
     private ApiResponse resolve(ApiRequest request, Answer body) throws InterruptedException {
         UUID id = request.id("id", IdKind.ESCALATION);
         answer(request, reads.escalation(request.workspace(), id),
-                Resolution.valueOf(body.resolution.toUpperCase(Locale.ROOT)), body.reason);
+                Resolution.valueOf(body.resolution.toUpperCase(Locale.ROOT)), body.reason, body.alike);
         return ApiResponse.ok(shown(reads.escalation(request.workspace(), id)));
     }
 
-    /** Answers the ticket, unless it has this answer already. */
-    public void answer(ApiRequest request, ObjectNode ticket, Resolution answer, @Nullable String comment)
-            throws InterruptedException {
+    /**
+     * Answers the ticket, unless it has this answer already.
+     *
+     * @param alike as of {@link Command.Resolve}
+     */
+    public void answer(ApiRequest request, ObjectNode ticket, Resolution answer, @Nullable String comment,
+            boolean alike) throws InterruptedException {
         if (answered(ticket, answer.wire())) {
             return;
         }
         UUID id = UUID.fromString(ticket.get("id").stringValue());
         UUID run = UUID.fromString(ticket.get("run_id").stringValue());
         try {
-            submission.submit(request, new Command.Resolve(run, id, answer, comment, request.actor()));
+            submission.submit(request, new Command.Resolve(run, id, answer, comment, alike, request.actor()));
         } catch (ApiProblem e) {
             if (!answered(reads.escalation(request.workspace(), id), answer.wire())) {
                 throw e;

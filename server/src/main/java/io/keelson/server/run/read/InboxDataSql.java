@@ -97,14 +97,18 @@ final class InboxDataSql {
                 || case when t.output_ref is null then '{}' else jsonb_build_object('output_ref', t.output_ref) end"""
             .formatted(CHECKS.formatted("t"));
 
-    private static final String FAILURE = """
+    private static final String FAILURE =
+            """
             jsonb_build_object('reason', e.reason, 'error_code', e.error_code, 'message', e.message,
                 'error_class', case when s.id is null then t.error_class else s.error_class end,
                 'task', t.key, 'task_title', t.title, 'step', s.name, 'tool', s.tool, 'attempt',
                 case when s.id is null then t.attempt_number else s.attempt end, 'input', (
-                    select %s from (select case when s.resolved_input is null then s.input
-                        else s.resolved_input end as input) given), %s)"""
-            .formatted(BOUNDED.formatted("given.input"), SPENT);
+                    select %s from (select coalesce(s.resolved_input, (select w.input from work_results w
+                        where w.step_id = s.id order by w.epoch desc limit 1), s.input) as input) given), 'alike', (
+                    select count(*) from escalation_tickets x left join task_steps y on y.id = x.step_id
+                     where x.run_id = e.run_id and x.resolution is null and x.kind = 'failure'
+                       and (x.error_code, x.system, y.tool) is not distinct from (e.error_code, e.system, s.tool)), %s)"""
+                    .formatted(BOUNDED.formatted("given.input"), SPENT);
 
     /** The proposed plan as the planner gave it, and facts about the old one. */
     private static final String NEW_PLAN = """
