@@ -13,6 +13,7 @@ import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.keelson.server.Server;
+import io.keelson.server.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
@@ -25,6 +26,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.ObjectMapper;
 
 /** The packages of ARCHITECTURE.md, and which may know which. */
 class ArchitectureTest {
@@ -226,6 +228,27 @@ class ArchitectureTest {
                 .because("wait for something that can wake you: a queue, a condition, a timer row")
                 .check(CLASSES);
     }
+
+    @Test
+    void documentsFromOutsideHaveOneReader() {
+        noClasses().that().resideInAnyPackage("io.keelson.server.outbound..", "io.keelson.server.model..",
+                "io.keelson.server.mcp.wire..", "io.keelson.server.tool.builtin..", "io.keelson.server.effect..",
+                "io.keelson.server.webhook..", "io.keelson.server.http.support..", "io.keelson.server.http.mcp..")
+                .should().callMethodWhere(READS_WITHOUT_BOUNDS)
+                .because("a document from outside may take any memory: read it with OutsideJson").check(CLASSES);
+    }
+
+    /** Constants, and rows that were checked when they were stored. */
+    private static final Set<String> READERS_OF_OWN_TEXTS = Set.of("CommandTools", "EffectCommands",
+            "OfferedTool", "Idempotency", "ModelsFile", "Specs");
+
+    private static final DescribedPredicate<JavaMethodCall> READS_WITHOUT_BOUNDS = describe(
+            "read JSON without bounds",
+            call -> !READERS_OF_OWN_TEXTS.contains(call.getOriginOwner().getSimpleName())
+                    && !call.getOrigin().getName().equals("<clinit>")
+                    && (call.getTargetOwner().isEquivalentTo(Json.class) && call.getName().equals("read")
+                            || call.getTargetOwner().isAssignableTo(ObjectMapper.class)
+                                    && (call.getName().equals("readTree") || call.getName().equals("readValue"))));
 
     private static final DescribedPredicate<JavaMethodCall> READS_THE_WALL_CLOCK = describe("read the wall clock",
             call -> call.getTargetOwner().getPackageName().startsWith("java.time") && call.getName().equals("now")

@@ -4,6 +4,7 @@ import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.Logging;
 import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.Terminals;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
@@ -90,10 +91,12 @@ public final class ServerCommand extends CliCommand {
             LoggerFactory.getLogger(ServerCommand.class).info("Keelson listens at {}", server.baseUrl());
         } else {
             note("Keelson listens at " + server.baseUrl());
-            String link = server.dashboardLink();
+            String link = Terminals.interactive() ? server.dashboardLink() : null;
             if (link != null) {
                 note("Dashboard, for one sign-in within a minute: " + link);
-                note("Another link: " + ProgramName.current() + " open");
+            }
+            if (chosen.http().dashboard()) {
+                note((link == null ? "Link to the dashboard: " : "Another link: ") + ProgramName.current() + " open");
             }
             note("API key: " + (chosen.keys().bootstrapText() == null ? keyFile(chosen) : "the bootstrap key"));
             note("Press Ctrl-C to stop");

@@ -59,7 +59,7 @@ public final class LocalArtifactStore implements ArtifactStore {
 
     /** @param root made when it does not exist; belongs to the store alone */
     public LocalArtifactStore(Path root, long maxBytes) throws IOException {
-        this.root = Files.createDirectories(root).toRealPath();
+        this.root = PrivateFolders.createAll(root).toRealPath();
         this.staging = new StagingDirectory(this.root.resolve("incoming"));
         this.maxBytes = maxBytes;
     }
@@ -206,7 +206,7 @@ public final class LocalArtifactStore implements ArtifactStore {
         }
         makeFolders(parent(folder));
         try {
-            Files.createDirectory(folder);
+            PrivateFolders.create(folder);
             sync(parent(folder));
         } catch (FileAlreadyExistsException e) {
             // another step of the run made it at the same time

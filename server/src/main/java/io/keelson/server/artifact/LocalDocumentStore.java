@@ -21,7 +21,7 @@ final class LocalDocumentStore implements DocumentStore {
 
     /** @param root made when it does not exist */
     LocalDocumentStore(Path root) throws IOException {
-        this.root = Files.createDirectories(root).toRealPath();
+        this.root = PrivateFolders.createAll(root).toRealPath();
     }
 
     @Override

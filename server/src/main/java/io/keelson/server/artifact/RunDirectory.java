@@ -46,7 +46,7 @@ final class RunDirectory implements DocumentStore.Writing {
     /** Null while another process has it. */
     static @Nullable RunDirectory open(Path folder) throws IOException {
         boolean created = !Files.isDirectory(folder);
-        Files.createDirectories(folder);
+        PrivateFolders.createAll(folder);
         if (created) {
             sync(Objects.requireNonNull(folder.getParent()));
         }
@@ -136,7 +136,7 @@ final class RunDirectory implements DocumentStore.Writing {
     private Path made(String name) throws IOException {
         Path inner = folder.resolve(name);
         if (!Files.isDirectory(inner)) {
-            Files.createDirectory(inner);
+            PrivateFolders.create(inner);
             sync(folder);
         }
         return inner;
@@ -146,7 +146,7 @@ final class RunDirectory implements DocumentStore.Writing {
     @Override
     public void shelve(int attempt) throws IOException {
         Path shelf = made(ATTEMPTS).resolve(String.valueOf(attempt));
-        Files.createDirectories(shelf);
+        PrivateFolders.createAll(shelf);
         for (String name : new String[] {"steps", "manifest.json", "status.json"}) {
             try {
                 Files.move(folder.resolve(name), shelf.resolve(name), StandardCopyOption.ATOMIC_MOVE);

@@ -26,12 +26,12 @@ final class StagingDirectory {
     private final FileLock lock;
 
     StagingDirectory(Path all) throws IOException {
-        Files.createDirectories(all);
+        PrivateFolders.createAll(all);
         removeLeftovers(all);
         Path made;
         FileLock taken;
         do {
-            made = Files.createDirectory(all.resolve(UUID.randomUUID().toString()));
+            made = PrivateFolders.create(all.resolve(UUID.randomUUID().toString()));
             taken = lock(made);
         } while (taken == null);
         folder = made;

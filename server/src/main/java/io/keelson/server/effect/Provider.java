@@ -1,6 +1,7 @@
 package io.keelson.server.effect;
 
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.outbound.OutboundRefusedException;
@@ -126,7 +127,7 @@ public final class Provider {
 
     private static @Nullable ObjectNode object(OutboundResponse answer) {
         try {
-            return Json.read(answer.body()) instanceof ObjectNode object
+            return OutsideJson.read(answer.body()) instanceof ObjectNode object
                     && SafeText.clean(object) instanceof ObjectNode clean ? clean : null;
         } catch (JacksonException e) {
             return null;

@@ -3,6 +3,7 @@ package io.keelson.server.expr;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.server.compute.Computation;
+import io.keelson.server.json.JsonSize;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -127,7 +128,7 @@ public final class Expressions {
      * type (null when it gives none), any other string is interpolated, where values that are not text stand as JSON.
      * Field names are left alone. All expressions of one tree share one set of bounds.
      *
-     * @throws ExpressionException when one cannot be parsed, fails, gives several values, or goes over its bounds
+     * @throws ExpressionException when one cannot be parsed, fails, gives several values, or goes over its bounds; {@code OUTPUT_INVALID} for a value of too many levels
      */
     public JsonNode resolve(JsonNode template, JsonNode scope) {
         Usage usage = usage(template);
@@ -151,8 +152,13 @@ public final class Expressions {
     }
 
     private JsonNode resolve(JsonNode template, JsonNode scope, ExpressionLimits within) {
-        return bounded(within, () -> walk(template,
+        JsonNode value = bounded(within, () -> walk(template,
                 new Evaluation(programs, within, scope), 0));
+        if (JsonSize.isTooDeep(value)) {
+            throw new ExpressionException("OUTPUT_INVALID",
+                    "the result has more than " + JsonSize.MAX_DEPTH + " nested objects and arrays");
+        }
+        return value;
     }
 
     private <T> T handedOver(Tenant whom, ScopedValue.CallableOp<T, ExpressionException> evaluation) {

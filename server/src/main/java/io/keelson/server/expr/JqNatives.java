@@ -21,6 +21,10 @@ import tools.jackson.databind.node.ObjectNode;
 /** The functions that are written in Java, by {@code name/arguments}. */
 final class JqNatives {
 
+    /** Characters of a JSON text beside which a value or a member begins, and the memory that it takes at least. */
+    private static final String VALUE_MARKS = ",:[{";
+    private static final long MARK_BYTES = 40;
+
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final Map<String, JqFunction.Native> ALL = new HashMap<>();
 
@@ -342,6 +346,8 @@ final class JqNatives {
         if (text.equals("nan") || text.equals("NaN") || text.equals("-NaN")) {
             return NODES.numberNode(Double.NaN);
         }
+        long values = text.chars().filter(each -> VALUE_MARKS.indexOf(each) >= 0).count();
+        EvaluationBudget.CURRENT.get().checkValue(values * MARK_BYTES);
         try {
             return Json.read(text);
         } catch (JacksonException e) {

@@ -25,7 +25,6 @@ import io.keelson.server.http.support.KnownHosts;
 import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Observed;
 import io.keelson.server.http.support.QueryParameters;
-import io.keelson.server.http.support.RequestBodyBudget;
 import io.keelson.server.http.support.RequestListener;
 import io.keelson.server.http.support.RequestRate;
 import io.keelson.server.http.support.RequestSchema;
@@ -36,6 +35,7 @@ import io.keelson.server.http.support.ShutdownSignal;
 import io.keelson.server.http.support.TimedInputStream;
 import io.keelson.server.http.support.WatchedConnector;
 import io.keelson.server.http.support.WebPages;
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.log.LogContext;
 import io.keelson.server.web.Dashboard;
 import java.io.IOException;
@@ -64,6 +64,7 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The HTTP API of one server: each request on a virtual thread of its own. */
@@ -71,8 +72,10 @@ public final class HttpServer implements AutoCloseable {
 
     private static final String METHOD_OVERRIDE = "X-HTTP-Method-Override";
     private static final int HEADER_BYTES = 16 << 10;
-    /** Maximum bodies of the largest size at a time, or more smaller ones. */
+    /** Maximum bodies of the largest size at a time, or more smaller ones, where the heap is small. */
     private static final int LARGEST_BODIES = 4;
+    /** Part of the heap for bodies and their trees. */
+    private static final int HEAP_PART = 4;
     private static final long IDLE_MARGIN_MILLIS = 15_000;
     /** Connections that wait to be accepted; the system may allow fewer. */
     private static final int BACKLOG = 1_024;
@@ -82,7 +85,7 @@ public final class HttpServer implements AutoCloseable {
     private final ShutdownSignal shutdown = new ShutdownSignal();
     private final KnownHosts hosts;
     private final Authenticator authenticator;
-    private final RequestBodyBudget budget;
+    private final DocumentMemory memory;
     private final Computation computation;
     private final Idempotency idempotency;
     private final RequestListener requestListener;
@@ -104,7 +107,8 @@ public final class HttpServer implements AutoCloseable {
     public HttpServer(HttpOptions options, ApiServices services, Observed observed) {
         this.requestListener = observed.requestListener();
         this.options = options;
-        this.budget = new RequestBodyBudget((long) LARGEST_BODIES * options.maxBodyBytes());
+        this.memory = new DocumentMemory(Math.max((long) LARGEST_BODIES * options.maxBodyBytes(),
+                Runtime.getRuntime().maxMemory() / HEAP_PART));
         this.computation = services.work().computation();
         this.idempotency = new Idempotency(services.database(), services.runs().keys());
         SessionCookie cookie = new SessionCookie(options.publicUrl());
@@ -320,14 +324,19 @@ public final class HttpServer implements AutoCloseable {
         ApiResponse response;
         TimedInputStream timedInputStream = arriving(context);
         UUID workspace = caller == null ? null : caller.workspaceId();
-        try (Body body = new Body(context.req(), timedInputStream, options.maxBodyBytes(), budget, workspace,
+        try (Body body = new Body(context.req(), timedInputStream, options.maxBodyBytes(), memory, workspace,
                 computation)) {
-            response = answer(route, new ApiRequest(context, caller, body, schemas.get(route),
-                    Objects.requireNonNull(parameters.get(route))));
+            ApiRequest request = new ApiRequest(context, caller, body, schemas.get(route),
+                    Objects.requireNonNull(parameters.get(route)));
+            response = body.<ApiResponse, Exception>within(() -> answer(route, request));
         } catch (Throwable failure) {
             response = refused(failure, route, context, caller);
         }
-        ResponseWriter.send(context, response, timedInputStream);
+        try {
+            ResponseWriter.send(context, response, timedInputStream);
+        } catch (JacksonException failure) {
+            ResponseWriter.send(context, refused(failure, route, context, caller), timedInputStream);
+        }
     }
 
     private TimedInputStream arriving(Context context) throws IOException {

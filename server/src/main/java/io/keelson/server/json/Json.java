@@ -12,10 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.StreamReadConstraints;
-import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.StreamReadException;
-import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
@@ -34,21 +31,6 @@ public final class Json {
     public static final JsonMapper MAPPER = JsonMapper.builder()
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
-
-    /** Deeper documents of clients are rejected, because all readers of a tree are recursive. */
-    private static final int MAX_DEPTH = 200;
-
-    /** Values, keys and brackets of one document; bounds the memory that a tree of many tiny values takes. */
-    private static final long MAX_TOKENS = 2_000_000;
-
-    private static final int MAX_NUMBER_LENGTH = 100;
-
-    private static final JsonMapper STRICT = JsonMapper.builder(JsonFactory.builder()
-            .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).maxTokenCount(MAX_TOKENS)
-                    .maxNumberLength(MAX_NUMBER_LENGTH).build())
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build())
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'")
             .withZone(ZoneOffset.UTC);
@@ -72,28 +54,21 @@ public final class Json {
 
     private Json() {}
 
-    /** @throws tools.jackson.core.JacksonException when it is no JSON */
+    /**
+     * A document of our own, or one that was checked when it was stored. {@link OutsideJson} reads all others.
+     *
+     * @throws tools.jackson.core.JacksonException when it is no JSON
+     */
     public static JsonNode read(String text) {
         try (JsonParser parser = MAPPER.createParser(text)) {
             return read(MAPPER, parser);
         }
     }
 
-    /** @throws tools.jackson.core.JacksonException when it is no JSON */
+    /** The same. */
     public static JsonNode read(byte[] bytes) {
         try (JsonParser parser = MAPPER.createParser(bytes)) {
             return read(MAPPER, parser);
-        }
-    }
-
-    /**
-     * A client's document: exactly one, without duplicate keys, of bounded depth and size.
-     *
-     * @throws tools.jackson.core.JacksonException when it is no such document
-     */
-    public static JsonNode readStrict(byte[] bytes) {
-        try (JsonParser parser = STRICT.createParser(bytes)) {
-            return read(STRICT, parser);
         }
     }
 

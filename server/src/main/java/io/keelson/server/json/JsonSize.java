@@ -5,7 +5,23 @@ import tools.jackson.databind.JsonNode;
 /** How long a tree is as JSON text, without making the text. */
 public final class JsonSize {
 
+    /**
+     * The deepest value that is stored: a document has at most 200 levels, and those around a value in a list, a request or an
+     * answer count as well.
+     */
+    public static final int MAX_DEPTH = 180;
+
     private JsonSize() {}
+
+    /** Whether more than {@value #MAX_DEPTH} objects and arrays are within each other. */
+    public static boolean isTooDeep(JsonNode value) {
+        return isDeeper(value, MAX_DEPTH);
+    }
+
+    private static boolean isDeeper(JsonNode value, int depth) {
+        return value.isContainer()
+                && (depth == 0 || value.valueStream().anyMatch(each -> isDeeper(each, depth - 1)));
+    }
 
     /** Chars of the compact text, escapes not counted; stops early with some number above {@code limit}. */
     public static long chars(JsonNode node, long limit) {

@@ -18,7 +18,7 @@ public final class BusySystems {
     private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
     private static final Duration LONGEST_DELAY = Duration.ofMinutes(1);
     /** Longest time without a probe, even if the system asks for more. */
-    private static final Duration LONGEST_SILENCE = Duration.ofHours(1);
+    private static final Duration LONGEST_SILENCE = Duration.ofMinutes(5);
     /** How long a call waits for the probe before its step goes back to the queue. */
     private static final Duration PROBE_WAIT = Duration.ofSeconds(5);
     private static final int MAX_DOUBLINGS = 6;
@@ -122,7 +122,7 @@ public final class BusySystems {
          * The system is busy: further calls do not pass before its time.
          *
          * @param retryAfter the time that it has asked for; null when it has not. Never less than a second, doubled with each
-         *                   probe in a row up to a minute
+         *                   probe in a row up to a minute; never more than five minutes
          * @return to be thrown, so that the step goes back to the queue
          */
         public HandBackException busy(@Nullable Duration retryAfter, String message) {
@@ -149,8 +149,7 @@ public final class BusySystems {
                 }
                 pause.outOfOrder = outOfOrder;
                 Duration delay = delay(pause.times, retryAfter);
-                Duration silence = delay.compareTo(LONGEST_SILENCE) < 0 ? delay : LONGEST_SILENCE;
-                long openAt = nanos.getAsLong() + silence.toNanos();
+                long openAt = nanos.getAsLong() + delay.toNanos();
                 pause.openAt = openAt - pause.openAt > 0 ? openAt : pause.openAt;
                 probed.signalAll();
                 return new HandBackException(new Busy(system, code, delay), message);
@@ -181,6 +180,7 @@ public final class BusySystems {
     private static Duration delay(int times, @Nullable Duration retryAfter) {
         Duration least = FIRST_DELAY.multipliedBy(1L << Math.min(times, MAX_DOUBLINGS));
         least = least.compareTo(LONGEST_DELAY) < 0 ? least : LONGEST_DELAY;
-        return retryAfter == null || retryAfter.compareTo(least) < 0 ? least : retryAfter;
+        Duration asked = retryAfter == null || retryAfter.compareTo(least) < 0 ? least : retryAfter;
+        return asked.compareTo(LONGEST_SILENCE) < 0 ? asked : LONGEST_SILENCE;
     }
 }

@@ -181,7 +181,7 @@ public final class ToolCatalog {
      * Executes a tool of the call's workspace with its input checked before, and its output made storable and bounded after.
      *
      * @throws ToolFailure the tool's own, or {@code TOOL_UNKNOWN}, {@code TOOL_INPUT_INVALID},
-     *     {@code OUTPUT_TOO_LARGE}
+     *     {@code OUTPUT_TOO_LARGE}, {@code OUTPUT_INVALID} for an output of too many levels
      * @throws HandBackException the tool's own
      */
     public ToolResult execute(String name, ToolCall call) throws ToolFailure, InterruptedException {
@@ -199,6 +199,10 @@ public final class ToolCatalog {
         if (JsonSize.chars(result.output(), MAX_OUTPUT_CHARS) > MAX_OUTPUT_CHARS) {
             throw ToolFailure.permanent("OUTPUT_TOO_LARGE", "the output of " + name + " is longer than "
                     + MAX_OUTPUT_CHARS + " characters; narrow the call or write an artifact").spending(result.usage());
+        }
+        if (JsonSize.isTooDeep(result.output())) {
+            throw ToolFailure.permanent("OUTPUT_INVALID", "the output of " + name + " has more than "
+                    + JsonSize.MAX_DEPTH + " nested objects and arrays").spending(result.usage());
         }
         return new ToolResult(SafeText.clean(result.output()), result.usage(), result.artifacts(),
                 result.proposals());

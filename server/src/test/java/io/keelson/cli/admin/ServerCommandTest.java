@@ -69,7 +69,8 @@ class ServerCommandTest {
         Result ended = server.end();
         assertThat(ended.code()).isEqualTo(143);
         assertThat(ended.err()).contains("Keelson listens at http://127.0.0.1:", data().resolve("api-key").toString(),
-                "/ui/#code=");
+                "Link to the dashboard: keelson open");
+        assertThat(ended.err()).as("signs in whoever reads a log").doesNotContain("#code=");
         assertThat(keelson("run", mission("plan: {tasks: []}"), "--detach").err()).contains("[NO_SERVER]");
         assertThat(keelson("run", "absent.yaml").err()).contains("[FILE_NOT_FOUND]");
     }

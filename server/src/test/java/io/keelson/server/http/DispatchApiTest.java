@@ -595,6 +595,52 @@ class DispatchApiTest {
         api.awaitState(run, "completed");
     }
 
+    /** A value of more levels could not be written within a list. */
+    @Test
+    void outputOfTooManyLevelsIsRefusedAndAListOmitsAStoredOne() {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode step = claimOne("w");
+        String deep = "[".repeat(181) + "]".repeat(181);
+        ApiServer.Answer refused = api.post("/api/v1/dispatch/complete", "{\"worker_id\": \"w\", \"items\": ["
+                + item(step, ", \"output\": " + deep) + "]}");
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("OUTPUT_INVALID");
+        assertThat(refused.json().get("pointer").stringValue()).isEqualTo("/items/0/output");
+        assertThat(report("complete", step, ", \"output\": [1]").get("status").stringValue()).isEqualTo("ok");
+
+        String stored = "[".repeat(500) + "]".repeat(500);
+        api.sql("update task_steps set output = '" + stored + "' where run_id = '" + run.substring(
+                run.indexOf('_') + 1) + "'");
+        JsonNode listed = items(api.get("/api/v1/runs/" + run + "/steps")).getFirst();
+        assertThat(listed.get("output").isNull()).isTrue();
+        assertThat(listed.get("omitted").valueStream().map(JsonNode::stringValue)).containsExactly("output");
+        api.awaitState(run, "completed");
+        api.sql("update orchestration_runs set output = '" + stored + "' where id = '" + run.substring(
+                run.indexOf('_') + 1) + "'");
+        ApiServer.Answer one = api.get("/api/v1/runs/" + run);
+        assertThat(one.status()).isEqualTo(500);
+        assertThat(one.json().get("code").stringValue()).isEqualTo("INTERNAL_ERROR");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cbc", "!", "a===", "YWJj\\n"})
+    void artifactThatIsNotBase64RejectsItsItemOnly(String content) {
+        api.create(ApiServer.REMOTE);
+        api.create(ApiServer.REMOTE);
+        JsonNode bad = claimOne("w");
+        JsonNode good = claimOne("w");
+
+        List<JsonNode> answers = items(api.post("/api/v1/dispatch/complete", "{\"worker_id\": \"w\", \"items\": ["
+                + item(bad, ", \"output\": 1, \"artifacts\": [{\"name\": \"a\", \"content_type\": \"text/plain\","
+                        + " \"content_base64\": \"" + content + "\"}]")
+                + ", " + item(good, ", \"output\": 1") + "]}"));
+
+        assertThat(answers).extracting(answer -> answer.get("status").stringValue()).containsExactly("rejected", "ok");
+        assertThat(answers.getFirst().get("code").stringValue()).isEqualTo("INVALID_VALUE");
+        assertThat(answers.getFirst().get("pointer").stringValue()).isEqualTo("/items/0/artifacts/0/content_base64");
+        assertThat(report("complete", bad, ", \"output\": 1").get("status").stringValue()).isEqualTo("ok");
+    }
+
     @Test
     void everyItemHasItsAnswerInOrder() {
         String run = api.create(ApiServer.REMOTE);

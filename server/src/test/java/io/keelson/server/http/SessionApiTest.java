@@ -95,6 +95,17 @@ class SessionApiTest {
     }
 
     @Test
+    void sessionMakesNoLinkThatWouldOutliveIt() {
+        ApiServer.Answer session = signIn();
+
+        ApiServer.Answer link = api.post("/api/v1/sessions/links", "{}", "Authorization", "", "Cookie",
+                cookie(session), "Sec-Fetch-Site", "same-origin");
+
+        assertThat(link.status()).isEqualTo(403);
+        assertThat(link.json().get("code").stringValue()).isEqualTo("KEY_REQUIRED");
+    }
+
+    @Test
     void pagesOfOtherOriginsChangeNothing() {
         ApiServer.Answer session = signIn();
         String own = api.url().toString();

@@ -14,6 +14,7 @@ import io.keelson.core.run.Seconds;
 import io.keelson.core.run.StepError;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.log.LogContext;
 import io.keelson.server.tool.CreditHolds;
 import io.keelson.server.tool.HandBackException;
@@ -202,7 +203,7 @@ public final class LocalExecutor {
                 enterPhase(preparing);
             }
             try {
-                Command report = execute();
+                Command report = DocumentMemory.forAnswers(execution.workspaceId(), this::execute);
                 if (report != null) {
                     report(report);
                 }

@@ -7,6 +7,7 @@ import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.live.LiveTexts;
 import io.keelson.server.secret.Redaction;
@@ -123,6 +124,8 @@ public final class ToolRunner {
         } catch (HandBackException e) {
             HandBackException.Busy busy = e.busy();
             throw busy == null ? e : new HandBackException(busy, redaction.text(String.valueOf(e.getMessage())));
+        } catch (DocumentMemory.FullException e) {
+            throw ToolFailure.infrastructure("ANSWER_NOT_READ", execution.tool() + ": " + e.getMessage());
         } catch (RuntimeException e) {
             if (databaseUnavailable(e)) {
                 throw e;

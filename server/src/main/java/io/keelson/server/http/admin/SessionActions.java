@@ -47,7 +47,11 @@ public final class SessionActions {
         table.deleteByAnyKey("/sessions/{id}", this::end);
     }
 
+    /** A session would outlive its end by a link that it made. */
     private ApiResponse link(ApiRequest request, NewLink body) {
+        if (request.sessionId() != null) {
+            throw ApiProblem.of(ErrorCode.KEY_REQUIRED, "a session makes no links: send an API key");
+        }
         SessionStore.Link link = sessions.link(request.workspace(), request.keyId(),
                 wanted(body.scopes, request.scopes()));
         return secret(201, Json.object().put("code", link.code())

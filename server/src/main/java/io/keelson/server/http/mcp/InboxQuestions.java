@@ -5,8 +5,10 @@ import io.keelson.server.http.inbox.InboxDecisions;
 import io.keelson.server.http.inbox.InboxItems;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.run.read.InboxReader.Filter;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -128,7 +130,7 @@ public record InboxQuestions(InboxItems items, InboxDecisions decisions) {
 
     private static JsonNode json(JsonNode item, String text) {
         try {
-            return Json.read(text);
+            return OutsideJson.read(text.getBytes(StandardCharsets.UTF_8));
         } catch (JacksonException e) {
             throw RpcError.invalid("the answer to " + key(item) + " must be JSON by the schema of the question");
         }

@@ -9,6 +9,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.SessionCookie;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.mcp.wire.JsonRpc;
 import io.keelson.server.mcp.wire.Mcp;
@@ -57,7 +58,7 @@ public final class McpEndpoint {
         byte[] body = request.body().bytes();
         JsonNode message;
         try {
-            message = Json.readStrict(body);
+            message = OutsideJson.readStrict(body);
         } catch (JacksonException e) {
             return refused(RpcError.malformed(Mcp.PARSE_ERROR, "the body is not JSON"), null);
         }

@@ -67,7 +67,7 @@ public final class McpTasks {
     ObjectNode result(Incoming incoming) throws InterruptedException {
         UUID id = id(incoming);
         incoming.require(Scope.RUNS_READ);
-        incoming.request().body().close();
+        incoming.request().body().release();
         try (RunEndPoll.Awaited end = ends.of(id)) {
             end.reached(incoming.request(), timeout);
         }

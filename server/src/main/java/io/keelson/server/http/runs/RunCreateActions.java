@@ -12,7 +12,9 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.RunEndPoll;
 import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.http.support.RunSubmissions.Submitted;
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
@@ -35,6 +37,8 @@ public final class RunCreateActions {
 
     private static final String JSON = "application/json";
     private static final String YAML = "application/yaml";
+    /** Estimated memory of a tree, by the bytes of its YAML. */
+    private static final long YAML_TREE = 24;
 
     private final RecipeMissions missions;
     private final Ids ids;
@@ -70,7 +74,7 @@ public final class RunCreateActions {
         Submitted submitted;
         try (RunEndPoll.Awaited end = ends.of(id)) {
             submitted = submit(request, id, mission);
-            request.body().close();
+            request.body().release();
             if (submitted.created() && !RunSubmissions.repeated(request)) {
                 end.next(request, wait);
                 return answer(request, submitted);
@@ -183,8 +187,14 @@ public final class RunCreateActions {
         Format format = format(body);
         byte[] bytes = body.bytes();
         return switch (format) {
-            case YAML -> RunSubmissions.value(body.computed(() -> Documents.read(bytes, format)));
-            case JSON -> RunSubmissions.value(Documents.read(bytes, format));
+            case YAML -> {
+                DocumentMemory.take(YAML_TREE * bytes.length);
+                yield RunSubmissions.value(body.computed(() -> Documents.read(bytes, format)));
+            }
+            case JSON -> {
+                OutsideJson.reserve(bytes);
+                yield RunSubmissions.value(Documents.read(bytes, format));
+            }
         };
     }
 

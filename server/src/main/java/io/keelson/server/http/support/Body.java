@@ -2,13 +2,16 @@ package io.keelson.server.http.support;
 
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.compute.Computation;
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
@@ -21,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * The body of a request, read once and never further than the limit. On close it gives its memory back. A
- * call that waits closes it before the wait.
+ * call that waits releases it before the wait.
  */
 public final class Body implements AutoCloseable {
 
@@ -35,23 +38,22 @@ public final class Body implements AutoCloseable {
     private final HttpServletRequest request;
     private final InputStream content;
     private final int maxBytes;
-    private final RequestBodyBudget budget;
+    private final DocumentMemory.Share memory;
     private final @Nullable UUID workspace;
     private final Computation computation;
     private byte @Nullable [] bytes;
-    private long taken;
 
     /**
      * @param content the request's, as it arrives
      * @param workspace of the caller; null for an open route
      */
-    public Body(HttpServletRequest request, InputStream content, int maxBytes, RequestBodyBudget budget,
+    public Body(HttpServletRequest request, InputStream content, int maxBytes, DocumentMemory memory,
             @Nullable UUID workspace,
             Computation computation) {
         this.request = request;
         this.content = content;
         this.maxBytes = maxBytes;
-        this.budget = budget;
+        this.memory = memory.share(workspace, Duration.ZERO);
         this.workspace = workspace;
         this.computation = computation;
     }
@@ -76,8 +78,7 @@ public final class Body implements AutoCloseable {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] piece = new byte[BUFFER_SIZE];
         for (int length = source.read(piece); length >= 0; length = source.read(piece)) {
-            budget.take(workspace, length);
-            taken += length;
+            memory.take(length);
             all.write(piece, 0, length);
             if (all.size() > maxBytes) {
                 throw tooLarge();
@@ -86,21 +87,32 @@ public final class Body implements AutoCloseable {
         return all.toByteArray();
     }
 
+    /** Does the request's work: its readings of documents take their memory with the body's. */
+    public <T, X extends Throwable> T within(ScopedValue.CallableOp<T, X> work) throws X {
+        return memory.within(work);
+    }
+
+    /** Gives the memory back before the request ends, for a call that waits. */
+    public void release() {
+        memory.giveBackAll();
+        bytes = null;
+    }
+
     @Override
     public void close() {
-        budget.giveBack(workspace, taken);
-        taken = 0;
+        memory.close();
         bytes = null;
     }
 
     /** The document, an empty object when there is no body. */
     JsonNode json() throws IOException {
-        if (bytes().length == 0) {
+        byte[] document = bytes();
+        if (document.length == 0) {
             return Json.object();
         }
         requireType("application/json");
         try {
-            return Json.readStrict(bytes());
+            return OutsideJson.readStrict(document);
         } catch (JacksonException e) {
             throw malformed(e);
         }

@@ -22,6 +22,7 @@ public enum ErrorCode {
     WORKSPACE_MISMATCH(403, "API key of another workspace"),
     WORKSPACE_CLOSED(403, "Workspace closed"),
     SCOPE_MISSING(403, "Missing scope"),
+    KEY_REQUIRED(403, "API key required"),
     CROSS_SITE_REQUEST(403, "Request from another site"),
     ROUTE_NOT_FOUND(404, "Route not found"),
     RUN_NOT_FOUND(404, "Run not found"),

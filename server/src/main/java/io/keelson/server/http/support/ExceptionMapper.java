@@ -2,6 +2,7 @@ package io.keelson.server.http.support;
 
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.json.DocumentMemory;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.concurrent.CompletionException;
@@ -28,6 +29,8 @@ public final class ExceptionMapper {
             case ExecutionException e when e.getCause() != null -> refusal(e.getCause(), request);
             case Commands.Overloaded e -> ApiProblem.of(ErrorCode.OVERLOADED,
                     "too many commands wait to be committed; nothing was changed").header(RETRY_AFTER, RETRY_DELAY);
+            case DocumentMemory.FullException e -> ApiProblem.of(ErrorCode.OVERLOADED,
+                    "too many large requests are in progress; nothing was changed").header(RETRY_AFTER, RETRY_DELAY);
             case SQLException e -> refusal(new SqlFailure(e), request);
             case SqlFailure e when e.unavailable() -> refusedBy(e, request);
             case TimeoutException e -> unavailable(e, request);

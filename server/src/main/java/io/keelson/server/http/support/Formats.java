@@ -12,7 +12,6 @@ import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -41,7 +40,6 @@ final class Formats {
                     : invalid("must be a time with its offset (RFC 3339), such as 2026-01-31T12:00:00Z");
             case "day-or-time" -> isDayOrTime(text) ? null
                     : invalid("must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z");
-            case "byte" -> isBase64(text) ? null : invalid("is not base64");
             case "cron" ->
                 Cron.read(text) instanceof Cron.Reading.Refused(String why) ? new Flaw("INVALID_CRON", why) : null;
             case "time-zone" -> ZoneId.getAvailableZoneIds().contains(text) ? null
@@ -84,15 +82,6 @@ final class Formats {
             var _ = OffsetDateTime.parse(text);
             return TIME.matcher(text).matches();
         } catch (DateTimeException e) {
-            return false;
-        }
-    }
-
-    private static boolean isBase64(String text) {
-        try {
-            var _ = Base64.getDecoder().decode(text);
-            return true;
-        } catch (IllegalArgumentException e) {
             return false;
         }
     }

@@ -1,6 +1,7 @@
 package io.keelson.server.http.support;
 
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -23,7 +24,7 @@ final class RequestHash {
 
     private static byte[] canonical(byte[] bytes) {
         try {
-            return Json.write(Json.canonical(Json.readStrict(bytes)));
+            return Json.write(Json.canonical(OutsideJson.readStrict(bytes)));
         } catch (JacksonException e) {
             return bytes;
         }

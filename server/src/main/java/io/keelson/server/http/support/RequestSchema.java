@@ -10,7 +10,9 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.databind.BeanDescription;
 import tools.jackson.databind.DeserializationConfig;
@@ -74,7 +76,18 @@ public final class RequestSchema {
             throw ApiProblem.of(problems.values().stream().limit(MAX_PROBLEMS).toList());
         }
         current.shape.embed(object);
-        return BINDER.treeToValue(object, type);
+        try {
+            return BINDER.treeToValue(object, type);
+        } catch (JacksonException e) {
+            throw ApiProblem.of("INVALID_VALUE", pointer(e), "the value has not the form that is declared for it");
+        }
+    }
+
+    private static String pointer(JacksonException failure) {
+        return failure.getPath().stream()
+                .map(each -> "/" + (each.getPropertyName() == null ? String.valueOf(each.getIndex())
+                        : each.getPropertyName().replace("~", "~0").replace("/", "~1")))
+                .collect(Collectors.joining());
     }
 
     /** The schema, as it is checked. */

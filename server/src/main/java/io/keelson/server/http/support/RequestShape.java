@@ -62,6 +62,10 @@ record RequestShape(Map<String, RequestShape> members, @Nullable RequestShape ea
     /** The value in its normal form. Containers of described members are changed in place. */
     JsonNode normal(JsonNode value, String at, Report report) {
         if (free) {
+            if (JsonSize.isTooDeep(value)) {
+                report.problem("OUTPUT_INVALID", at,
+                        "has more than " + JsonSize.MAX_DEPTH + " nested objects and arrays");
+            }
             if (!storable(value)) {
                 report.problem("NUMBER_OUT_OF_RANGE", at, "contains a number beyond the range of a double");
             }

@@ -2,26 +2,35 @@ package io.keelson.server.http.support;
 
 import io.javalin.http.Context;
 import io.javalin.http.HandlerType;
-import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tools.jackson.core.JacksonException;
 
 /** Puts an answer on the wire. */
 public final class ResponseWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(ResponseWriter.class);
+    private static final byte[] NONE = {};
     private static final int BUFFER = 8 << 10;
     private static final int MAX_DRAINED = 1 << 20;
     private static final int MAX_LINGERED = 64 << 20;
 
     private ResponseWriter() {}
 
-    /** @param rest what has not been read of the request's body */
+    /**
+     * Sends an answer.
+     *
+     * @param rest what has not been read of the request's body
+     * @throws JacksonException when the document cannot be written; nothing has been sent then
+     */
     public static void send(Context context, ApiResponse response, TimedInputStream rest) throws IOException {
+        byte[] bytes = response.content() instanceof ApiResponse.Content.Document document
+                ? WrittenDocument.bytes(document.json())
+                : NONE;
         boolean whole = drained(rest, MAX_DRAINED);
         if (!whole) {
             context.header("Connection", "close");
@@ -30,7 +39,7 @@ public final class ResponseWriter {
         context.header("X-Content-Type-Options", "nosniff");
         switch (response.content()) {
             case null -> context.status(response.status());
-            case ApiResponse.Content.Document document -> send(context, response, document);
+            case ApiResponse.Content.Document document -> send(context, response, document.type(), bytes);
             case ApiResponse.Content.Stream stream -> send(context, response.status(), stream);
             case ApiResponse.Content.Live live -> send(context, response.status(), live);
         }
@@ -76,9 +85,7 @@ public final class ResponseWriter {
         return false;
     }
 
-    private static void send(Context context, ApiResponse response, ApiResponse.Content.Document document)
-            throws IOException {
-        byte[] bytes = Json.write(document.json());
+    private static void send(Context context, ApiResponse response, String type, byte[] bytes) throws IOException {
         if (!response.headers().containsKey("Cache-Control")) {
             context.header("Cache-Control", "private, no-cache");
         }
@@ -91,7 +98,7 @@ public final class ResponseWriter {
                 return;
             }
         }
-        context.status(response.status()).contentType(document.type()).result(Compression.of(context, bytes));
+        context.status(response.status()).contentType(type).result(Compression.of(context, bytes));
     }
 
     private static void send(Context context, int status, ApiResponse.Content.Stream stream) throws IOException {

@@ -16,7 +16,12 @@ import io.keelson.server.tool.ToolSpec;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.BiFunction;
@@ -31,6 +36,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class DispatchActions {
 
     private static final int MAX_LOG_LINES = 1_000;
+    private static final int BASE64_UNIT = 4;
 
     private final RemoteWork work;
     private final LongPoll poll;
@@ -45,8 +51,8 @@ public final class DispatchActions {
         table.post(Scope.WORK, "/dispatch/heartbeat", Heartbeats.class, (request, batch) -> answers(
                 work.heartbeat(request.workspace(), batch.workerId, map(batch.items, Heartbeat::beat))));
         table.post(Scope.WORK, "/dispatch/complete", Completions.class, this::complete);
-        table.post(Scope.WORK, "/dispatch/continue", Continuations.class, (request, batch) -> answers(
-                work.another(request.workspace(), batch.workerId, numbered(batch.items, Completion::completion))));
+        table.post(Scope.WORK, "/dispatch/continue", Continuations.class, (request, batch) -> completed(batch.items,
+                readable -> work.another(request.workspace(), batch.workerId, readable)));
         table.post(Scope.WORK, "/dispatch/fail", Failures.class, (request, batch) -> answers(
                 work.fail(request.workspace(), batch.workerId, numbered(batch.items, Failure::failure))));
         table.post(Scope.WORK, "/dispatch/release", Releases.class, (request, batch) -> answers(
@@ -113,7 +119,22 @@ public final class DispatchActions {
 
     record Heartbeats(String workerId, List<Heartbeat> items) {}
 
-    record InlineArtifact(String name, String contentType, byte[] contentBase64) {}
+    record InlineArtifact(String name, String contentType, String contentBase64) {
+
+        /** @throws IllegalArgumentException when it is not Base64 */
+        byte[] content() {
+            return Base64.getDecoder().decode(contentBase64);
+        }
+
+        boolean readable() {
+            try {
+                var _ = content();
+                return contentBase64.length() % BASE64_UNIT == 0;
+            } catch (IllegalArgumentException e) {
+                return false;
+            }
+        }
+    }
 
     record Upload(UUID uploadId) {}
 
@@ -152,8 +173,14 @@ public final class DispatchActions {
             return new RemoteWork.Completion(stepId, leaseEpoch, orNull(output), NewUsage.tokens(at, tokens, usage),
                     cost, model,
                     map(artifacts, each -> new RemoteWork.InlineArtifact(each.name, each.contentType,
-                            each.contentBase64)),
+                            each.content())),
                     map(uploads, Upload::uploadId), map(proposals, NewProposal::proposed));
+        }
+
+        /** The place of the first artifact whose content cannot be read; -1 for none. */
+        int unreadable() {
+            return IntStream.range(0, artifacts.size()).filter(i -> !artifacts.get(i).readable()).findFirst()
+                    .orElse(-1);
         }
     }
 
@@ -196,9 +223,29 @@ public final class DispatchActions {
         }
         RemoteWork.Continuation next = batch.next == null ? null
                 : new RemoteWork.Continuation(batch.next.tools, millis(batch.next.leaseMs));
-        return answers(
-                work.complete(request.workspace(), batch.workerId, numbered(batch.items, Completion::completion),
-                        next));
+        return completed(batch.items,
+                readable -> work.complete(request.workspace(), batch.workerId, readable, next));
+    }
+
+    /** Reports the items whose artifacts can be read, and rejects each other one by itself. */
+    private static ApiResponse completed(List<Completion> items,
+            Function<List<RemoteWork.Completion>, List<RemoteWork.Answer>> report) {
+        List<RemoteWork.Completion> readable = new ArrayList<>();
+        Map<Integer, ObjectNode> rejected = new HashMap<>();
+        for (int i = 0; i < items.size(); i++) {
+            Completion item = items.get(i);
+            int artifact = item.unreadable();
+            if (artifact < 0) {
+                readable.add(item.completion("/items/" + i));
+            } else {
+                rejected.put(i, document(new RemoteWork.Answer(item.stepId, "rejected", null, "INVALID_VALUE",
+                        "the content of an artifact is not Base64", null, null))
+                        .put("pointer", "/items/" + i + "/artifacts/" + artifact + "/content_base64"));
+            }
+        }
+        Iterator<RemoteWork.Answer> answers = report.apply(readable).iterator();
+        return Lists.whole(IntStream.range(0, items.size()).mapToObj(
+                i -> rejected.containsKey(i) ? rejected.get(i) : document(answers.next())).toList());
     }
 
     private static ApiResponse answers(List<RemoteWork.Answer> answers) {

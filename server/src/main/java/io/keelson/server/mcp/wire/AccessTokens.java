@@ -1,6 +1,7 @@
 package io.keelson.server.mcp.wire;
 
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.outbound.OutboundRefusedException;
 import io.keelson.server.outbound.OutboundRequest;
@@ -146,7 +147,7 @@ public final class AccessTokens {
         }
         JsonNode answer;
         try {
-            answer = Json.read(response.body());
+            answer = OutsideJson.readPassing(response.body());
         } catch (JacksonException e) {
             answer = Json.object();
         }

@@ -12,6 +12,18 @@ final class Answers {
 
     private Answers() {}
 
+    /** Whether it is a message of the protocol, as opposed to another JSON document such as a line of a log. */
+    static boolean isMessage(JsonNode document) {
+        return document.path("jsonrpc").asString("").equals("2.0")
+                && (document.has("method") || document.has("result") || document.has("error"));
+    }
+
+    /** The id of the request of ours that the response answers; -1 for none. */
+    static long answered(JsonNode response) {
+        JsonNode id = response.path("id");
+        return id.isIntegralNumber() && id.canConvertToLong() ? id.longValue() : -1;
+    }
+
     static void settle(JsonNode message, CompletableFuture<JsonNode> answer) {
         try {
             answer.complete(result(message));

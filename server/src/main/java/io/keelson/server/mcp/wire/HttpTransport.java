@@ -1,17 +1,17 @@
 package io.keelson.server.mcp.wire;
 
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
+import io.keelson.server.json.SseReader;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.outbound.OutboundRefusedException;
 import io.keelson.server.outbound.OutboundRequest;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -109,9 +110,11 @@ final class HttpTransport implements Transport {
 
     private JsonNode exchange(byte[] body, long id, Map<String, String> all, @Nullable String version,
             Duration timeout) throws McpException, InterruptedException {
+        DocumentMemory.Elsewhere memory = DocumentMemory.elsewhere();
         CompletableFuture<JsonNode> answer = outbound.stream(
                 new OutboundRequest("POST", url, all, body, timeout, MAX_MESSAGE), timeout,
-                (status, answered, in) -> read(id, status, answered, in, version));
+                (status, answered, in) -> memory
+                        .<JsonNode, Exception>read(() -> read(id, status, answered, in, version)));
         try {
             return answer.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
@@ -136,6 +139,8 @@ final class HttpTransport implements Transport {
             case ConnectException e -> McpException.unconnected("no connection: " + e.getMessage());
             case NoRouteToHostException e -> McpException.unconnected("no connection: " + e.getMessage());
             case SSLHandshakeException e -> McpException.unreachable("TLS handshake failed: " + e.getMessage());
+            case StreamConstraintsException e -> McpException.outOfBounds(e);
+            case DocumentMemory.FullException full -> throw full;
             case IOException e -> McpException.lost("the connection broke off: " + e.getMessage());
             default -> McpException.unreadable(String.valueOf(cause.getMessage()));
         };
@@ -161,7 +166,16 @@ final class HttpTransport implements Transport {
             throw McpException.unreadable("the answer is neither JSON nor a stream of events");
         }
         try {
-            return Answers.result(Json.read(in.readAllBytes()));
+            JsonNode message = OutsideJson.read(in);
+            if (!Answers.isMessage(message) || message.has("method")) {
+                throw McpException.unreadable("the answer is no response of JSON-RPC 2.0");
+            }
+            if (Answers.answered(message) != id && (message.has("result") || !message.path("id").isNull())) {
+                throw McpException.unreadable("the answer has the id of another request");
+            }
+            return Answers.result(message);
+        } catch (StreamConstraintsException e) {
+            throw McpException.outOfBounds(e);
         } catch (JacksonException e) {
             throw McpException.unreadable("the answer is not JSON");
         }
@@ -171,8 +185,8 @@ final class HttpTransport implements Transport {
     private McpException refusal(int status, Map<String, String> answered, InputStream in) throws IOException {
         JsonNode error = Json.object();
         try {
-            error = Json.read(in.readNBytes(MAX_ERROR_BODY)).path("error");
-        } catch (JacksonException e) {
+            error = OutsideJson.readPassing(in.readNBytes(MAX_ERROR_BODY)).path("error");
+        } catch (JacksonException | DocumentMemory.FullException e) {
             // no error of the protocol
         }
         if (status == NOT_FOUND && session != null) {
@@ -200,33 +214,33 @@ final class HttpTransport implements Transport {
     }
 
     private JsonNode stream(long id, InputStream in, @Nullable String version) throws IOException, McpException {
-        BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
-        StringBuilder data = new StringBuilder();
+        SseReader events = new SseReader(in);
         int asked = 0;
-        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            if (line.startsWith("data:")) {
-                data.append(data.isEmpty() ? "" : "\n").append(line.substring(line.startsWith("data: ") ? 6 : 5));
-            } else if (line.isEmpty() && !data.isEmpty()) {
-                JsonNode message = message(data.toString());
-                data.setLength(0);
-                if (message.has("method")) {
-                    asked += message.has("id") ? 1 : 0;
-                    if (asked > MAX_ASKED) {
-                        throw McpException
-                                .unreadable("the server asks more than " + MAX_ASKED + " times in one answer");
-                    }
-                    asked(message, version);
-                } else if (message.path("id").asLong(-1) == id) {
-                    return Answers.result(message);
+        for (byte[] data = events.next(); data != null; data = events.next()) {
+            JsonNode message = message(data);
+            if (!Answers.isMessage(message)) {
+                continue;
+            }
+            if (message.has("method")) {
+                asked += message.has("id") ? 1 : 0;
+                if (asked > MAX_ASKED) {
+                    throw McpException
+                            .unreadable("the server asks more than " + MAX_ASKED + " times in one answer");
                 }
+                asked(message, version);
+            } else if (Answers.answered(message) == id) {
+                OutsideJson.reserveGrown(message, 0);
+                return Answers.result(message);
             }
         }
         throw McpException.lost("the stream of events ended before the answer");
     }
 
-    private static JsonNode message(String data) throws McpException {
+    private static JsonNode message(byte[] data) throws McpException {
         try {
-            return Json.read(data);
+            return OutsideJson.readPassing(data);
+        } catch (StreamConstraintsException e) {
+            throw McpException.outOfBounds(e);
         } catch (JacksonException e) {
             throw McpException.unreadable("an event of the answer is not JSON");
         }

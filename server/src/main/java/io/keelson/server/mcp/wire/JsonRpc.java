@@ -2,6 +2,9 @@ package io.keelson.server.mcp.wire;
 
 import io.keelson.server.json.Json;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -36,6 +39,24 @@ public final class JsonRpc {
         }
         message.putObject("error").put("code", code).put("message", text);
         return message;
+    }
+
+    /** The id of a message that is too large for a tree; -1 when it is no number, or not found. */
+    static long id(byte[] message) {
+        try (JsonParser parser = Json.MAPPER.createParser(message)) {
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                if (token == JsonToken.PROPERTY_NAME) {
+                    boolean id = parser.currentName().equals("id");
+                    if (parser.nextToken() == JsonToken.VALUE_NUMBER_INT && id) {
+                        return parser.getLongValue();
+                    }
+                    parser.skipChildren();
+                }
+            }
+            return -1;
+        } catch (JacksonException e) {
+            return -1;
+        }
     }
 
     private static ObjectNode message() {

@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionService;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorCompletionService;
@@ -220,13 +222,14 @@ public final class McpClient implements AutoCloseable {
         return serverInfo;
     }
 
-    /** The server's tools as it describes them; at most {@value #MAX_TOOLS}, and as much as one message has. */
+    /** The server's tools as it describes them; at most {@value #MAX_TOOLS}, and as much as one message has. A cursor that comes again ends them. */
     public List<JsonNode> tools(Duration timeout) throws McpException, InterruptedException {
         List<JsonNode> tools = new ArrayList<>();
         if (!capabilities.has("tools")) {
             return tools;
         }
         @Nullable String cursor = null;
+        Set<String> cursors = new HashSet<>();
         long size = 0;
         for (int page = 0; page < MAX_PAGES && tools.size() < MAX_TOOLS; page++) {
             ObjectNode params = Json.object();
@@ -244,7 +247,7 @@ public final class McpClient implements AutoCloseable {
                     tools.add(each);
                 }
             });
-            if (!answer.path("nextCursor").isString()) {
+            if (!answer.path("nextCursor").isString() || !cursors.add(answer.get("nextCursor").stringValue())) {
                 return tools;
             }
             cursor = answer.get("nextCursor").stringValue();

@@ -1,7 +1,9 @@
 package io.keelson.server.mcp.wire;
 
+import io.keelson.server.json.Excerpt;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.exc.StreamConstraintsException;
 
 /** A request that has no usable answer. */
 public final class McpException extends Exception {
@@ -71,6 +73,12 @@ public final class McpException extends Exception {
     /** The answer is not of the protocol. */
     public static McpException unreadable(String message) {
         return new McpException("MCP_ANSWER_UNREADABLE", Outcome.LOST, false, 0, null, message);
+    }
+
+    /** The answer exceeds a bound of documents. Its repetition would, too. */
+    static McpException outOfBounds(StreamConstraintsException bound) {
+        return new McpException("OUTPUT_INVALID", Outcome.LOST, true, 0, null,
+                "the answer: " + Excerpt.firstLine(bound.getOriginalMessage()));
     }
 
     /** Neither this request nor any other is allowed, as this server's policy or the other one says. */

@@ -1,6 +1,7 @@
 package io.keelson.server.mcp.wire;
 
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.tool.builtin.InteractiveProcess;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
@@ -22,6 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -51,7 +53,7 @@ final class StdioTransport implements Transport {
     /** Why it carries nothing any more. */
     private volatile @Nullable String ended;
 
-    /** @param errors takes each line that the process writes to its standard error, and what it writes to its output that is no JSON */
+    /** @param errors takes each line that the process writes to its standard error, and what it writes to its output that is no message */
     StdioTransport(InteractiveProcess process, Consumer<String> errors) {
         this.process = process;
         this.errors = errors;
@@ -72,7 +74,9 @@ final class StdioTransport implements Transport {
         waiting.put(id, answer);
         try {
             send(JsonRpc.request(id, method, params));
-            return answer.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
+            JsonNode result = answer.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
+            OutsideJson.reserveGrown(result, 0);
+            return result;
         } catch (InterruptedException e) {
             cancel(id);
             throw e;
@@ -181,9 +185,13 @@ final class StdioTransport implements Transport {
     private boolean received(byte[] line) {
         JsonNode message;
         try {
-            message = Json.read(line);
-        } catch (JacksonException e) {
-            errors.accept("no JSON on standard output: "
+            message = message(line);
+        } catch (StreamConstraintsException e) {
+            CompletableFuture<JsonNode> answer = waiting.get(JsonRpc.id(line));
+            return answer != null && answer.completeExceptionally(McpException.outOfBounds(e));
+        }
+        if (message == null) {
+            errors.accept("no message on standard output: "
                     + new String(line, 0, Math.min(line.length, MAX_ERROR_LINE), StandardCharsets.UTF_8));
             return false;
         }
@@ -191,12 +199,24 @@ final class StdioTransport implements Transport {
             asked(message);
             return false;
         }
-        CompletableFuture<JsonNode> answer = waiting.get(message.path("id").asLong(-1));
+        CompletableFuture<JsonNode> answer = waiting.get(Answers.answered(message));
         if (answer == null) {
             return false;
         }
         Answers.settle(message, answer);
         return true;
+    }
+
+    /** Null for a line that is no message of the protocol. */
+    private static @Nullable JsonNode message(byte[] line) {
+        try {
+            JsonNode document = OutsideJson.readPassing(line);
+            return Answers.isMessage(document) ? document : null;
+        } catch (StreamConstraintsException e) {
+            throw e;
+        } catch (JacksonException e) {
+            return null;
+        }
     }
 
     /** A server's own request or notification. Neither sampling nor roots nor questions over an open connection are served. */

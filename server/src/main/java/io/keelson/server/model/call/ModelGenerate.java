@@ -7,6 +7,7 @@ import io.keelson.server.compute.Computation;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelRequest;
@@ -177,7 +178,7 @@ public final class ModelGenerate implements Tool {
         static Checked of(String text, DeclaredSchema schema) {
             JsonNode value;
             try {
-                value = Json.readStrict(text.getBytes(StandardCharsets.UTF_8));
+                value = OutsideJson.readStrict(text.getBytes(StandardCharsets.UTF_8));
             } catch (JacksonException e) {
                 return new Checked(null, List.of("the answer is not one JSON value: "
                         + Excerpt.firstLine(e.getOriginalMessage())));

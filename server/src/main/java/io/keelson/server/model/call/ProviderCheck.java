@@ -4,6 +4,7 @@ import io.keelson.core.money.Tokens;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.CallResult;
 import io.keelson.server.model.Finish;
@@ -195,7 +196,7 @@ public final class ProviderCheck {
                 List.of(), ToolChoice.NONE, NUMBER, MAX_OUTPUT_TOKENS), TextListener.NONE);
         boolean good;
         try {
-            good = fits(Json.readStrict(answer.text().getBytes(StandardCharsets.UTF_8)));
+            good = fits(OutsideJson.readStrict(answer.text().getBytes(StandardCharsets.UTF_8)));
         } catch (JacksonException e) {
             good = false;
         }

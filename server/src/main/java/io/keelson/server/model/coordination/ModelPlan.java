@@ -5,6 +5,7 @@ import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelRequest;
@@ -98,7 +99,7 @@ public final class ModelPlan implements Tool {
 
     private static ObjectNode plan(String text, ObjectNode known) {
         try {
-            JsonNode answer = Json.readStrict(text.getBytes(StandardCharsets.UTF_8));
+            JsonNode answer = OutsideJson.readStrict(text.getBytes(StandardCharsets.UTF_8));
             if (answer instanceof ObjectNode object) {
                 return isTemplate(object, known) ? ofTemplate(object) : object;
             }

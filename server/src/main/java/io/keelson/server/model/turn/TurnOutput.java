@@ -4,6 +4,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
@@ -130,7 +131,7 @@ final class TurnOutput {
     /** The JSON value in the text; null for none. */
     private static @Nullable JsonNode value(String text) {
         try {
-            return Json.readStrict(text.strip().getBytes(StandardCharsets.UTF_8));
+            return OutsideJson.readStrict(text.strip().getBytes(StandardCharsets.UTF_8));
         } catch (JacksonException e) {
             return null;
         }

@@ -1,7 +1,11 @@
 package io.keelson.server.model.wire;
 
 import io.keelson.core.money.Tokens;
+import io.keelson.server.json.DocumentMemory;
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
+import io.keelson.server.json.SseReader;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelClient;
@@ -24,6 +28,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -37,6 +42,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -52,6 +58,12 @@ public final class HttpModelClient implements ModelClient {
     private static final int EXCERPT = 200;
     /** Values of headers that are shorter are no keys, and may be words of a message. */
     private static final int SECRET = 8;
+    private static final int MAX_ERROR = 65_536;
+    private static final byte[] DONE = "[DONE]".getBytes(StandardCharsets.UTF_8);
+    /** Memory of a stream's document before it is counted. */
+    private static final int UNCOUNTED = 1 << 20;
+    /** Most memory of an event's tree, by its bytes. */
+    private static final int EVENT_TREE = 40;
     private static final Duration IDLE = Duration.ofMinutes(5);
     private static final Duration CANCEL = Duration.ofSeconds(30);
 
@@ -78,8 +90,8 @@ public final class HttpModelClient implements ModelClient {
         OutboundRequest sent = request(endpoint, "POST", wire.path(), timeout,
                 wire.body(endpoint, lowered.request(), stream), stream ? "text/event-stream" : "application/json");
         Exchange exchange = new Exchange(endpoint, lowered, listener);
-        CompletableFuture<ModelAnswer> reading = outbound.stream(sent,
-                stream && IDLE.compareTo(timeout) < 0 ? IDLE : timeout, exchange::read);
+        CompletableFuture<ModelAnswer> reading =
+                read(sent, stream && IDLE.compareTo(timeout) < 0 ? IDLE : timeout, exchange::read);
         return answer(reading, exchange, timeout);
     }
 
@@ -98,12 +110,20 @@ public final class HttpModelClient implements ModelClient {
     public void cancelStored(ModelEndpoint endpoint, String id) {
         OutboundRequest cancel =
                 request(endpoint, "POST", stored(id) + "/cancel", CANCEL, Json.object(), "application/json");
-        var _ = outbound.stream(cancel, CANCEL, (status, headers, body) -> status).whenComplete((status, failure) -> {
+        var _ = read(cancel, CANCEL, (status, headers, body) -> status).whenComplete((status, failure) -> {
             if (failure != null || status != OK) {
                 LOG.warn("the response {} could not be cancelled: {}", id,
                         failure == null ? "status " + status : failure.getMessage());
             }
         });
+    }
+
+    /** Reads the response on another thread, within the memory of this thread's work. */
+    private <T> CompletableFuture<T> read(OutboundRequest request, Duration idle,
+            OutboundClient.ResponseReader<T> reader) {
+        DocumentMemory.Elsewhere memory = DocumentMemory.elsewhere();
+        return outbound.stream(request, idle, (status, headers, body) -> memory
+                .<T, Exception>read(() -> reader.read(status, headers, body)));
     }
 
     private static String stored(String id) {
@@ -156,14 +176,15 @@ public final class HttpModelClient implements ModelClient {
 
         @Override
         public <T> CompletableFuture<T> begin(BackgroundAnswer.Reader<T> reader) {
-            return outbound.stream(
+            return HttpModelClient.this.read(
                     request(endpoint, "POST", new ResponsesWire().path(), timeout, body, "application/json"), timeout,
                     (status, headers, read) -> reader.read(status, exchange.document(status, headers, read)));
         }
 
         @Override
         public <T> CompletableFuture<T> fetch(String id, BackgroundAnswer.Reader<T> reader) {
-            return outbound.stream(request(endpoint, "GET", stored(id), timeout, null, "application/json"), timeout,
+            return HttpModelClient.this.read(request(endpoint, "GET", stored(id), timeout, null, "application/json"),
+                    timeout,
                     (status, headers, read) -> reader.read(status,
                             status == NOT_FOUND ? null : exchange.document(status, headers, read)));
         }
@@ -205,7 +226,7 @@ public final class HttpModelClient implements ModelClient {
             headers = received;
             String type = received.getOrDefault("content-type", "").toLowerCase(Locale.ROOT);
             if (status != OK) {
-                throw Failures.of(status, received, error(body.readAllBytes()), null, secrets, clock);
+                throw Failures.of(status, received, error(body.readNBytes(MAX_ERROR)), null, secrets, clock);
             }
             return readable(() -> type.startsWith("text/event-stream") ? answer(streamed(body))
                     : answer(json(type, body)));
@@ -216,7 +237,7 @@ public final class HttpModelClient implements ModelClient {
                 throws IOException, ModelException {
             headers = received;
             if (status != OK) {
-                throw Failures.of(status, received, error(body.readAllBytes()), null, secrets, clock);
+                throw Failures.of(status, received, error(body.readNBytes(MAX_ERROR)), null, secrets, clock);
             }
             return readable(() -> json(received.getOrDefault("content-type", "").toLowerCase(Locale.ROOT), body));
         }
@@ -234,7 +255,7 @@ public final class HttpModelClient implements ModelClient {
             if (!type.startsWith("application/json")) {
                 throw new UnreadableException("the answer has the content type '" + type + "'");
             }
-            JsonNode document = document(body.readAllBytes());
+            JsonNode document = document(body);
             seen = () -> document;
             return document;
         }
@@ -246,14 +267,19 @@ public final class HttpModelClient implements ModelClient {
                 throw Failures.of(STREAM_ERROR, headers, e.error(), usage(), secrets, clock);
             } catch (UnreadableException e) {
                 throw unreadable(String.valueOf(e.getMessage()));
+            } catch (DocumentMemory.FullException e) {
+                throw unreadable("the answer was not read: " + e.getMessage());
             } catch (JacksonException | ClassCastException e) {
                 throw unreadable("the answer does not follow the wire " + endpoint.wire().wire());
             }
         }
 
-        private JsonNode document(byte[] body) throws UnreadableException {
+        private JsonNode document(InputStream body) throws IOException, UnreadableException {
             try {
-                return Json.read(body);
+                return OutsideJson.read(body);
+            } catch (StreamConstraintsException e) {
+                throw new UnreadableException(
+                        "the answer exceeds a bound: " + Excerpt.firstLine(e.getOriginalMessage()));
             } catch (JacksonException e) {
                 throw new UnreadableException("the answer is not valid JSON");
             }
@@ -262,12 +288,12 @@ public final class HttpModelClient implements ModelClient {
         /** An error's body may be anything; a text is its message. */
         private JsonNode error(byte[] body) {
             try {
-                JsonNode read = Json.read(body);
+                JsonNode read = OutsideJson.readPassing(body);
                 JsonNode document = read.isArray() ? read.path(0) : read;
                 JsonNode error = document.path("error");
                 return error.isObject() ? error
                         : error.isString() ? Json.object().set("message", error) : document;
-            } catch (JacksonException e) {
+            } catch (JacksonException | DocumentMemory.FullException e) {
                 String text = new String(body, StandardCharsets.UTF_8).strip();
                 return Json.object().put("message", text.length() <= EXCERPT ? text : text.substring(0, EXCERPT));
             }
@@ -277,8 +303,10 @@ public final class HttpModelClient implements ModelClient {
             SseReader events = new SseReader(body);
             StreamedDocument document = wire.streamed();
             seen = document::document;
+            long kept = 0;
+            long added = 0;
             while (!document.complete()) {
-                String data = events.next();
+                byte[] data = events.next();
                 if (data == null && firstText < 0) {
                     throw new UnreadableException("the stream ended without an event");
                 }
@@ -288,9 +316,16 @@ public final class HttpModelClient implements ModelClient {
                 if (firstText < 0) {
                     firstText = elapsed();
                 }
-                String text = document.add(data.equals("[DONE]") ? Json.string(data) : Json.read(data));
+                String text = document.add(Arrays.equals(data, DONE) ? Json.string("[DONE]")
+                        : OutsideJson.readPassing(data));
                 if (!text.isEmpty()) {
                     listener.text(text);
+                }
+                added += data.length;
+                JsonNode grown = added > Math.max(kept, UNCOUNTED) / EVENT_TREE ? document.document() : null;
+                if (grown != null) {
+                    kept = OutsideJson.reserveGrown(grown, kept);
+                    added = 0;
                 }
             }
             JsonNode whole = document.document();

@@ -2,6 +2,7 @@ package io.keelson.server.model.wire;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.CallResult;
 import io.keelson.server.model.Finish;
@@ -269,7 +270,7 @@ final class MessagesWire implements Wire {
                 return;
             }
             try {
-                block.set("input", Json.readStrict(input.toString().getBytes(StandardCharsets.UTF_8)));
+                block.set("input", OutsideJson.readStrict(input.toString().getBytes(StandardCharsets.UTF_8)));
             } catch (JacksonException e) {
                 block.put("input", input.toString());
             }

@@ -2,6 +2,7 @@ package io.keelson.server.model.wire;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
@@ -40,7 +41,7 @@ final class WireJson {
     static Call call(String id, String name, String arguments) {
         try {
             JsonNode input = arguments.isBlank() ? Json.object()
-                    : Json.readStrict(arguments.getBytes(StandardCharsets.UTF_8));
+                    : OutsideJson.readStrict(arguments.getBytes(StandardCharsets.UTF_8));
             return new Call(id, name, input.isObject() ? input : null, arguments);
         } catch (JacksonException e) {
             return new Call(id, name, null, arguments);

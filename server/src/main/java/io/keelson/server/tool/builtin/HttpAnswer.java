@@ -1,7 +1,9 @@
 package io.keelson.server.tool.builtin;
 
-import io.keelson.server.json.Json;
+import io.keelson.server.json.Excerpt;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.outbound.OutboundResponse;
+import io.keelson.server.tool.ToolFailure;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -10,6 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -24,7 +27,8 @@ final class HttpAnswer {
 
     private HttpAnswer() {}
 
-    static ObjectNode toJson(String url, OutboundResponse response) {
+    /** @throws ToolFailure {@code OUTPUT_INVALID} for JSON beyond the bounds of documents */
+    static ObjectNode toJson(String url, OutboundResponse response) throws ToolFailure {
         ObjectNode answer = JsonNodeFactory.instance.objectNode().put("status", response.status()).put("url", url);
         ObjectNode headers = answer.putObject("headers");
         response.headers().forEach((name, value) -> {
@@ -50,9 +54,12 @@ final class HttpAnswer {
         return answer;
     }
 
-    private static @Nullable JsonNode parse(byte[] body) {
+    private static @Nullable JsonNode parse(byte[] body) throws ToolFailure {
         try {
-            return Json.read(body);
+            return OutsideJson.read(body);
+        } catch (StreamConstraintsException e) {
+            throw ToolFailure.permanent("OUTPUT_INVALID", "the JSON of the answer: "
+                    + Excerpt.firstLine(e.getOriginalMessage()));
         } catch (JacksonException e) {
             return null;
         }

@@ -2,7 +2,8 @@ package io.keelson.server.tool.builtin;
 
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.server.json.Json;
+import io.keelson.server.json.Excerpt;
+import io.keelson.server.json.OutsideJson;
 import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -207,7 +209,10 @@ final class ProcessRun implements Tool {
 
     private static JsonNode parsed(String stdout, Redactor redactor) throws ToolFailure {
         try {
-            return Json.read(stdout);
+            return OutsideJson.read(stdout.getBytes(StandardCharsets.UTF_8));
+        } catch (StreamConstraintsException e) {
+            throw ToolFailure.permanent("OUTPUT_INVALID", "the JSON of the output: "
+                    + Excerpt.firstLine(e.getOriginalMessage()));
         } catch (JacksonException e) {
             throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
                     "the output is not JSON" + (redactor.none() ? ": " + e.getOriginalMessage() : ""));

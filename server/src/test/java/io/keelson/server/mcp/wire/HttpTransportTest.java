@@ -30,6 +30,7 @@ class HttpTransportTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private final OutboundClient outbound = new OutboundClient(true);
+    private final AtomicInteger pages = new AtomicInteger();
     private final AtomicInteger answers = new AtomicInteger();
     private HttpServer server;
 
@@ -67,6 +68,14 @@ class HttpTransportTest {
 
     /** Many questions, or a text, a line or comments without an end. */
     private static void call(HttpExchange exchange, String tool) throws IOException {
+        if (tool.equals("other id")) {
+            send(exchange, "application/json", JsonRpc.result(Json.read("999"), Json.object()).toString());
+            return;
+        }
+        if (tool.equals("no version")) {
+            send(exchange, "application/json", "{\"id\": 3, \"result\": {}}");
+            return;
+        }
         if (!tool.startsWith("endless")) {
             send(exchange, "text/event-stream",
                     "data: {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}\n\n".repeat(10_000));
@@ -84,6 +93,18 @@ class HttpTransportTest {
     }
 
     @Test
+    void answerToAnotherRequestIsNone() throws Exception {
+        try (McpClient client = client()) {
+            for (String tool : List.of("other id", "no version")) {
+                McpException other = catchThrowableOfType(McpException.class, () -> client.call(
+                        new McpClient.ToolRequest(tool, Json.object(), Json.object(), Json.object(), null, null),
+                        LIMIT));
+                assertThat(other.code()).as(tool).isEqualTo("MCP_ANSWER_UNREADABLE");
+            }
+        }
+    }
+
+    @Test
     void answersWithoutAnEndAreBounded() throws Exception {
         try (McpClient client = client()) {
             for (String tool : List.of("endless text", "endless line", "endless comments")) {
@@ -96,8 +117,8 @@ class HttpTransportTest {
         }
     }
 
-    private static ObjectNode page() {
-        ObjectNode page = Json.object().put("nextCursor", "more");
+    private ObjectNode page() {
+        ObjectNode page = Json.object().put("nextCursor", "more " + pages.incrementAndGet());
         page.putArray("tools").addObject().put("name", "large").put("title", "x".repeat(3 << 20));
         return page;
     }

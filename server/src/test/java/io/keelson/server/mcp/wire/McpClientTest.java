@@ -172,7 +172,51 @@ class McpClientTest {
         assertThatThrownBy(() -> client(List.of("sh", "-c", "echo Listening on port 3000")))
                 .isInstanceOf(McpException.class);
         Awaitility.await().atMost(LIMIT)
-                .until(() -> errors.equals(List.of("no JSON on standard output: Listening on port 3000")));
+                .until(() -> errors.equals(List.of("no message on standard output: Listening on port 3000")));
+    }
+
+    /** A log in JSON may name the id of the request that it is about. */
+    @Test
+    void lineOfALogIsNoAnswer() throws Exception {
+        try (McpClient client = client(List.of("sh", "-c", """
+                read -r line; printf '{"level":"info","msg":"incoming","id":1}\n{"id":1,"result":{}}\n'
+                printf '{"jsonrpc":"2.0","id":1}\n{"jsonrpc":"2.0","id":"1","result":{}}\n'
+                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}\n'
+                read -r line"""))) {
+            assertThat(client.version()).isEqualTo(Mcp.MODERN);
+        }
+        assertThat(errors).contains(
+                "no message on standard output: {\"level\":\"info\",\"msg\":\"incoming\",\"id\":1}");
+    }
+
+    @Test
+    void cursorThatComesAgainEndsTheListOfTools() throws Exception {
+        try (McpClient client = client(List.of("sh", "-c", """
+                read -r line
+                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],\
+                "capabilities":{"tools":{}}}}\\n'
+                for id in 2 3; do read -r line
+                printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"a"}],"nextCursor":"8"}}\\n' $id; done
+                read -r line"""))) {
+            assertThat(client.tools(LIMIT)).hasSize(2);
+        }
+    }
+
+    /** Too deep for a tree: only the request fails. */
+    @Test
+    void answerThatExceedsABoundFailsItsRequestOnly() throws Exception {
+        try (McpClient client = client(List.of("sh", "-c", """
+                read -r line
+                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],\
+                "capabilities":{"tools":{}}}}\\n'
+                read -r line; printf '{"jsonrpc":"2.0","id":2,"result":%s%s}\\n' \
+                "$(yes '{"a":' | head -n 300 | tr -d '\\n')1" "$(yes '}' | head -n 300 | tr -d '\\n')"
+                read -r line; printf '{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"a"}]}}\\n'
+                read -r line"""))) {
+            McpException deep = catchThrowableOfType(McpException.class, () -> client.tools(LIMIT));
+            assertThat(deep.code()).isEqualTo("OUTPUT_INVALID");
+            assertThat(client.tools(LIMIT)).hasSize(1);
+        }
     }
 
     @Test

@@ -104,6 +104,7 @@ class SimpleToolsTest {
             "wait           => {}                                     => TOOL_INPUT_INVALID",
             "json.transform => {\"expression\": \".a |\"}             => EXPRESSION_SYNTAX",
             "json.transform => {\"expression\": \".a.b\", \"input\": {\"a\": 1}} => EXPRESSION_FAILED",
+            "json.transform => {\"expression\": \"reduce range(181) as $i (1; [.])\"} => OUTPUT_INVALID",
             "text.template  => {\"template\": \"{{#open}}\"}          => TEMPLATE_INVALID",
             "text.template  => {\"template\": \"{{>partial}}\"}       => TEMPLATE_INVALID",
             "artifact.write => {\"name\": \"../x\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",

@@ -1,0 +1,115 @@
+package io.keelson.server.json;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.databind.JsonNode;
+
+class OutsideJsonTest {
+    private static final UUID ONE = new UUID(0, 1);
+    private static final UUID OTHER = new UUID(0, 2);
+    private static final int MIB = 1 << 20;
+
+    static Stream<String> beyondABound() {
+        return Stream.of("[".repeat(201) + "]".repeat(201), "1".repeat(101), "[" + "1,".repeat(1_999_999) + "1]",
+                "[" + "{},".repeat(1_000_000) + "{}]");
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void beyondABound(String text) {
+        assertThatThrownBy(() -> OutsideJson.read(bytes(text))).isInstanceOf(StreamConstraintsException.class);
+        assertThatThrownBy(() -> OutsideJson.readStrict(bytes(text))).isInstanceOf(StreamConstraintsException.class);
+        assertThatThrownBy(() -> OutsideJson.read(new ByteArrayInputStream(bytes(text))))
+                .isInstanceOf(StreamConstraintsException.class);
+    }
+
+    @Test
+    void onlyTheStrictReaderRefusesDuplicateKeys() {
+        byte[] twice = bytes("{\"a\":1,\"a\":2}");
+        assertThat(OutsideJson.read(twice)).isEqualTo(Json.object().put("a", 2));
+        assertThatThrownBy(() -> OutsideJson.readStrict(twice)).isInstanceOf(JacksonException.class);
+    }
+
+    /** A tree of empty objects takes some 30 times the memory of its text. */
+    @Test
+    void treeTakesItsMemoryBeforeItIsMade() throws IOException {
+        byte[] objects = bytes("[" + "{},".repeat(10_000) + "{}]");
+        DocumentMemory memory = new DocumentMemory(2 * MIB);
+        try (DocumentMemory.Share share = memory.share(ONE, Duration.ZERO)) {
+            JsonNode tree = share.within(() -> OutsideJson.read(objects));
+            assertThat(tree).hasSize(10_001);
+            assertThatThrownBy(() -> share.within(() -> OutsideJson.read(objects)))
+                    .isInstanceOf(DocumentMemory.FullException.class);
+            share.giveBackAll();
+            assertThat(share.<JsonNode, RuntimeException>within(() -> OutsideJson.readPassing(objects)))
+                    .isEqualTo(tree);
+            JsonNode streamed = share.<JsonNode, IOException>within(
+                    () -> OutsideJson.read(new ByteArrayInputStream(objects)));
+            assertThat(streamed).isEqualTo(tree);
+        }
+    }
+
+    /** A stream's document is counted as it grows, by what it has and not by what has come. */
+    @Test
+    void grownTreeTakesTheDifference() {
+        DocumentMemory memory = new DocumentMemory(MIB);
+        try (DocumentMemory.Share share = memory.share(ONE, Duration.ZERO)) {
+            JsonNode small = OutsideJson.read(bytes("[" + "{},".repeat(3_000) + "{}]"));
+            JsonNode large = OutsideJson.read(bytes("[" + "{},".repeat(5_000) + "{}]"));
+            long kept = share.within(() -> OutsideJson.reserveGrown(small, 0));
+            long grown = share.within(() -> OutsideJson.reserveGrown(large, kept));
+            assertThat(grown).isBetween(kept + 100_000, 500_000L);
+            assertThat(share.<Long, RuntimeException>within(() -> OutsideJson.reserveGrown(small, grown)))
+                    .isEqualTo(grown);
+            assertThatThrownBy(() -> share.within(() -> OutsideJson.reserveGrown(large, 0)))
+                    .isInstanceOf(DocumentMemory.FullException.class);
+        }
+    }
+
+    @Test
+    void workspaceThatHoldsItsMaximumLeavesHalf() {
+        DocumentMemory memory = new DocumentMemory(MIB);
+        DocumentMemory.Share one = memory.share(ONE, Duration.ZERO);
+        one.take(MIB / 2);
+        DocumentMemory.Share again = memory.share(ONE, Duration.ZERO);
+        assertThatThrownBy(() -> again.take(1)).isInstanceOf(DocumentMemory.FullException.class);
+        try (DocumentMemory.Share other = memory.share(OTHER, Duration.ZERO)) {
+            other.take(MIB / 4);
+        }
+        one.close();
+        assertThatThrownBy(() -> one.take(1)).as("closed").isInstanceOf(DocumentMemory.FullException.class);
+        again.take(MIB / 2);
+    }
+
+    @Test
+    void waitsForMemoryThatIsGivenBack() throws Exception {
+        DocumentMemory memory = new DocumentMemory(MIB);
+        DocumentMemory.Share first = memory.share(ONE, Duration.ZERO);
+        first.take(MIB / 2);
+        DocumentMemory.Share second = memory.share(ONE, Duration.ofMinutes(1));
+        Thread waiting = Thread.ofVirtual().start(() -> second.take(MIB / 2));
+        while (waiting.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        first.close();
+        waiting.join();
+        assertThatThrownBy(() -> memory.share(ONE, Duration.ZERO).take(1))
+                .isInstanceOf(DocumentMemory.FullException.class);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
