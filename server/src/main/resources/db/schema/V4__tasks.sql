@@ -218,6 +218,7 @@ create table if not exists task_steps (
     deferred_for text,
     worst_case jsonb,
     gate text,
+    metered jsonb,
 
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
         lease_epoch, tokens, cost, completed_by, handed_to)),
@@ -252,6 +253,9 @@ comment on column task_steps.worst_case is
 comment on column task_steps.gate is
     'of a call of an agent: why a person answers it, may have to or has answered it, then the detail; an answered one has a start';
 
+comment on column task_steps.metered is
+    'epoch of a lease, and the tokens and credits that its heartbeats reported in all; null for none';
+
 create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 
 -- A step that another step names in handed_to began at that step's end, at epoch 1. Its own row is not written then and stays
@@ -265,7 +269,7 @@ select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, ki
     case when begun_at is null then lease_epoch else 1 end as lease_epoch, result_epoch, resolved_input, output, error_code,
     error_message, error_class, tokens, cost, next_run_at, coalesce(begun_at, started_at) as started_at, completed_at,
     created_at, completed_by, result_input, output_hash, model, call_effect, deferred_since, deferred_for,
-    worst_case, gate
+    worst_case, gate, metered
   from (select s.*, case when s.state = 'pending' and s.lease_epoch = 0 then (
                 select p.completed_at from task_steps p
                  where p.task_id = s.task_id and p.position between s.position - 1 and s.position and p.handed_to = s.id

@@ -252,9 +252,15 @@ public final class Invariants {
                         h.steps_completed)
                     is distinct from (t.tasks, t.completed, t.failed, t.skipped, s.steps, s.completed)"""
                 .formatted(PRESENT));
-        queries.put("I8 counters: tokens and cost are those of the results", """
+        queries.put(
+                "I8 counters: tokens and cost are those of the results, and of leases with heartbeats that say them", """
                 select h.run_id, h.total_tokens, sum(w.tokens), h.total_cost, sum(w.cost)
-                  from run_heads h left join work_results w on w.run_id = h.run_id
+                  from run_heads h
+                  left join (
+                    select run_id, tokens, cost from work_results w
+                     where not exists (select from task_steps s where s.id = w.step_id and s.metered is not null)
+                    union all select run_id, tokens, cost from task_steps where metered is not null) w
+                    on w.run_id = h.run_id
                  group by h.run_id
                 having h.total_tokens <> coalesce(sum(w.tokens), 0) or h.total_cost <> coalesce(sum(w.cost), 0)""");
         queries.put("I8 counters: the parts of the tokens are those of the results, and their sum is all tokens", """
@@ -268,6 +274,7 @@ public final class Invariants {
                             'reasoning', sum((usage -> 'reasoning')::bigint)) as usage
                       from work_results where usage is not null group by run_id) w on w.run_id = h.run_id
                  where h.usage is distinct from w.usage
+                        and not exists (select from task_steps s where s.run_id = h.run_id and s.metered is not null)
                     or h.total_tokens <> coalesce((h.usage -> 'input')::bigint + (h.usage -> 'cache_read')::bigint
                         + (h.usage -> 'cache_write')::bigint + (h.usage -> 'output')::bigint, 0)""");
     }

@@ -32,6 +32,7 @@ final class Execution implements StepContext {
     private final ResultAttachments resultAttachments = new ResultAttachments();
     private volatile Phase phase = Phase.WORKING;
     private volatile boolean cancelled;
+    private volatile @Nullable Stop stop;
     private @Nullable Thread thread;
 
     /** Uploads files to the server. */
@@ -59,14 +60,17 @@ final class Execution implements StepContext {
         return leave(Phase.REPORTING);
     }
 
-    /** The lease is gone, or the step cancelled: stops the handler, whose result is dropped. */
-    synchronized boolean lose() {
-        return leave(Phase.LOST) && stop();
+    /** The server does not want the work: stops the handler. Its result is dropped, unless only the budget is exceeded. */
+    synchronized boolean stop(Stop why) {
+        if (why == Stop.BUDGET_EXCEEDED) {
+            return phase == Phase.WORKING && stop == null && interrupt(why);
+        }
+        return leave(Phase.LOST) && interrupt(why);
     }
 
     /** The worker stops before the handler is done: stops the handler, and the step is to be handed back. */
     synchronized boolean abandon() {
-        return leave(Phase.REPORTING) && stop();
+        return leave(Phase.REPORTING) && interrupt(null);
     }
 
     private boolean leave(Phase next) {
@@ -77,7 +81,8 @@ final class Execution implements StepContext {
         return true;
     }
 
-    private boolean stop() {
+    private boolean interrupt(@Nullable Stop why) {
+        stop = why;
         cancelled = true;
         if (thread != null) {
             thread.interrupt();
@@ -91,6 +96,10 @@ final class Execution implements StepContext {
 
     ProgressBuffer journal() {
         return progressBuffer;
+    }
+
+    ObjectNode usage() {
+        return resultAttachments.usage();
     }
 
     ObjectNode takeExtras() {
@@ -191,6 +200,11 @@ final class Execution implements StepContext {
     }
 
     @Override
+    public @Nullable Stop stop() {
+        return stop;
+    }
+
+    @Override
     public void progress(double fraction, String message) {
         double bounded = Math.min(1, Math.max(0, fraction));
         progressBuffer.progress(Json.object().put("fraction", bounded).put("message", message));
@@ -227,15 +241,23 @@ final class Execution implements StepContext {
     @Override
     public void usage(long tokens, BigDecimal cost) {
         resultAttachments.usage(tokens, cost);
+        used();
     }
 
     @Override
     public void usage(String model, long tokens) {
         resultAttachments.usage(model, tokens);
+        used();
     }
 
     @Override
     public void usage(String model, TokenUsage tokens) {
         resultAttachments.usage(model, tokens);
+        used();
+    }
+
+    private void used() {
+        progressBuffer.usage(resultAttachments.usage());
+        onNews.run();
     }
 }

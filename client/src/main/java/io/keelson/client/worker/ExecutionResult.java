@@ -27,8 +27,9 @@ record ExecutionResult(Kind kind, ObjectNode body) {
         return new ExecutionResult(Kind.CONTINUE, extras);
     }
 
-    static ExecutionResult failed(StepFailure failure) {
-        ObjectNode body = Json.object()
+    /** @param usage members that say what was used */
+    static ExecutionResult failed(StepFailure failure, ObjectNode usage) {
+        ObjectNode body = usage
                 .put("error_code", failure.code())
                 .put("error_class", failure.errorClass().wire())
                 .put("message", failure.getMessage());

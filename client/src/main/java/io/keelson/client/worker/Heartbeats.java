@@ -20,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class Heartbeats {
 
     private static final System.Logger LOG = System.getLogger(Heartbeats.class.getName());
-    private static final Set<String> UNWANTED = Set.of("cancelled", "stale_lease", "not_found");
+    private static final Set<String> UNWANTED = Set.of("stop", "not_found");
     private static final Duration NEWS_DELAY = Duration.ofSeconds(1);
 
     private final Dispatch dispatch;
@@ -93,11 +93,16 @@ final class Heartbeats {
     }
 
     /**
-     * Brings what is new of these to the server before their results are reported. Waits for a beat under way, which
+     * Brings what is new of these, and not part of their results, to the server before these are reported. Waits for a beat under way, which
      * may carry some of it.
      */
     synchronized void flush(List<Execution> executions) {
         beat(executions.stream().filter(execution -> !execution.journal().isEmpty()).toList());
+    }
+
+    /** Takes what is new along with a report. Waits for a beat under way, which may put it back. */
+    synchronized void addNotes(Execution execution, ObjectNode report) {
+        execution.journal().takeNotes().addTo(report);
     }
 
     /** Sends what is new together with the sign of life. One call at a time, so that lines keep their order. */
@@ -130,9 +135,12 @@ final class Heartbeats {
     }
 
     private static void heed(Execution execution, @Nullable JsonNode answer) {
-        String status = answer == null ? "ok" : answer.path("status").asString("ok");
-        if (UNWANTED.contains(status) && execution.lose()) {
-            LOG.log(Level.INFO, "lost the lease of step {0} ({1}): stopped", execution.stepId(), status);
+        if (answer == null || !UNWANTED.contains(answer.path("status").asString("ok"))) {
+            return;
+        }
+        Stop reason = Stop.of(answer.path("reason").asString(""));
+        if (execution.stop(reason)) {
+            LOG.log(Level.INFO, "step {0} is to stop: {1}", execution.stepId(), reason);
         }
     }
 }

@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Collects what a handler reports until a heartbeat takes it along. */
 final class ProgressBuffer {
@@ -14,6 +15,7 @@ final class ProgressBuffer {
     private final Deque<String> logs = new ArrayDeque<>();
     private @Nullable JsonNode progress;
     private @Nullable JsonNode details;
+    private @Nullable ObjectNode usage;
 
     synchronized void progress(JsonNode value) {
         progress = value;
@@ -21,6 +23,11 @@ final class ProgressBuffer {
 
     synchronized void details(JsonNode value) {
         details = value;
+    }
+
+    /** The use in all; null takes nothing back. */
+    synchronized void usage(ObjectNode value) {
+        usage = value;
     }
 
     synchronized void log(String line) {
@@ -31,21 +38,31 @@ final class ProgressBuffer {
     }
 
     synchronized boolean isEmpty() {
-        return progress == null && details == null && logs.isEmpty();
+        return progress == null && details == null && usage == null && logs.isEmpty();
     }
 
     synchronized ProgressUpdate take() {
-        ProgressUpdate progressUpdate = new ProgressUpdate(progress, details, List.copyOf(logs));
+        ProgressUpdate progressUpdate = new ProgressUpdate(progress, details, usage, List.copyOf(logs));
         progress = null;
         details = null;
+        usage = null;
         logs.clear();
         return progressUpdate;
+    }
+
+    /** Takes what a report of the end may have. Details are for a next execution only. */
+    synchronized ProgressUpdate takeNotes() {
+        JsonNode kept = details;
+        ProgressUpdate all = take();
+        details = kept;
+        return new ProgressUpdate(all.progress(), null, null, all.logs());
     }
 
     /** Puts back what did not reach the server, before what has come since. */
     synchronized void putBack(ProgressUpdate progressUpdate) {
         progress = progress == null ? progressUpdate.progress() : progress;
         details = details == null ? progressUpdate.details() : details;
+        usage = usage == null ? progressUpdate.usage() : usage;
         for (int i = progressUpdate.logs().size() - 1; i >= 0 && logs.size() < MAX_LINES; i--) {
             logs.addFirst(progressUpdate.logs().get(i));
         }

@@ -10,8 +10,10 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param progress the latest; null when there is nothing new
  * @param details the latest; null when there is nothing new
+ * @param usage members of the use in all; null when there is nothing new
  */
-record ProgressUpdate(@Nullable JsonNode progress, @Nullable JsonNode details, List<String> logs) {
+record ProgressUpdate(@Nullable JsonNode progress, @Nullable JsonNode details, @Nullable ObjectNode usage,
+        List<String> logs) {
 
     void addTo(ObjectNode item) {
         if (progress != null) {
@@ -19,6 +21,9 @@ record ProgressUpdate(@Nullable JsonNode progress, @Nullable JsonNode details, L
         }
         if (details != null) {
             item.set("details", details);
+        }
+        if (usage != null) {
+            item.setAll(usage);
         }
         if (!logs.isEmpty()) {
             logs.forEach(item.withArrayProperty("logs")::add);

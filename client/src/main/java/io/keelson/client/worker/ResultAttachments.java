@@ -16,6 +16,8 @@ final class ResultAttachments {
     private static final int MAX_TOTAL_BYTES = 8 << 20;
     private static final int COST_SCALE = 6;
 
+    private static final List<String> USAGE = List.of("tokens", "cost", "model", "usage");
+
     private final ObjectNode body = Json.object();
     private int bytes;
 
@@ -59,6 +61,11 @@ final class ResultAttachments {
     synchronized void usage(String model, TokenUsage tokens) {
         body.remove(List.of("cost", "tokens"));
         body.put("model", model).set("usage", Json.document(tokens));
+    }
+
+    /** The members that say what was used; empty for nothing said. */
+    synchronized ObjectNode usage() {
+        return body.deepCopy().retain(USAGE);
     }
 
     synchronized ObjectNode take() {

@@ -66,6 +66,11 @@ final class ResultReporter {
 
     /** Sends everything once; what got no answer is queued again. Answers how long to wait before the next try. */
     private Duration deliver(List<Report> batch) {
+        for (Report report : batch) {
+            if (report.outcome.kind() != ExecutionResult.Kind.RELEASE) {
+                heartbeats.addNotes(report.execution, report.outcome.body());
+            }
+        }
         try {
             heartbeats.flush(batch.stream().map(Report::execution).toList());
         } catch (KeelsonException e) {
@@ -150,7 +155,7 @@ final class ResultReporter {
                 takeNext(answer.path("next"));
                 yield true;
             }
-            case "conflict", "stale_lease", "cancelled", "not_found" -> {
+            case "conflict", "stale_lease", "not_found" -> {
                 LOG.log(Level.INFO, "result of step {0} is no longer accepted ({1})", report.execution.stepId(),
                         status);
                 yield true;
@@ -182,7 +187,8 @@ final class ResultReporter {
             slots.free(report.execution);
         } else {
             String message = "the server refused the result: " + reason;
-            add(report.execution, ExecutionResult.failed(new StepFailure(code, ErrorClass.QUALITY, message)));
+            add(report.execution, ExecutionResult.failed(new StepFailure(code, ErrorClass.QUALITY, message),
+                    report.execution.usage()));
         }
     }
 

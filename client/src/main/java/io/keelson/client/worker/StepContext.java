@@ -69,6 +69,9 @@ public interface StepContext {
     /** Whether the work is no longer wanted (cancelled, timed out, or its lease lost). The thread is interrupted too. */
     boolean cancelled();
 
+    /** Why it is no longer wanted; null while it is, and when the worker itself stops. */
+    @Nullable Stop stop();
+
     /**
      * Says how far the work is.
      *
@@ -113,21 +116,23 @@ public interface StepContext {
     void propose(String title, @Nullable String body, @Nullable Object data);
 
     /**
-     * Says what the work used; the last call counts.
+     * Says what this execution has used in all so far; the last call counts. The next heartbeat has the server charge it, so
+     * that limits hold while the handler works.
      *
      * @param cost in credits
      */
     void usage(long tokens, BigDecimal cost);
 
     /**
-     * Says how many tokens of which model the work used, all at the price of output. The last call counts.
+     * Says how many tokens of which model this execution has used in all so far, at the price of output. The last call counts.
      *
      * @param model as the price list calls it
      */
     void usage(String model, long tokens);
 
     /**
-     * Says which tokens of a model the work used, for a charge by the price of each part. The last call counts.
+     * Says which tokens of a model this execution has used in all so far, for a charge by the price of each part. The last
+     * call counts.
      *
      * @param model as the price list calls it
      */

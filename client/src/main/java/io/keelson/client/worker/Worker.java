@@ -204,7 +204,7 @@ public final class Worker implements AutoCloseable {
         StepHandler handler = handlers.get(execution.tool());
         if (handler == null) {
             return ExecutionResult.failed(new StepFailure("TOOL_NOT_SERVED", ErrorClass.INFRASTRUCTURE,
-                    "worker " + id + " does not serve " + execution.tool()));
+                    "worker " + id + " does not serve " + execution.tool()), execution.usage());
         }
         try {
             Object result = handler.handle(execution);
@@ -212,14 +212,17 @@ public final class Worker implements AutoCloseable {
                     ? ExecutionResult.continued(output(turn.output()), execution.takeExtras())
                     : ExecutionResult.completed(output(result), execution.takeExtras());
         } catch (StepFailure failure) {
-            return ExecutionResult.failed(failure);
+            return ExecutionResult.failed(failure, execution.usage());
         } catch (StepDeferral deferral) {
             return ExecutionResult.deferred(deferral);
         } catch (Throwable e) {
             if (!execution.cancelled()) {
                 LOG.log(Level.WARNING, "handler of " + execution.tool() + " failed", e);
             }
-            return ExecutionResult.failed(new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()));
+            return execution.stop() == Stop.BUDGET_EXCEEDED ? ExecutionResult.released()
+                    : ExecutionResult.failed(
+                            new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()),
+                            execution.usage());
         }
     }
 

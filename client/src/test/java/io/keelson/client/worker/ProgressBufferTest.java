@@ -21,7 +21,8 @@ class ProgressBufferTest {
 
         progressBuffer.putBack(lost);
 
-        assertThat(progressBuffer.take()).isEqualTo(new ProgressUpdate(Json.of("p1"), Json.of(2), List.of("a", "b")));
+        assertThat(progressBuffer.take())
+                .isEqualTo(new ProgressUpdate(Json.of("p1"), Json.of(2), null, List.of("a", "b")));
         assertThat(progressBuffer.isEmpty()).isTrue();
     }
 

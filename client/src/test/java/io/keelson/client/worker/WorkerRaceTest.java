@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.client.http.ScriptedServer;
 import io.keelson.client.http.ScriptedServer.Answer;
 import io.keelson.client.worker.DispatchPeer.Reported;
+import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -29,7 +31,7 @@ class WorkerRaceTest {
 
     @Test
     void aLostLeaseStopsTheHandlerAndDropsItsResult() throws Exception {
-        peer.answer("s1", Map.of("status", "stale_lease")).offer("s1");
+        peer.answer("s1", Map.of("status", "stop", "reason", "lost")).offer("s1");
         try (Worker worker = settings(Duration.ofSeconds(5), this::workUntilStopped).slots(1).build().start()) {
             assertThat(seen()).isEqualTo("s1 begun");
             assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
@@ -40,9 +42,37 @@ class WorkerRaceTest {
         assertThat(peer.rest()).noneMatch(reported -> reported.stepId().equals("s1"));
     }
 
+    /** The handler says why it stops: what it returns counts, and without a result the step goes back. */
+    @Test
+    void anExceededBudgetStopsTheHandlerAndItsReportCounts() throws Exception {
+        Map<String, String> over = Map.of("status", "stop", "reason", "budget_exceeded");
+        peer.answer("s1", over).answer("s2", over).offer("s1").offer("s2", Map.of("input", "part"));
+        try (Worker worker = settings(Duration.ofSeconds(5), step -> {
+            step.usage(0, BigDecimal.ONE);
+            try {
+                never.await();
+            } catch (InterruptedException e) {
+                if (step.input().asString("").isEmpty()) {
+                    throw e;
+                }
+            }
+            return step.stop();
+        }).slots(2).build().start()) {
+            Map<String, Reported> reports = new HashMap<>();
+            for (int i = 0; i < 2; i++) {
+                Reported reported = peer.next();
+                reports.put(reported.stepId(), reported);
+            }
+            assertThat(reports.get("s1").kind()).isEqualTo("release");
+            assertThat(reports.get("s2").kind()).isEqualTo("complete");
+            assertThat(reports.get("s2").item().path("output").asString()).isEqualTo("BUDGET_EXCEEDED");
+        }
+    }
+
     @Test
     void aCancelledStepStopsItsHandlerAndNoOther() throws Exception {
-        peer.answer("s1", Map.of("status", "cancelled")).offer("s1").offer("s2", Map.of("input", "hold"));
+        peer.answer("s1", Map.of("status", "stop", "reason", "cancelled")).offer("s1").offer("s2",
+                Map.of("input", "hold"));
         CountDownLatch release = new CountDownLatch(1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> {
             if (step.stepId().equals("s1")) {
@@ -141,19 +171,24 @@ class WorkerRaceTest {
 
     @Test
     void failedHeartbeatLosesNoProgress() throws Exception {
+        CountDownLatch taken = new CountDownLatch(1);
         BlockingQueue<Answer> beats = new LinkedBlockingQueue<>(List.of(Answer.CUT, Answer.problem(503, "{}")));
         peer.server.on("POST /api/v1/dispatch/heartbeat", request -> {
             seen.add(request.body().path("items").path(0).path("logs").toString());
             Answer answer = beats.poll();
+            if (answer == null) {
+                taken.countDown();
+            }
             return answer == null ? Answer.json("{\"items\":[]}") : answer;
         });
         peer.offer("s1");
         try (Worker worker = worker(Duration.ofSeconds(5), step -> {
             step.log("one");
             step.log("two");
+            taken.await();
             return null;
         })) {
-            assertThat(peer.next().kind()).isEqualTo("complete");
+            assertThat(peer.next().item().has("logs")).as("again").isFalse();
         }
         assertThat(seen).as("cut, refused for now, taken").filteredOn(logs -> !logs.isEmpty())
                 .containsExactly("[\"one\",\"two\"]", "[\"one\",\"two\"]", "[\"one\",\"two\"]");

@@ -174,7 +174,7 @@ class WorkerTest {
     }
 
     @Test
-    void progressArrivesBeforeTheResult() throws Exception {
+    void progressAndLinesTravelWithTheResultAndDetailsBefore() throws Exception {
         peer.offer("s1");
         try (Worker worker = worker(step -> {
             step.log("one");
@@ -187,10 +187,31 @@ class WorkerTest {
             Reported heartbeat = peer.next(reported -> true);
 
             assertThat(heartbeat.kind()).isEqualTo("heartbeat");
-            assertSame(heartbeat.item(), json("{\"step_id\":\"s1\",\"lease_epoch\":7,"
-                    + "\"progress\":{\"fraction\":1.0,\"message\":\"more than all\"},\"details\":{\"line\":3},"
-                    + "\"logs\":[\"one\",\"two\"]}"));
-            assertThat(peer.next(reported -> true).kind()).isEqualTo("fail");
+            assertSame(heartbeat.item(), json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"details\":{\"line\":3}}"));
+            Reported failure = peer.next(reported -> true);
+            assertThat(failure.kind()).isEqualTo("fail");
+            assertSame(failure.item(), json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"error_code\":\"X\","
+                    + "\"error_class\":\"quality\",\"message\":\"no\","
+                    + "\"progress\":{\"fraction\":1.0,\"message\":\"more than all\"},\"logs\":[\"one\",\"two\"]}"));
+        }
+    }
+
+    @Test
+    void useIsSaidByHeartbeatsAndByAFailure() throws Exception {
+        CountDownLatch charged = new CountDownLatch(1);
+        peer.offer("s1");
+        try (Worker worker = worker(step -> {
+            step.usage("large", 12);
+            charged.await();
+            step.usage("large", 20);
+            throw new StepFailure("X", ErrorClass.QUALITY, "no");
+        })) {
+            assertSame(peer.next(reported -> true).item(),
+                    json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"tokens\":12,\"model\":\"large\"}"));
+            charged.countDown();
+            JsonNode failure = peer.next().item();
+            assertThat(failure.path("tokens").asInt()).isEqualTo(20);
+            assertThat(failure.path("model").asString()).isEqualTo("large");
         }
     }
 

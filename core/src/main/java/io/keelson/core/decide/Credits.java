@@ -102,6 +102,12 @@ final class Credits {
         return d.funds.prices().cost(step.spec().tool(), priced(d, step, result), result.tokens(), result.cost());
     }
 
+    /** True when the price of a model gives the cost of a report's tokens. */
+    static boolean pricedByModel(Decision d, StepRow step, Result result) {
+        String model = priced(d, step, result);
+        return !result.tokens().none() && model != null && d.funds.prices().models().containsKey(model);
+    }
+
     /** True when a report has tokens whose cost neither it nor a price gives. */
     static boolean unpriced(Decision d, StepRow step, Result result) {
         return d.funds.prices().unpriced(step.spec().tool(), priced(d, step, result), result.tokens(), result.cost());
@@ -124,11 +130,12 @@ final class Credits {
     }
 
     /**
-     * Charges the cost of one try of a step, once, as far as it can be collected.
+     * Charges a use of a step, once, as far as it can be collected.
      *
+     * @param key of the charge in the ledger
      * @return the cost for its event; null when nothing was used
      */
-    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost) {
+    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost, String key) {
         BigDecimal amount = cost.amount();
         if (result.tokens().none() && amount.signum() == 0) {
             return null;
@@ -139,7 +146,7 @@ final class Credits {
             require(d, amount);
             BigDecimal collected = amount.min(free(d)).min(HardLimit.besideChildren(d, amount));
             BigDecimal before = Thresholds.used(d);
-            collect(d, step, result, cost, collected);
+            collect(d, step, result, cost, collected, key);
             warn(d);
             Thresholds.reached(d, before);
             charged = collected;
@@ -189,12 +196,12 @@ final class Credits {
         return run.reserved.subtract(run.charged);
     }
 
-    private static void collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal amount) {
+    private static void collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal amount, String key) {
         if (amount.signum() > 0) {
             d.run.charged = d.run.charged.add(amount);
             TaskBudgets.charge(d, step.task(), amount);
             d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
-                    step.id() + "/" + step.attempt, new Use(step.spec().tool(), priced(d, step, result),
+                    key, new Use(step.spec().tool(), priced(d, step, result),
                             step.task().agent().name(), result.tokens(), cost.version(), Purposes.of(step, result)),
                     d.actor.type().wire(), d.actor.id()));
         }

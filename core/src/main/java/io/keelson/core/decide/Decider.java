@@ -98,6 +98,7 @@ public final class Decider {
             case Command.Fail c -> Steps.fail(d, c);
             case Command.Release c -> Steps.release(d, c);
             case Command.Hold c -> Steps.hold(d, c);
+            case Command.Meter c -> Steps.meter(d, c);
             case Command.LeaseExpired c -> Steps.leaseExpired(d, c);
             case Command.Settle c -> settle(d);
             case Command.TimerDue c -> timer(d, c);

@@ -1,5 +1,6 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.money.Amounts;
 import java.math.BigDecimal;
 
 /**
@@ -8,4 +9,10 @@ import java.math.BigDecimal;
  * @param amount ≥ 0, in credits
  * @param maxOutput tokens that it pays beside the step's input
  */
-public record Hold(BigDecimal amount, long maxOutput) {}
+public record Hold(BigDecimal amount, long maxOutput) {
+
+    /** What is left of it beside a charge. */
+    Hold without(BigDecimal charged) {
+        return new Hold(amount.subtract(charged).max(Amounts.ZERO), maxOutput);
+    }
+}

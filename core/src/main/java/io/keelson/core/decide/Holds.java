@@ -172,6 +172,15 @@ final class Holds {
         return scope == null ? most : most.min(scope.room()).max(Amounts.ZERO);
     }
 
+    /** A part of the hold is charged. */
+    static void use(Decision d, StepRow step, BigDecimal amount) {
+        if (step.hold != null) {
+            Hold rest = step.hold.without(amount);
+            d.view.held = d.view.held.subtract(step.hold.amount()).add(rest.amount());
+            step.hold = rest;
+        }
+    }
+
     /** The lease has ended: its hold is free for others. */
     static void drop(Decision d, StepRow step) {
         if (step.hold != null) {

@@ -300,8 +300,10 @@ public final class RunView {
                 step.queued = true;
                 step.holder = step.state == StepState.RUNNING ? holder : null;
                 if (step.held() && hold != null) {
-                    step.hold = hold;
-                    held = held.add(hold.amount());
+                    Metered metered = step.metered;
+                    step.hold = metered == null || metered.epoch() != step.leaseEpoch ? hold
+                            : hold.without(metered.cost());
+                    held = held.add(step.hold.amount());
                 }
                 return;
             }

@@ -38,6 +38,8 @@ public final class StepRow {
     boolean queued;
     /** Held for its lease; null for nothing. Only {@link Holds} changes it. */
     @Nullable Hold hold;
+    /** Charged by heartbeats; null for none. Only {@link Metering} changes it. */
+    @Nullable Metered metered;
     boolean evaluating;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
@@ -110,6 +112,12 @@ public final class StepRow {
         return this;
     }
 
+    /** Sets the use that heartbeats have charged; for the loader of views only. */
+    public StepRow restoreMetered(@Nullable Metered metered) {
+        this.metered = metered;
+        return this;
+    }
+
     /** Sets its deferral; for the loader of views only. */
     public StepRow restoreDeferral(@Nullable Instant deferredSince, @Nullable String deferredFor) {
         this.deferredSince = deferredSince;
@@ -160,6 +168,11 @@ public final class StepRow {
     /** True after a lost lease until it is claimed again. */
     boolean lost() {
         return state == StepState.RUNNING && !held() && nextRunAt == null && deliveries > 0;
+    }
+
+    /** The use that heartbeats of one lease have charged, the last such lease; null for none. */
+    public @Nullable Metered metered() {
+        return metered;
     }
 
     /** When an executor first found a system busy in this attempt; null for never. */

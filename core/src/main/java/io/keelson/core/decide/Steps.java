@@ -204,14 +204,28 @@ final class Steps {
         return Reply.CHANGED;
     }
 
+    static Reply meter(Decision d, Command.Meter command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return stale(refusal);
+        }
+        return Metering.used(d, step, command);
+    }
+
+    /** The refusal of a command that has no result to repeat. */
+    private static Reply stale(@Nullable Reply refusal) {
+        return refusal instanceof Reply.Duplicate
+                ? Reply.rejected("STALE_LEASE", "the step has a result under this lease")
+                : Objects.requireNonNull(refusal);
+    }
+
     /** Holds what the holder has computed, or takes the step back until the credits pay it. */
     static Reply hold(Decision d, Command.Hold command) {
         StepRow step = d.view.steps.get(command.stepId());
         Reply refusal = fence(step, command.epoch());
         if (refusal != null || step == null) {
-            return refusal instanceof Reply.Duplicate
-                    ? Reply.rejected("STALE_LEASE", "the step has a result under this lease")
-                    : Objects.requireNonNull(refusal);
+            return stale(refusal);
         }
         if (!Holds.computed(d, step, command.most(), command.begun())) {
             if (command.begun() || d.planning()) {
@@ -328,24 +342,18 @@ final class Steps {
                 system == null ? Set.of() : Set.of(system));
         CountedTime.spare(d.changes, step, step.deferredSince, d.now);
         step.resultEpoch = step.leaseEpoch;
-        step.tokens += result.tokens().total();
-        step.cost = step.cost.add(cost.amount());
         TaskRow task = step.task();
-        if (step.hold != null && cost.amount().compareTo(step.hold.amount()) > 0) {
-            d.note(task, step, new StepPayload.HoldExceeded(cost.amount(), step.hold.amount()));
+        Metering.Use use = Metering.beyond(step, result, cost);
+        Metered all = use.all(step.leaseEpoch);
+        if (step.hold != null && use.cost().amount().compareTo(step.hold.amount()) > 0) {
+            d.note(task, step, new StepPayload.HoldExceeded(use.cost().amount(), step.hold.amount()));
         }
         Holds.drop(d, step);
-        PayloadPart.Spent spent = Credits.charge(d, step, result, cost);
-        if (spent != null) {
-            task.tokens += result.tokens().total();
-            task.cost = task.cost.add(cost.amount());
-            d.run.tokens = d.run.tokens.plus(result.tokens());
-            d.run.cost = d.run.cost.add(cost.amount());
-        }
+        PayloadPart.Spent spent = Metering.charge(d, step, use, step.id() + "/" + step.attempt);
         d.changes.add(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
                 step.startedAt, result.input(), result.outputHash(), error, result.model(),
-                result.tokens(), cost.amount(), holder,
-                step.tokens == result.tokens().total() && step.cost.compareTo(cost.amount()) == 0));
+                all.tokens(), all.cost(), holder,
+                step.tokens == all.tokens().total() && step.cost.compareTo(all.cost()) == 0));
         if (Credits.unpriced(d, step, result)) {
             d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens().total()));
         }
@@ -360,7 +368,7 @@ final class Steps {
         step.queued = false;
         d.changes.remove(new ChangeSet.Lane(task.id(), step.lane()));
         LimitStop.afterCharge(d, spent);
-        return new Recorded(holder, cost.amount(), spent);
+        return new Recorded(holder, all.cost(), spent);
     }
 
     private static void artifacts(Decision d, StepRow step, List<NewArtifact> stored) {

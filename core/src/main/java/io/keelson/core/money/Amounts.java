@@ -13,6 +13,9 @@ public final class Amounts {
 
     private static final int SCALE = 6;
 
+    /** The smallest amount above zero. */
+    public static final BigDecimal LEAST = BigDecimal.ONE.movePointLeft(SCALE);
+
     private Amounts() {}
 
     /** For people: no exponent, no trailing zeros. */

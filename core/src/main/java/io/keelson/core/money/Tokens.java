@@ -43,6 +43,15 @@ public record Tokens(long input, long cacheRead, long cacheWrite, long output, l
                         output + more.output, reasoning + more.reasoning);
     }
 
+    /** The tokens beyond others of the same work, in each part; none where a part has fewer. */
+    public Tokens beyond(Tokens before) {
+        long more = Math.max(0, output - before.output);
+        return before.none() ? this
+                : new Tokens(Math.max(0, input - before.input), Math.max(0, cacheRead - before.cacheRead),
+                        Math.max(0, cacheWrite - before.cacheWrite), more,
+                        Math.clamp(reasoning - before.reasoning, 0, more));
+    }
+
     /** The parts by their names in documents. */
     public Map<String, Object> members() {
         Map<String, Object> members = new LinkedHashMap<>();

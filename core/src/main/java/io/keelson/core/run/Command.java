@@ -314,6 +314,13 @@ public sealed interface Command {
     record Hold(UUID runId, UUID stepId, int epoch, WorstCase most, boolean begun, Actor actor) implements Command {}
 
     /**
+     * The holder has used so much since the beginning of its lease. The rest since its last report is charged.
+     *
+     * @param used cumulative tokens, cost and model; its other members are not read
+     */
+    record Meter(UUID runId, UUID stepId, int epoch, Result used, Actor actor) implements Command {}
+
+    /**
      * The reconciler found the step's lease with this epoch expired. Later leases, and those of other steps of its lane, are not
      * affected.
      *

@@ -29,6 +29,13 @@ public sealed interface Reply {
     }
 
     /**
+     * The holder's use is charged.
+     *
+     * @param exhausted whether the run's limits and the credits leave nothing for more
+     */
+    record Metered(boolean exhausted) implements Reply {}
+
+    /**
      *
      * Refused.
      *

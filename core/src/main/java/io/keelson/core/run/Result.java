@@ -90,6 +90,12 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
         return new Result(output, Tokens.NONE, null, List.of());
     }
 
+    /** The same with other tokens. */
+    public Result using(Tokens other) {
+        return new Result(output, other, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
+                partial);
+    }
+
     /** The same with these artifacts. */
     public Result storing(List<NewArtifact> stored) {
         return new Result(output, tokens, cost, model, stored, proposals, verdict, turn, input, outputHash, asked,

@@ -31,6 +31,7 @@ public sealed interface StepPayload extends Payload {
             case LeaseExpired _ -> EventType.STEP_LEASE_EXPIRED;
             case Unpriced _ -> EventType.STEP_UNPRICED;
             case HoldExceeded _ -> EventType.STEP_HOLD_EXCEEDED;
+            case Charged _ -> EventType.STEP_CHARGED;
         };
     }
 
@@ -174,6 +175,14 @@ public sealed interface StepPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("cost", cost).put("held", held);
+        }
+    }
+
+    /** @param spent since the report before */
+    record Charged(int leaseEpoch, Spent spent) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("lease_epoch", leaseEpoch).all(spent);
         }
     }
 }

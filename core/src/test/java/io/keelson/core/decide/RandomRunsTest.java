@@ -66,10 +66,12 @@ class RandomRunsTest {
     @MethodSource("seeds")
     void everyRunEndsAfterRandomCommands(int seed) {
         Random random = new Random(seed);
+        Random uses = new Random(seed);
         World world = start(random);
         world.holder = random.nextBoolean() ? "node" : null;
         for (int i = 0; i < 120; i++) {
             disturb(world, random);
+            meter(world, uses);
         }
         Invariants.legal(world);
         finish(world, random);
@@ -194,6 +196,16 @@ class RandomRunsTest {
                     .filter(timer -> world.timers.containsKey(timer.key()))
                     .forEach(timer -> world.deliver(timer.key().kind(), timer.key().subject()));
         }
+    }
+
+    /** Heartbeats with what their steps have used, some after the end of their leases. */
+    private static void meter(World world, Random random) {
+        world.view.tasks().stream().flatMap(task -> task.steps().stream())
+                .filter(step -> step.leaseEpoch() > 0 && random.nextInt(4) == 0)
+                .forEach(step -> world.send(new Command.Meter(world.id(), step.id(), step.leaseEpoch(),
+                        Result.spent(Tokens.undivided(random.nextInt(100)), BigDecimal.valueOf(random.nextInt(100), 3),
+                                null),
+                        Actor.agent("w1"))));
     }
 
     private static void release(World world, StepRow step) {

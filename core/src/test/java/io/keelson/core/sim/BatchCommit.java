@@ -105,6 +105,7 @@ final class BatchCommit {
             case Reply.Done done -> !done.changed();
             case Reply.Claimed claimed -> false;
             case Reply.Duplicate duplicate -> true;
+            case Reply.Metered metered -> false;
             case Reply.Rejected rejected -> !List.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE", "TURN_UNREADABLE")
                     .contains(rejected.code());
         };
@@ -116,6 +117,7 @@ final class BatchCommit {
             case Reply.Done done -> done.changed() ? "changed" : "unchanged";
             case Reply.Claimed claimed -> "claimed";
             case Reply.Duplicate duplicate -> "duplicate";
+            case Reply.Metered metered -> "metered";
             case Reply.Rejected rejected -> rejected.code();
         };
     }

@@ -4,6 +4,7 @@ import io.keelson.core.decide.ChangeSet.Attempt;
 import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.Metered;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.money.Purpose;
@@ -148,7 +149,15 @@ final class Columns {
                 s.completedAt(), "error_code", s.errorCode(), "error_message", s.errorMessage(), "error_class",
                 s.errorClass(), "granted_retries", s.grantedRetries(), "failure_ignored", s.failureIgnored(),
                 "deferred_since", s.deferredSince(), "deferred_for", s.deferredFor(), "gate",
-                s.gate() == null ? null : s.gate().text());
+                s.gate() == null ? null : s.gate().text(), "metered", metered(s.metered()));
+    }
+
+    private static String metered(Metered m) {
+        Tokens t = m == null ? Tokens.NONE : m.tokens();
+        return m == null ? null
+                : "{\"cost\": %s, \"epoch\": %d, \"tokens\": {\"input\": %d, \"output\": %d, \"reasoning\": %d, \"cache_read\": %d, \"cache_write\": %d}}"
+                        .formatted(m.cost(), m.epoch(), t.input(), t.output(), t.reasoning(), t.cacheRead(),
+                                t.cacheWrite());
     }
 
     /** The server's database reckons from the time that the node was given, until the first heartbeat of the holder. */

@@ -33,8 +33,10 @@ final class CountLaws {
         unless(counted.equals(recount), "I8: %s, a recount gives %s", counted, recount);
         Collection<StepResult> results = rows.calls.values().stream().map(Saved.Call::result).toList();
         Tokens used = results.stream().map(StepResult::tokens).reduce(Tokens.NONE, Tokens::plus);
-        unless(used.equals(rows.head.tokens()), "I8: the run has %s, its results %s", rows.head.tokens(), used);
-        spent("run", used.total(), rows.head.cost(), results, r -> r.tokens().total(), StepResult::cost);
+        unless(metered(rows.steps.values()) || used.equals(rows.head.tokens()), "I8: the run has %s, its results %s",
+                rows.head.tokens(), used);
+        spent("run", rows.head.tokens().total(), rows.head.cost(), rows.steps.values(), Saved.Step::tokens,
+                Saved.Step::cost);
         rows.tasks.values().stream().filter(task -> !task.inUse()).forEach(task -> spent(task.key(), task.tokens(),
                 task.cost(), rows.stepsOf(task.id()).toList(), Saved.Step::tokens, Saved.Step::cost));
         rows.steps.values().forEach(this::step);
@@ -65,7 +67,20 @@ final class CountLaws {
         boolean reported = results.size() > failed;
         unless(step.spec().engineOwned() || reported == (step.state() == StepState.COMPLETED),
                 "completed means that a result is recorded: %s %s", step, results);
-        spent(step.spec().name(), step.tokens(), step.cost(), results, r -> r.tokens().total(), StepResult::cost);
+        if (!metered(List.of(step))) {
+            spent(step.spec().name(), step.tokens(), step.cost(), results, r -> r.tokens().total(), StepResult::cost);
+            return;
+        }
+        BigDecimal paid = results.stream().map(StepResult::cost).reduce(BigDecimal.ZERO, BigDecimal::add);
+        unless(step.cost().compareTo(paid) >= 0 && step.cost().compareTo(step.metered().cost()) >= 0,
+                "less than its heartbeats and its results: %s %s", step, results);
+        unless(results.stream().noneMatch(r -> r.epoch() == step.metered().epoch()
+                && r.cost().compareTo(step.metered().cost()) < 0), "a result below its heartbeats: %s %s", step, results);
+    }
+
+    /** Whether heartbeats have said what a step used: its leases that ended without a report have no result. */
+    private static boolean metered(Collection<Saved.Step> steps) {
+        return steps.stream().anyMatch(step -> step.metered() != null);
     }
 
     private List<StepResult> resultsOf(UUID step) {

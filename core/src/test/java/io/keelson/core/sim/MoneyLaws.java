@@ -71,9 +71,18 @@ final class MoneyLaws {
     private void holds() {
         BigDecimal held = after.queue.values().stream()
                 .filter(place -> place.item().holder() != null && place.item().hold() != null)
-                .map(place -> place.item().hold().amount()).reduce(BigDecimal.ZERO, BigDecimal::add);
+                .map(this::held).reduce(BigDecimal.ZERO, BigDecimal::add);
         unless(total(after.head.charged(), held).compareTo(after.head.reserved()) <= 0, "%s held: %s", held,
                 after.head);
+    }
+
+    /** A hold beside its part that heartbeats have charged. */
+    private BigDecimal held(Saved.Place place) {
+        BigDecimal charged = after.stepsOf(place.item().key().taskId())
+                .filter(step -> after.laneOf(step).equals(place.item().key()) && !step.state().terminal()
+                        && step.metered() != null && step.metered().epoch() == step.leaseEpoch())
+                .map(step -> step.metered().cost()).reduce(BigDecimal.ZERO, BigDecimal::add);
+        return place.item().hold().amount().subtract(charged).max(BigDecimal.ZERO);
     }
 
     /** A part of a limit is named when charges reach it. */
@@ -159,7 +168,8 @@ final class MoneyLaws {
     /** A cost by a model's price is the sum of its parts, in millionths of a credit. */
     private void priced(Transfer charge) {
         Prices.ModelPrice price = charge.use().model() == null ? null : prices.models().get(charge.use().model());
-        if (price == null || !Integer.valueOf(price.version()).equals(charge.use().priceVersion())) {
+        if (price == null || !Integer.valueOf(price.version()).equals(charge.use().priceVersion())
+                || after.steps.get(charge.stepId()).metered() != null) {
             return;
         }
         Tokens used = charge.use().tokens();
@@ -191,7 +201,9 @@ final class MoneyLaws {
                 for (int i = 1; i <= step.attempt(); i++) {
                     tries.add(step.id() + "/" + i);
                 }
-                unless(tries.contains(transfer.key()) && step.ofAttempt() == transfer.attempt(), "key: %s of %s",
+                boolean used = tries.stream().anyMatch(each -> transfer.key().startsWith(each + "/used/"));
+                unless((used || tries.contains(transfer.key())) && step.ofAttempt() == transfer.attempt(),
+                        "key: %s of %s",
                         transfer,
                         step);
             }
@@ -216,12 +228,12 @@ final class MoneyLaws {
             } else if (event.stepId() == null && event.taskId() == null && event.agentId() == null
                     && event.to() != null) {
                 state = event.to();
-            } else if (event.stepId() != null && event.to() != null) {
+            } else if (event.stepId() != null && (event.to() != null || event.type() == EventType.STEP_CHARGED)) {
                 charged = total(charged, new BigDecimal((String) event.members().getOrDefault("charged", "0")));
                 unless(!event.members().containsKey("uncollected") || !state.equals("running"),
                         "not collected, and the run continues: %s", event);
                 Saved.Step step = after.steps.get(event.stepId());
-                boolean begins = event.to().equals("running");
+                boolean begins = "running".equals(event.to());
                 if (state.equals("planning")) {
                     continue;
                 }

@@ -5,6 +5,7 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
 import io.keelson.core.run.StepAssignment;
 import java.time.Duration;
 import java.util.HashMap;
@@ -26,6 +27,7 @@ final class RemoteWorker {
     private final Simulation sim;
     private final String name;
     private final Map<UUID, Held> held = new HashMap<>();
+    private final Map<Held, Result> used = new HashMap<>();
     private int life;
 
     RemoteWorker(Simulation sim, String name) {
@@ -107,7 +109,17 @@ final class RemoteWorker {
         }
     }
 
+    /** Says what it has used so far; the report at the end may say less. */
+    private void meter(Held lease) {
+        Result more = Tools.use(sim);
+        Result all = used.merge(lease, more, (before, now) -> Result.spent(before.tokens().plus(now.tokens()),
+                before.cost() == null || now.cost() == null ? null : before.cost().add(now.cost()), "model"));
+        sim.send(sim.anyNode(), new Command.Meter(lease.runId(), lease.stepId(), lease.epoch(), all,
+                Actor.agent(name)), reply -> {});
+    }
+
     private void beat() {
+        used.keySet().retainAll(held.values());
         for (Held lease : List.copyOf(held.values())) {
             sim.carry(met -> {
                 RunRows rows = sim.store.run(lease.runId());
@@ -115,6 +127,9 @@ final class RemoteWorker {
                 Held now = Held.read(rows, lease.stepId(), name);
                 if (step.state() == StepState.RUNNING && lease.equals(now)) {
                     sim.extend(lease.runId(), lease.lane());
+                    if (sim.chance(40)) {
+                        meter(lease);
+                    }
                 } else {
                     sim.carry(back -> held.remove(lease.stepId(), lease));
                 }

@@ -72,6 +72,7 @@ final class ReplyDurability {
             case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
+            case Command.Meter c -> true;
             case Command.Hold c -> !done || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.Release c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.LeaseExpired c -> true;
@@ -109,6 +110,7 @@ final class ReplyDurability {
             case Reply.Duplicate d -> result != null;
             case Reply.Claimed c -> outcome.equals("completed") && result != null
                     && result.outcome().equals(outcome);
+            case Reply.Metered m -> false;
             case Reply.Rejected r -> true;
         };
     }

@@ -67,6 +67,12 @@ final class Tools {
                 new StepError(BUSY, ErrorClass.INFRASTRUCTURE, "busy"));
     }
 
+    /** What a part of an execution has used. */
+    static Result use(Simulation sim) {
+        return Result.spent(tokens(sim), sim.chance(70) ? BigDecimal.valueOf(sim.random.nextInt(300), 4) : null,
+                "model");
+    }
+
     private static Result result(Simulation sim, Held lease) {
         boolean costs = sim.chance(40);
         List<NewArtifact> artifacts = sim.chance(10) ? List.of(new NewArtifact("file" + sim.random.nextInt(30),

@@ -78,7 +78,8 @@ public final class LedgerVerification {
              order by workspace_id, run_id, attempt_number limit 1""".replace("{attempts}", ATTEMPTS);
 
     /**
-     * Costs of steps are in their results, one for each try, and are charged once. The uncollected part is known for a
+     * Costs of steps are in their results, one for each try, and are charged once; of a step whose worker reports its use by
+     * heartbeats, the row has the sum of all leases. The uncollected part is known for a
      * whole run only: if it is zero, each step's charges equal its cost, else they are at most that. A deleted run has
      * no results.
      */
@@ -94,15 +95,18 @@ public final class LedgerVerification {
                         where a.run_id = r.id and a.attempt_number < r.attempt_number), 0) as uncollected
                   from orchestration_runs r where ?::uuid is null or r.workspace_id = ?),
             cost as (
-                select w.run_id, w.step_id, count(*) as tries, sum(w.cost) as cost
-                  from work_results w where w.cost > 0 group by w.run_id, w.step_id),
+                select run_id, step_id, count(*) as tries, max(metered) as metered, coalesce(max(metered), sum(cost)) as cost
+                  from (select run_id, step_id, cost, null::numeric as metered from work_results where cost > 0
+                    union all select run_id, id, cost, cost from orchestration_steps where metered is not null) used
+                 group by run_id, step_id),
             compared as (
                 select r.workspace_id, r.run_id, step_id, coalesce(paid.attempt_number, r.attempt_number) as attempt_number,
                     coalesce(cost, 0) as cost, coalesce(tries, 0) as tries, coalesce(charged, 0) as charged,
-                    coalesce(charges, 0) as charges, r.uncollected
+                    coalesce(charges, 0) as charges, r.uncollected, metered is not null as metered
                   from paid full join cost using (run_id, step_id) join of_runs r using (run_id))
             select * from compared
-             where charged > cost or charges > tries or uncollected = 0 and (charged < cost or charges < tries)
+             where charged > cost or charges > tries and not metered
+                or uncollected = 0 and (charged < cost or charges < tries and not metered)
              order by workspace_id, run_id, step_id limit 1""";
 
     private static final String WRONG_BALANCE = """

@@ -86,12 +86,12 @@ final class StepsTable {
                 position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
-                output_hash, model, usage, call_effect, deferred_since, deferred_for, worst_case, gate, created_at)
+                output_hash, model, usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
-                usage, call_effect, deferred_since, deferred_for, worst_case, gate, {now}
+                usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -114,7 +114,7 @@ final class StepsTable {
                     time("deferred_since", n -> n.row().deferredSince()),
                     text("deferred_for", n -> n.row().deferredFor()),
                     json("worst_case", n -> TextColumns.worstCase(n.row().spec().worstCase())),
-                    text("gate", n -> gate(n.row())))));
+                    text("gate", n -> gate(n.row())), json("metered", n -> TextColumns.metered(n.row().metered())))));
 
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
@@ -145,7 +145,8 @@ final class StepsTable {
                    output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
                    usage = coalesce(u.usage, s.usage),
                    handed_to = coalesce(u.handed_to, s.handed_to), deferred_since = u.deferred_since,
-                   deferred_for = u.deferred_for, task_attempt = u.task_attempt, worst_case = u.worst_case, gate = u.gate""",
+                   deferred_for = u.deferred_for, task_attempt = u.task_attempt, worst_case = u.worst_case, gate = u.gate,
+                   metered = u.metered""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
             word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
@@ -163,7 +164,8 @@ final class StepsTable {
             json("usage", Changed::usage), uuid("handed_to", Changed::handedTo),
             time("deferred_since", s -> s.row.deferredSince()),
             text("deferred_for", s -> s.row.deferredFor()), integer("task_attempt", s -> s.row.taskAttempt()),
-            json("worst_case", s -> TextColumns.worstCase(s.row.spec().worstCase())), text("gate", s -> gate(s.row)));
+            json("worst_case", s -> TextColumns.worstCase(s.row.spec().worstCase())), text("gate", s -> gate(s.row)),
+            json("metered", s -> TextColumns.metered(s.row.metered())));
 
     /** The same of plain rows that are not pending. */
     static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
@@ -201,7 +203,7 @@ final class StepsTable {
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
-                s.worst_case, s.gate,
+                s.worst_case, s.gate, s.metered,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
@@ -232,7 +234,8 @@ final class StepsTable {
 
     /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt, without a computed worst case. */
     static boolean plain(Changed step) {
-        return faultless(step, 1) && step.row.gate() == null && step.row.taskAttempt() == 1
+        return faultless(step, 1) && step.row.gate() == null && step.row.metered() == null
+                && step.row.taskAttempt() == 1
                 && step.row.spec().asPlanned() == step.row.spec()
                 && switch (step.row.state()) {
                     case RUNNING -> noResult(step);
@@ -279,7 +282,8 @@ final class StepsTable {
                 row.getString("error_message"), row.getString("error_class"))
                 .restorePolicy(row.getInt("granted_retries"), row.getBoolean("failure_ignored"))
                 .restoreDeferral(Rows.optionalTime(row, "deferred_since"), row.getString("deferred_for"))
-                .restoreGate(row.getString("gate") == null ? null : CallGate.of(row.getString("gate")));
+                .restoreGate(row.getString("gate") == null ? null : CallGate.of(row.getString("gate")))
+                .restoreMetered(TextColumns.metered(row.getString("metered")));
         String signal = row.getString("signal");
         if (signal != null) {
             step.restoreAwaited(new SignalWait(signal, "continue".equals(row.getString("on_timeout"))));

@@ -438,8 +438,7 @@ class DispatchApiTest {
                  {"step_id": "%s", "lease_epoch": 2, "logs": ["new"]}]}""".formatted(step, step)));
 
         assertThat(second.get("lease_epoch").intValue()).isEqualTo(2);
-        assertThat(answers).extracting(answer -> answer.get("status").stringValue()).containsExactly("stale_lease",
-                "ok");
+        assertThat(answers).extracting(answer -> answer.get("status").stringValue()).containsExactly("stop", "ok");
         assertThat(items(api.get("/api/v1/steps/" + step + "/logs")))
                 .extracting(line -> line.get("message").stringValue()).containsExactly("new");
         api.post("/api/v1/runs/" + run + "/cancel", "{}");
@@ -566,12 +565,13 @@ class DispatchApiTest {
         JsonNode first = claimOne("w");
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(100)).untilAsserted(
                 () -> assertThat(report("heartbeat", first, ", \"progress\": {\"fraction\": 0.1}").get("status")
-                        .stringValue()).isEqualTo("stale_lease"));
+                        .stringValue()).isEqualTo("stop"));
         JsonNode second = claimOne("w");
         assertThat(second.get("attempt").intValue()).isEqualTo(2);
         assertThat(second.get("failure_context").get("error_code").stringValue()).isEqualTo("STEP_TIMEOUT");
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(100)).untilAsserted(
-                () -> assertThat(report("heartbeat", second, "").get("status").stringValue()).isEqualTo("stale_lease"));
+                () -> assertThat(report("heartbeat", second, "").path("reason").asString("")).isEqualTo("timed_out"));
+        assertThat(report("heartbeat", first, "").get("reason").stringValue()).isEqualTo("lost");
         assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("STEP_TIMEOUT");
     }
 
@@ -584,7 +584,8 @@ class DispatchApiTest {
 
         for (String route : List.of("heartbeat", "complete", "release")) {
             JsonNode answer = report(route, old, "");
-            assertThat(answer.get("status").stringValue()).as(route).isEqualTo("stale_lease");
+            assertThat(answer.get("status").stringValue()).as(route)
+                    .isEqualTo(route.equals("heartbeat") ? "stop" : "stale_lease");
             assertThat(answer.get("code").stringValue()).isEqualTo("STALE_LEASE");
         }
         JsonNode answer = report("fail", old, ", \"error_code\": \"E\"");

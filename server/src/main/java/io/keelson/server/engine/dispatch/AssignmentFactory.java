@@ -58,6 +58,7 @@ final class AssignmentFactory {
             case Reply.Claimed(StepAssignment given) -> given.stepId();
             case Reply.Duplicate(UUID next, String output) -> next;
             case Reply.Done d -> null;
+            case Reply.Metered m -> null;
             case Reply.Rejected r -> null;
         };
     }

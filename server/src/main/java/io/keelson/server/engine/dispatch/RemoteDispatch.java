@@ -31,7 +31,6 @@ import io.keelson.server.json.SafeText;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.WorkspaceRoundRobin;
-import io.keelson.server.run.queue.LeaseHeartbeats;
 import io.keelson.server.run.queue.WorkerRegistry;
 import io.keelson.server.run.read.StepWorkReader;
 import io.keelson.server.run.read.StepWorkReader.Owner;
@@ -54,7 +53,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -66,11 +64,13 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     private static final Duration SLICE = Duration.ofMillis(500);
     /** How often a worker that waits is recorded as present. */
     private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(20);
-    private static final Reply NOT_FOUND =
+    static final Reply NOT_FOUND =
             new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
 
     private static final About<Completion> COMPLETION = new About<>(Completion::stepId, Completion::leaseEpoch,
             Completion::output);
+
+    private static final About<Failure> FAILURE = new About<>(Failure::stepId, Failure::leaseEpoch, item -> null);
 
     /** Reads the turn in the output of a task's step; null for none. */
     @FunctionalInterface
@@ -81,7 +81,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     private final Database database;
     private final WorkerRegistry workers;
     private final DrainingWorkers draining;
-    private final LeaseHeartbeats heartbeats;
+    private final WorkerHeartbeats heartbeats;
     private final StepWorkReader work;
     private final AssignedSteps assigned = new AssignedSteps();
     private final AssignmentFactory assignmentFactory;
@@ -104,11 +104,11 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         this.database = database;
         this.workers = store.workers();
         this.draining = new DrainingWorkers(database, workers, System::nanoTime);
-        this.heartbeats = store.heartbeats();
         this.work = store.work();
         this.assignmentFactory = new AssignmentFactory(database, store.work(), scopes, commands, tracing, assigned);
         this.repeated = new RepeatedReports(database, store.work());
         this.scopes = scopes;
+        this.heartbeats = new WorkerHeartbeats(database, store, scopes, commands);
         this.artifacts = artifacts;
         this.uploads = new ArtifactUploads(database, store, scopes, artifacts, UuidCreator::getTimeOrderedEpoch);
         this.series = new ClaimSeries(available, delayed::after, this::release);
@@ -232,32 +232,18 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
 
     @Override
     public List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats) {
-        List<UUID> ids = beats.stream().map(Beat::stepId).toList();
-        Map<UUID, Integer> newest = beats.stream()
-                .collect(Collectors.toMap(Beat::stepId, Beat::leaseEpoch, Math::max));
-        var known = database.withConnection(c -> work.ownersOf(c, workspaceId, ids));
-        List<Beat> redacted =
-                beats.stream().map(beat -> redacted(beat, redaction(workspaceId, known.get(beat.stepId()))))
-                        .toList();
-        List<LeaseHeartbeats.Beat> signs = redacted.stream().map(beat -> new LeaseHeartbeats.Beat(beat.stepId(),
-                beat.leaseEpoch(), beat.progress(), beat.message(),
-                beat.details() == null ? null : beat.details().toString())).toList();
-        var accepted = database.inTransaction(c -> {
-            workers.seen(c, workspaceId, workerId);
-            var extended = heartbeats.beat(c, workspaceId, workerId, signs);
-            heartbeats.log(c, redacted.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
-                    && newest.getOrDefault(b.stepId(), 0) == b.leaseEpoch())
-                    .map(b -> new LeaseHeartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
-            return extended;
-        });
-        return beats.stream().map(beat -> {
-            if (accepted.containsKey(beat.stepId()) && newest.getOrDefault(beat.stepId(), 0) == beat.leaseEpoch()) {
-                return new Answer(beat.stepId(), "ok", accepted.get(beat.stepId()), null, null, null);
-            }
-            return known.containsKey(beat.stepId())
-                    ? new Answer(beat.stepId(), "stale_lease", null, "STALE_LEASE", "stop working on it", null)
-                    : answer(beat.stepId(), NOT_FOUND, null);
-        }).toList();
+        return heartbeats.take(workspaceId, workerId, beats);
+    }
+
+    /** Stores what items of a report say beside their results, while their leases last. */
+    private <T> void note(UUID workspaceId, String workerId, List<T> items, About<T> about, Function<T, Notes> notes) {
+        List<Beat> beats = items.stream().filter(item -> !notes.apply(item).equals(Notes.NONE))
+                .map(item -> new Beat(about.step().apply(item), about.epoch().apply(item), notes.apply(item), null,
+                        null))
+                .toList();
+        if (!beats.isEmpty()) {
+            var _ = heartbeats.take(workspaceId, workerId, beats);
+        }
     }
 
     @Override
@@ -267,6 +253,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
                 next == null || draining.of(workspaceId, workerId) ? null
                         : new NextStepRequest(workerId, Set.copyOf(next.tools()),
                                 next.lease() == null ? lease : next.lease());
+        note(workspaceId, workerId, items, COMPLETION, Completion::notes);
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         List<Reply> replies = send(workspaceId, items, COMPLETION,
                 (owner, redaction, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
@@ -282,6 +269,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
 
     @Override
     public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
+        note(workspaceId, workerId, items, COMPLETION, Completion::notes);
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         return report(workspaceId, items, COMPLETION,
                 (owner, redaction, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
@@ -300,7 +288,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
 
     @Override
     public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
-        return report(workspaceId, items, new About<>(Failure::stepId, Failure::leaseEpoch, item -> null),
+        note(workspaceId, workerId, items, FAILURE, Failure::notes);
+        return report(workspaceId, items, FAILURE,
                 (owner, redaction, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
                         new StepError(redaction.text(item.errorCode()), errorClass(item.errorClass()),
                                 cut(redaction.text(item.message())), item.retryAfter()),
@@ -390,15 +379,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         return owner == null || owner.input() == null ? Redaction.NONE : scopes.redaction(workspaceId, owner.input());
     }
 
-    private static Beat redacted(Beat beat, Redaction redaction) {
-        return new Beat(beat.stepId(), beat.leaseEpoch(), beat.progress(),
-                beat.message() == null ? null : cut(redaction.text(beat.message())),
-                beat.details() == null ? null : redaction.json(beat.details()),
-                beat.logs().stream().map(line -> cut(redaction.text(line))).toList());
-    }
-
     /** Only after redaction: a secret that is cut in two would not be found. */
-    private static String cut(String text) {
+    static String cut(String text) {
         return text.length() <= MAX_MESSAGE ? text : SafeText.clean(text.substring(0, MAX_MESSAGE));
     }
 
@@ -414,11 +396,12 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         }
     }
 
-    private static Answer answer(UUID step, Reply reply, @Nullable Item next) {
+    static Answer answer(UUID step, Reply reply, @Nullable Item next) {
         return switch (reply) {
             case Reply.Done d -> new Answer(step, "ok", null, null, null, null);
+            case Reply.Metered m -> new Answer(step, "ok", null, null, null, null);
             case Reply.Claimed c -> new Answer(step, "ok", null, null, null, next);
-            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null, next, d.output());
+            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null, next, d.output(), null);
             case Reply.Rejected(String code, String message, String current, List<String> allowed) ->
                 new Answer(step, status(code), null, code, message, null);
         };
@@ -493,7 +476,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         }
     }
 
-    private static @Nullable String model(Redaction redaction, @Nullable String named) {
+    static @Nullable String model(Redaction redaction, @Nullable String named) {
         return named == null ? null : redaction.text(named);
     }
 

@@ -61,8 +61,33 @@ public interface RemoteWork {
             Instant leaseExpiresAt, Instant deadline, String effectKey, @Nullable JsonNode failureContext,
             @Nullable JsonNode details, @Nullable String traceparent, @Nullable Long maxOutputTokens) {}
 
-    record Beat(UUID stepId, int leaseEpoch, @Nullable Double progress, @Nullable String message,
-            @Nullable JsonNode details, List<String> logs) {}
+    /** @param used since the beginning of the lease; null when the worker does not say it */
+    record Beat(UUID stepId, int leaseEpoch, Notes notes, @Nullable JsonNode details, @Nullable Used used) {
+
+        /** A sign of life without a report of use. */
+        public Beat(UUID stepId, int leaseEpoch, @Nullable Double progress, @Nullable String message,
+                @Nullable JsonNode details, List<String> logs) {
+            this(stepId, leaseEpoch, new Notes(progress, message, logs), details, null);
+        }
+    }
+
+    /**
+     * Progress for people, and log lines.
+     *
+     * @param progress 0 to 1; null for nothing new
+     * @param message null for nothing new
+     */
+    record Notes(@Nullable Double progress, @Nullable String message, List<String> logs) {
+        public static final Notes NONE = new Notes(null, null, List.of());
+    }
+
+    /**
+     * The use of an execution.
+     *
+     * @param cost in credits; null when the worker does not report it, and prices decide
+     * @param model that used the tokens; null when none is named
+     */
+    record Used(Tokens tokens, @Nullable BigDecimal cost, @Nullable String model) {}
 
     record InlineArtifact(String name, String contentType, byte[] content) {}
 
@@ -73,12 +98,14 @@ public interface RemoteWork {
      * @param proposals to people
      */
     record Completion(UUID stepId, int leaseEpoch, JsonNode output, Tokens tokens, @Nullable BigDecimal cost,
-            @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads, List<Proposed> proposals) {
+            @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads, List<Proposed> proposals,
+            Notes notes) {
 
-        /** A result without proposals. */
+        /** A result without proposals and notes. */
         public Completion(UUID stepId, int leaseEpoch, JsonNode output, Tokens tokens, @Nullable BigDecimal cost,
                 @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads) {
-            this(stepId, leaseEpoch, output, tokens, cost, model, artifacts, uploads, List.of());
+            this(stepId, leaseEpoch, output, tokens, cost, model, artifacts, uploads, List.of(),
+                    Notes.NONE);
         }
     }
 
@@ -108,7 +135,27 @@ public interface RemoteWork {
      * @param model that used the tokens; null when none is named
      */
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
-            @Nullable Duration retryAfter, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model) {}
+            @Nullable Duration retryAfter, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model,
+            Notes notes) {
+
+        /** A failure without notes. */
+        public Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
+                @Nullable Duration retryAfter, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model) {
+            this(stepId, leaseEpoch, errorCode, errorClass, message, retryAfter, tokens, cost, model, Notes.NONE);
+        }
+    }
+
+    /** Why a worker is to stop working on a step. */
+    enum Stop {
+        /** No limit of the run, of its task or of the credits leaves anything for more; the lease is valid. */
+        BUDGET_EXCEEDED,
+        /** The step was cancelled or is not needed. */
+        CANCELLED,
+        /** The time of the step, its task or its run is over. */
+        TIMED_OUT,
+        /** The lease ended without a report, or by one. */
+        LOST
+    }
 
     /**
      * A worker's request, with results, for the next step of each completed step's task.
@@ -128,19 +175,20 @@ public interface RemoteWork {
     record Postponement(Duration delay, @Nullable String busy, String errorCode, String message) {}
 
     /**
-     * @param status {@code ok}, {@code duplicate}, {@code conflict}, {@code stale_lease}, {@code cancelled}
-     *               (heartbeats: stop working), {@code not_found} or {@code rejected}
+     * @param status {@code ok}, {@code duplicate}, {@code conflict}, {@code stale_lease}, {@code stop}
+     *               (heartbeats), {@code not_found} or {@code rejected}
      * @param leaseExpiresAt set for accepted heartbeats
      * @param code stable code of a rejection; null otherwise
      * @param next the following step of the task, which the worker holds since the same commit; null for none
      * @param result JSON text of the stored output, for a repeated report of it; null otherwise
+     * @param stop why the worker is to stop; null otherwise
      */
     record Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
-            @Nullable String message, @Nullable Item next, @Nullable String result) {
+            @Nullable String message, @Nullable Item next, @Nullable String result, @Nullable Stop stop) {
 
         Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
                 @Nullable String message, @Nullable Item next) {
-            this(stepId, status, leaseExpiresAt, code, message, next, null);
+            this(stepId, status, leaseExpiresAt, code, message, next, null, null);
         }
     }
 

@@ -21,6 +21,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -49,7 +50,7 @@ public final class DispatchActions {
     public void addTo(Route.Table table) {
         table.post(Scope.WORK, "/dispatch/claim", Claim.class, this::claim);
         table.post(Scope.WORK, "/dispatch/heartbeat", Heartbeats.class, (request, batch) -> answers(
-                work.heartbeat(request.workspace(), batch.workerId, map(batch.items, Heartbeat::beat))));
+                work.heartbeat(request.workspace(), batch.workerId, numbered(batch.items, Heartbeat::beat))));
         table.post(Scope.WORK, "/dispatch/complete", Completions.class, this::complete);
         table.post(Scope.WORK, "/dispatch/continue", Continuations.class, (request, batch) -> completed(batch.items,
                 readable -> work.another(request.workspace(), batch.workerId, readable)));
@@ -108,12 +109,19 @@ public final class DispatchActions {
 
     record Progress(@Nullable Double fraction, String message) {}
 
-    record Heartbeat(UUID stepId, int leaseEpoch, @Nullable Progress progress, @Nullable JsonNode details,
-            List<String> logs) {
+    private static RemoteWork.Notes notes(@Nullable Progress progress, List<String> logs) {
+        return new RemoteWork.Notes(progress == null ? null : progress.fraction,
+                progress == null ? null : progress.message, logs.stream().limit(MAX_LOG_LINES).toList());
+    }
 
-        RemoteWork.Beat beat() {
-            return new RemoteWork.Beat(stepId, leaseEpoch, progress == null ? null : progress.fraction,
-                    progress == null ? null : progress.message, details, logs.stream().limit(MAX_LOG_LINES).toList());
+    record Heartbeat(UUID stepId, int leaseEpoch, @Nullable Progress progress, @Nullable JsonNode details,
+            List<String> logs, long tokens, @Nullable NewUsage usage, @Nullable BigDecimal cost,
+            @Nullable String model) {
+
+        RemoteWork.Beat beat(String at) {
+            boolean says = tokens > 0 || usage != null || cost != null;
+            return new RemoteWork.Beat(stepId, leaseEpoch, notes(progress, logs), details,
+                    says ? new RemoteWork.Used(NewUsage.tokens(at, tokens, usage), cost, model) : null);
         }
     }
 
@@ -167,14 +175,14 @@ public final class DispatchActions {
 
     record Completion(UUID stepId, int leaseEpoch, @Nullable JsonNode output, long tokens, @Nullable NewUsage usage,
             @Nullable BigDecimal cost, @Nullable String model, List<InlineArtifact> artifacts, List<Upload> uploads,
-            List<NewProposal> proposals) {
+            List<NewProposal> proposals, @Nullable Progress progress, List<String> logs) {
 
         RemoteWork.Completion completion(String at) {
             return new RemoteWork.Completion(stepId, leaseEpoch, orNull(output), NewUsage.tokens(at, tokens, usage),
                     cost, model,
                     map(artifacts, each -> new RemoteWork.InlineArtifact(each.name, each.contentType,
                             each.content())),
-                    map(uploads, Upload::uploadId), map(proposals, NewProposal::proposed));
+                    map(uploads, Upload::uploadId), map(proposals, NewProposal::proposed), notes(progress, logs));
         }
 
         /** The place of the first artifact whose content cannot be read; -1 for none. */
@@ -192,11 +200,11 @@ public final class DispatchActions {
 
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
             @Nullable Long retryAfterMs, long tokens, @Nullable NewUsage usage, @Nullable BigDecimal cost,
-            @Nullable String model) {
+            @Nullable String model, @Nullable Progress progress, List<String> logs) {
 
         RemoteWork.Failure failure(String at) {
             return new RemoteWork.Failure(stepId, leaseEpoch, errorCode, errorClass, message, millis(retryAfterMs),
-                    NewUsage.tokens(at, tokens, usage), cost, model);
+                    NewUsage.tokens(at, tokens, usage), cost, model, notes(progress, logs));
         }
     }
 
@@ -239,7 +247,7 @@ public final class DispatchActions {
                 readable.add(item.completion("/items/" + i));
             } else {
                 rejected.put(i, document(new RemoteWork.Answer(item.stepId, "rejected", null, "INVALID_VALUE",
-                        "the content of an artifact is not Base64", null, null))
+                        "the content of an artifact is not Base64", null))
                         .put("pointer", "/items/" + i + "/artifacts/" + artifact + "/content_base64"));
             }
         }
@@ -277,6 +285,9 @@ public final class DispatchActions {
         document.put("status", answer.status());
         if (answer.leaseExpiresAt() != null) {
             document.put("lease_expires_at", Json.time(answer.leaseExpiresAt()));
+        }
+        if (answer.stop() != null) {
+            document.put("reason", answer.stop().name().toLowerCase(Locale.ROOT));
         }
         if (answer.code() != null) {
             document.put("code", answer.code());

@@ -1,5 +1,6 @@
 package io.keelson.server.run.read;
 
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.run.PreviousFailure;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.StepAssignment;
@@ -15,8 +16,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +61,36 @@ public final class StepWorkReader {
      * @param output stored JSON text; null for failures
      */
     public record Recorded(boolean failed, @Nullable Long hash, @Nullable String output) {}
+
+    /**
+     * How the work of a lease has ended.
+     *
+     * @param epoch the step's present one
+     * @param codes of the errors of step, task and run, as far as there are
+     */
+    public record Ended(StepState state, int epoch, List<String> codes) {
+        private static final Set<String> TIMEOUTS =
+                Set.of("TASK_TIMEOUT", "VERIFY_TIMEOUT", "AGENT_TIMEOUT", "RUN_TIMEOUT", "TASK_STALLED");
+
+        /** Whether the time of the step that ran under the epoch, or of its task or run, was over. */
+        public boolean timedOut(int of) {
+            boolean next = epoch == of + 1 && state == StepState.RUNNING;
+            return (epoch == of || next) && codes.contains("STEP_TIMEOUT")
+                    || cancelled(of) && codes.stream().anyMatch(TIMEOUTS::contains);
+        }
+
+        /** Whether the step that ran under the epoch was ended by a command or by other work. */
+        public boolean cancelled(int of) {
+            return epoch == of && state == StepState.CANCELLED;
+        }
+    }
+
+    private static final String ENDED = """
+            select s.id, s.state, s.lease_epoch, array_remove(array[s.error_code, t.error_code, r.error_code], null) as codes
+              from orchestration_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_runs r on r.id = s.run_id
+             where s.id = any (?)""";
 
     private static final String RESULTS = """
             select w.step_id, w.epoch, w.output_hash, w.outcome = 'failed' as failed,
@@ -103,6 +136,15 @@ public final class StepWorkReader {
             }
             return owners;
         }
+    }
+
+    /** How the leases of the steps ended, by step. */
+    public Map<UUID, Ended> endsOf(Connection c, Collection<UUID> stepIds) throws SQLException {
+        Map<UUID, Ended> ends = new HashMap<>();
+        ViewLoader.each(c, ENDED, stepIds, row -> ends.put(ViewLoader.uuid(row, "id"),
+                new Ended(StepState.of(row.getString("state")), row.getInt("lease_epoch"),
+                        List.of((String[]) row.getArray("codes").getArray()))));
+        return ends;
     }
 
     /** The recorded results of the steps, by step and epoch. */

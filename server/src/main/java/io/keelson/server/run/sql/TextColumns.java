@@ -2,6 +2,7 @@ package io.keelson.server.run.sql;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.keelson.core.decide.Metered;
 import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.json.Json;
@@ -64,6 +65,16 @@ public final class TextColumns {
 
     public static RetryPolicy retry(String json) {
         return Json.MAPPER.readValue(json, RetryPolicy.class);
+    }
+
+    /** JSON text; null for null. */
+    public static @Nullable String metered(@Nullable Metered used) {
+        return used == null ? null : Json.MAPPER.writeValueAsString(used);
+    }
+
+    /** @param json null for none */
+    public static @Nullable Metered metered(@Nullable String json) {
+        return json == null ? null : Json.MAPPER.readValue(json, Metered.class);
     }
 
     /** JSON text; null for null. */

@@ -1,0 +1,25 @@
+package io.keelson.client.worker;
+
+import java.util.Locale;
+
+/** Why the server no longer wants the work on a step. */
+public enum Stop {
+    /** The limits of the run and the credits leave nothing for more. What the handler returns or throws still counts. */
+    BUDGET_EXCEEDED,
+    /** A person or other work of the run has ended the step. */
+    CANCELLED,
+    /** The time of the step, its task or its run is over. */
+    TIMED_OUT,
+    /** The lease is not this worker's any more. */
+    LOST;
+
+    /** @param reason as the server calls it; one that is unknown is a lost lease */
+    static Stop of(String reason) {
+        for (Stop stop : values()) {
+            if (stop.name().toLowerCase(Locale.ROOT).equals(reason)) {
+                return stop;
+            }
+        }
+        return LOST;
+    }
+}

@@ -1,0 +1,104 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices.Cost;
+import io.keelson.core.money.Tokens;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepPayload;
+import java.math.BigDecimal;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Charges the use that a holder reports by heartbeats. Reports are cumulative for their lease: each one, and the report at the
+ * end, is charged as far as it exceeds those before.
+ */
+final class Metering {
+    private Metering() {}
+
+    static Reply used(Decision d, StepRow step, Command.Meter command) {
+        Cost cost = cost(d, step, command.used());
+        Use use = beyond(step, command.used(), cost);
+        if (!use.none()) {
+            step.metered = use.all(step.leaseEpoch);
+            d.changes.touch(step);
+            Holds.use(d, step, use.cost().amount());
+            PayloadPart.Spent spent = Objects.requireNonNull(charge(d, step, use, step.id() + "/" + step.attempt
+                    + "/used/" + d.run.seq));
+            LimitStop.afterCharge(d, spent);
+            d.note(step.task(), step, new StepPayload.Charged(step.leaseEpoch, spent));
+        }
+        return new Reply.Metered(exhausted(d, step));
+    }
+
+    /**
+     * Use since the last report of the same lease.
+     *
+     * @param result with the tokens of that time
+     * @param cost of that time
+     * @param before charged by the reports before
+     */
+    record Use(Result result, Cost cost, Metered before) {
+
+        private boolean none() {
+            return result.tokens().none() && cost.amount().signum() == 0;
+        }
+
+        /** What the whole lease has used. */
+        Metered all(int epoch) {
+            return new Metered(epoch, before.tokens().plus(result.tokens()), before.cost().add(cost.amount()));
+        }
+    }
+
+    /** How far a cumulative report exceeds the heartbeats of its lease. */
+    static Use beyond(StepRow step, Result result, Cost cost) {
+        Metered before = step.metered != null && step.metered.epoch() == step.leaseEpoch ? step.metered
+                : new Metered(step.leaseEpoch, Tokens.NONE, Amounts.ZERO);
+        BigDecimal more = cost.amount().subtract(before.cost()).max(Amounts.ZERO);
+        return new Use(result.using(result.tokens().beyond(before.tokens())), new Cost(more, cost.version()), before);
+    }
+
+    /**
+     * Charges a use and counts it for step, task and run.
+     *
+     * @return for its event; null when nothing was used
+     */
+    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Use use, String key) {
+        BigDecimal amount = use.cost().amount();
+        long tokens = use.result().tokens().total();
+        TaskRow task = step.task();
+        step.tokens += tokens;
+        step.cost = step.cost.add(amount);
+        PayloadPart.Spent spent = Credits.charge(d, step, use.result(), use.cost(), key);
+        if (spent != null) {
+            task.tokens += tokens;
+            task.cost = task.cost.add(amount);
+            d.run.tokens = d.run.tokens.plus(use.result().tokens());
+            d.run.cost = d.run.cost.add(amount);
+        }
+        return spent;
+    }
+
+    /** The cost by the report or the model's price. The price of the tool is one of a whole execution. */
+    private static Cost cost(Decision d, StepRow step, Result used) {
+        return used.cost() == null && !Credits.pricedByModel(d, step, used)
+                ? new Cost(Amounts.ZERO, null)
+                : Credits.cost(d, step, used);
+    }
+
+    /** True when nothing more of the step can be collected. */
+    private static boolean exhausted(Decision d, StepRow step) {
+        if (step.hold != null && step.hold.amount().signum() > 0) {
+            return false;
+        }
+        return usedUp(HardLimit.run(d)) || usedUp(HardLimit.task(d, step.task().planKey()))
+                || Credits.coverable(d, Amounts.LEAST).signum() <= 0;
+    }
+
+    private static boolean usedUp(HardLimit.@Nullable Scope scope) {
+        return scope != null && scope.charged().signum() > 0 && scope.charged().compareTo(scope.limit()) >= 0;
+    }
+}
