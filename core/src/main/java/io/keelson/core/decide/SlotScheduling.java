@@ -7,6 +7,7 @@ import io.keelson.core.decide.LocalCapacity.RemoteSlot;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.run.AgentPayload;
 import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.StepPayload;
@@ -239,7 +240,7 @@ final class SlotScheduling {
         } else if (holder != null && step.lane() == 0 && d.request != null
                 && d.request.keeps(holder, step.spec().tool())) {
             claim(d, step, holder);
-            d.given = assignment(d, step, enqueue(d, step, d.request.lease(), step.spec().timeout()));
+            d.given = assignment(d, step, enqueue(d, step, d.request.lease(), timeout(d, step)));
         } else if (d.capacity.take(d.run.workspaceId(), step.spec().tool())) {
             claim(d, step, d.capacity.holder());
             enqueue(d, step, d.capacity.lease(), null);
@@ -257,7 +258,7 @@ final class SlotScheduling {
         } else {
             claim(d, step, slot.holder());
             d.changes.given(step, new Given(slot,
-                    assignment(d, step, enqueue(d, step, slot.lease(), step.spec().timeout()))));
+                    assignment(d, step, enqueue(d, step, slot.lease(), timeout(d, step)))));
         }
     }
 
@@ -296,6 +297,13 @@ final class SlotScheduling {
         d.move(step, StepState.RUNNING, again ? new StepPayload.Reclaimed(step.attempt, step.leaseEpoch, holder)
                 : new StepPayload.Started(step.attempt, step.leaseEpoch, holder));
         d.changes.started(d.run, step);
+    }
+
+    /** How long an execution of the step may take. */
+    static Duration timeout(Decision d, StepRow step) {
+        Duration ofTask = step.task().spec().policy().timeout();
+        return !step.spec().timeout().equals(StepSpec.OF_TASK) ? step.spec().timeout()
+                : ofTask == null ? d.run.policy().timeouts().task() : ofTask;
     }
 
     /** The assignment for the holder of a step's lease. */

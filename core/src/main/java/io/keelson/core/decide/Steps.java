@@ -46,7 +46,7 @@ final class Steps {
         SlotScheduling.claim(d, step, command.holder());
         boolean own = d.capacity.runs(command.holder(), step.spec().tool());
         return new Reply.Claimed(SlotScheduling.assignment(d, step,
-                SlotScheduling.enqueue(d, step, command.lease(), own ? null : step.spec().timeout())));
+                SlotScheduling.enqueue(d, step, command.lease(), own ? null : SlotScheduling.timeout(d, step))));
     }
 
     static Reply complete(Decision d, Command.Complete command) {

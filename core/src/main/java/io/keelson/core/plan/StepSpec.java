@@ -11,11 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param name unique within its task
  * @param tool the tool's name; that of {@link RunsOn} for turns, {@code approval} for approvals
  * @param input JSON text; strings in it may hold {@code ${ }} expressions
- * @param timeout how long one execution may take
+ * @param timeout how long one execution may take; {@link #OF_TASK} where only the time of its task counts
  * @param worstCase the most tokens that one execution may use; null when it is unknown
  */
 public record StepSpec(String name, StepKind kind, String tool, String input, RetryPolicy retry, Duration timeout,
         @Nullable WorstCase worstCase) {
+
+    /** The timeout of a step that ends with the time of its task. */
+    public static final Duration OF_TASK = Duration.ZERO;
 
     /** A step whose use of tokens is unknown. */
     public StepSpec(String name, StepKind kind, String tool, String input, RetryPolicy retry, Duration timeout) {

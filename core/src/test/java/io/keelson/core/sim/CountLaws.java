@@ -75,7 +75,8 @@ final class CountLaws {
         unless(step.cost().compareTo(paid) >= 0 && step.cost().compareTo(step.metered().cost()) >= 0,
                 "less than its heartbeats and its results: %s %s", step, results);
         unless(results.stream().noneMatch(r -> r.epoch() == step.metered().epoch()
-                && r.cost().compareTo(step.metered().cost()) < 0), "a result below its heartbeats: %s %s", step, results);
+                && r.cost().compareTo(step.metered().cost()) < 0), "a result below its heartbeats: %s %s", step,
+                results);
     }
 
     /** Whether heartbeats have said what a step used: its leases that ended without a report have no result. */

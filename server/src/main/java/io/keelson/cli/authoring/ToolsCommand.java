@@ -25,11 +25,13 @@ import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "tools",
         description = "Lists the tools that steps can use, or shows one with its JSON Schemas. Without a server only built-in ones.",
+        subcommands = ToolsRegisterCommand.class,
         footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson tools                   # built in, of workers and of MCP servers",
                 "  keelson tools files.list",
-                "  keelson tools mcp.files.read_text_file"})
+                "  keelson tools mcp.files.read_text_file",
+                "  keelson tools register crm.update --effects idempotent"})
 public final class ToolsCommand extends CliCommand {
     /** Maximum characters of a description in a table. */
     private static final int MAX_DESCRIPTION = 100;

@@ -29,7 +29,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
  * only workers serve has no schema here: it judges its input itself.
  */
 public final class CatalogToolKnowledge implements ToolKnowledge {
-    private static final Duration TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration MCP_TIMEOUT = Duration.ofSeconds(30);
 
     private final ToolCatalog catalog;
     private final Expressions expressions;
@@ -68,9 +68,13 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         return rule.get();
     }
 
-    /** How long a call may take when its step says nothing: the tool's own default, 30 s for any other. */
+    /**
+     * How long a call may take when its step says nothing: the tool's own default; of a tool that workers serve, the time of the
+     * task. A tool of an MCP server that this node does not know yet has 30 s.
+     */
     public Duration timeout(String tool) {
-        return catalog.find(tool).map(found -> found.spec().defaultTimeout()).orElse(TIMEOUT);
+        return catalog.find(tool).map(found -> found.spec().defaultTimeout())
+                .orElse(tool.startsWith(ToolSpec.MCP) ? MCP_TIMEOUT : StepSpec.OF_TASK);
     }
 
     @Override

@@ -21,7 +21,6 @@ final class StepReader {
     private static final String WAIT_TOOL = "wait";
     private static final String SIGNAL_TOOL = "signal.wait";
     private static final String RUN_TOOL = "run.start";
-    private static final Duration TURN_TIMEOUT = Duration.ofSeconds(120);
     private static final Duration SERVER_TURN_TIMEOUT = Duration.ofSeconds(300);
     private static final Duration APPROVAL_TIMEOUT = Duration.ofDays(365);
 
@@ -72,13 +71,13 @@ final class StepReader {
         }
         return new StepSpec(name, kind, tool, input.toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
                 JsonFields.seconds(raw, "timeout_seconds",
-                        tool.equals(TURN_TOOL) ? TURN_TIMEOUT : toolTimeout.apply(tool)));
+                        toolTimeout.apply(tool)));
     }
 
     /** The only step of a task without steps: its agent's turn, once in each attempt of the task. */
     StepSpec turn(ObjectNode input, RunsOn runsOn) {
         return new StepSpec("turn", StepKind.TURN, runsOn.tool(), input.toString(), RetryPolicy.NONE,
-                runsOn == RunsOn.SERVER ? SERVER_TURN_TIMEOUT : TURN_TIMEOUT);
+                runsOn == RunsOn.SERVER ? SERVER_TURN_TIMEOUT : StepSpec.OF_TASK);
     }
 
     /** The same turn of another agent, under a name of its own. */
@@ -152,7 +151,7 @@ final class StepReader {
     private Duration timeout(JsonNode raw, StepKind kind) {
         return switch (kind) {
             case APPROVAL -> APPROVAL_TIMEOUT;
-            case TURN -> TURN_TIMEOUT;
+            case TURN -> StepSpec.OF_TASK;
             case TOOL, WAIT, SIGNAL, RUN, VERIFY, CALL -> toolTimeout.apply(JsonFields.text(raw, "tool", ""));
         };
     }

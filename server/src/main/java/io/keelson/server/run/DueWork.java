@@ -161,7 +161,8 @@ final class DueWork {
                 (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out, not exists (
                         select from workers w
                          where w.workspace_id = q.workspace_id and w.id <> q.holder and q.tool = any (w.tools)
-                           and not w.draining and w.last_seen_at >= (select {now}) - interval '1 minute') as unserved
+                           and not w.draining and w.slots > 0
+                           and w.last_seen_at >= (select {now}) - interval '1 minute') as unserved
                    from work_queue q
                   where q.holder is not null and q.lease_expires_at = timestamptz 'epoch'
                   limit ?)

@@ -43,7 +43,8 @@ class AnswerSchemasTest {
 
     /** Members that only some answers have. All others are required, so each answer in a test has them. */
     private static final Set<String> OPTIONAL = Set.of(
-            "Answer.code", "Answer.detail", "Answer.lease_expires_at", "Answer.next", "Answer.pointer", "Answer.result",
+            "Answer.code", "Answer.detail", "Answer.lease_expires_at", "Answer.next", "Answer.pointer", "Answer.reason",
+            "Answer.result",
             "Deployment.capital", "Deployment.command_id", "Deployment.config", "Deployment.mode",
             "Explanation.step_id", "InboxItem.actions", "Run.now", "Explanation.task_id", "Lifecycle.errors",
             "Lifecycle.machines", "Lifecycle.title",

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
@@ -553,6 +555,46 @@ class DispatchApiTest {
                 .filter(entry -> entry.get("transaction_type").stringValue().equals("charge"))
                 .map(entry -> entry.get("amount").decimalValue())).hasSize(4).allSatisfy(
                         amount -> assertThat(amount.abs()).isEqualByComparingTo("0.01"));
+    }
+
+    /** A worker that sends heartbeats has the time of the task: an hour, or as the mission says. */
+    @ParameterizedTest
+    @CsvSource({"'', '', 3600", "'\"timeouts\": {\"task_seconds\": 7200}', '', 7200",
+            "'', '\"timeout_seconds\": 900,', 900"})
+    void withoutATimeoutOfItsOwnAStepHasTheTimeOfItsTask(String config, String task, int seconds) {
+        String run = api.create("""
+                {"name": "m", "start": true, "config": {%s}, "plan": {"tasks": [{"id": "t", %s "steps": [{"name": "s",
+                  "tool": "test.remote"}]}]}}""".formatted(config, task));
+        JsonNode item = claimOne("w");
+        Duration left = Duration.between(Instant.parse(item.get("lease_expires_at").stringValue()),
+                Instant.parse(item.get("deadline").stringValue()));
+        assertThat(left.plus(Duration.ofSeconds(30))).isBetween(Duration.ofSeconds(seconds - 1),
+                Duration.ofSeconds(seconds + 1));
+        assertThat(items(api.get("/api/v1/tools")).stream()
+                .filter(tool -> tool.get("name").stringValue().equals("test.remote"))
+                .map(tool -> tool.get("timeout_by").stringValue())).containsExactly("task");
+        report("complete", item, "");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void aToolIsRegisteredBeforeAWorkerClaims() {
+        String tool = "{\"name\": \"later.tool\", \"description\": \"%s\", \"effects\": \"read\"}";
+        for (String said : List.of("old", "new")) {
+            assertThat(api.post("/api/v1/dispatch/register", "{\"worker_id\": \"ci\", \"tool_specs\": ["
+                    + tool.formatted(said) + "]}").status()).isEqualTo(204);
+        }
+        String run = api.create("""
+                {"name": "m", "start": true, "plan": {"tasks": [{"id": "t", "steps": [{"tool": "later.tool"}]}]}}""");
+        assertThat(items(api.get("/api/v1/tools")).stream()
+                .filter(each -> each.get("name").stringValue().equals("later.tool"))
+                .map(each -> each.get("description").stringValue())).containsExactly("new");
+        assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("later.tool");
+        assertThat(api.post("/api/v1/dispatch/register",
+                "{\"worker_id\": \"ci\", \"tool_specs\": [{\"name\": \"mcp.a.b\"}]}").json().get("pointer")
+                .stringValue())
+                .isEqualTo("/tool_specs/0/name");
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
     }
 
     /** Its heartbeats keep the lease, not the time: that is the step's, and what it runs out of is tried again, then fails. */

@@ -175,7 +175,7 @@ class MissionReaderTest {
         assertThat(turn.name()).isEqualTo("turn");
         assertThat(turn.kind()).isEqualTo(StepKind.TURN);
         assertThat(turn.tool()).isEqualTo("agent.turn");
-        assertThat(turn.timeout()).isEqualTo(Duration.ofSeconds(120));
+        assertThat(turn.timeout()).isEqualTo(StepSpec.OF_TASK);
         assertThat(JsonMapper.shared().readTree(turn.input())).isEqualTo(JsonMapper.shared().readTree("""
                 {"goal": "${ .run.goal }", "title": "Write it up", "description": "In ${ .inputs | length } words",
                  "success_criteria": "short", "model": "large", "tools": ["files.read"], "inputs": {"style": "plain"},
@@ -198,7 +198,7 @@ class MissionReaderTest {
         assertThat(steps).extracting(StepSpec::kind).containsExactly(StepKind.TOOL, StepKind.WAIT, StepKind.TURN,
                 StepKind.TURN, StepKind.APPROVAL, StepKind.TOOL);
         assertThat(steps).extracting(step -> step.timeout().toMillis()).containsExactly(30_000L,
-                Duration.ofDays(367).toMillis(), 120_000L, 120_000L, Duration.ofDays(365).toMillis(), 500L);
+                Duration.ofDays(367).toMillis(), 0L, 0L, Duration.ofDays(365).toMillis(), 500L);
     }
 
     @Test
@@ -315,7 +315,7 @@ class MissionReaderTest {
                         new Hooks(new StepSpec("before_run", StepKind.TOOL, "noop", "{}", RetryPolicy.STEP,
                                 Duration.ofSeconds(3)),
                                 new StepSpec("after_run", StepKind.TURN, "agent.turn", "{}", RetryPolicy.STEP,
-                                        Duration.ofSeconds(120))),
+                                        StepSpec.OF_TASK)),
                         new Budget(new BigDecimal("0.3"), Map.of(), new BigDecimal("1.5"), new BigDecimal("0.1"),
                                 new BigDecimal("80"), new BigDecimal("10")),
                         new Concurrency("order-7", 2)));

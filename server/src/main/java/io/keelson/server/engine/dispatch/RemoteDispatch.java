@@ -226,6 +226,11 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     }
 
     @Override
+    public void register(UUID workspaceId, String workerId, List<String> tools, String specs) {
+        database.runInTransaction(c -> workers.register(c, workspaceId, workerId, tools, specs));
+    }
+
+    @Override
     public Map<String, JsonNode> announced(UUID workspaceId) {
         return database.withConnection(c -> workers.announced(c, workspaceId));
     }

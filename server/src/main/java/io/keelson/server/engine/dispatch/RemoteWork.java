@@ -192,6 +192,13 @@ public interface RemoteWork {
         }
     }
 
+    /**
+     * Makes tools known before a worker claims their steps, so that missions may name them.
+     *
+     * @param specs JSON text of what is announced of them
+     */
+    void register(UUID workspaceId, String workerId, List<String> tools, String specs);
+
     /** Returns as soon as there is work; empty after the wait. */
     List<Item> claim(Claim claim) throws InterruptedException;
 

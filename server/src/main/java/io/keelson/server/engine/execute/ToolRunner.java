@@ -1,5 +1,6 @@
 package io.keelson.server.engine.execute;
 
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.run.TraceParent;
 import io.keelson.core.run.TurnAnswer;
@@ -36,7 +37,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Calls a built-in tool for one execution, after resolving and checking its input. */
 public final class ToolRunner {
-    private static final Duration TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration MCP_TIMEOUT = Duration.ofSeconds(30);
 
     private final ToolCatalog catalog;
     private final Scopes scopes;
@@ -87,8 +88,8 @@ public final class ToolRunner {
     private TurnText.Terms terms(UUID workspace, String tool) {
         return catalog.find(workspace, tool)
                 .map(found -> new TurnText.Terms(found.spec().defaultTimeout(), found.spec().effects()))
-                .orElseGet(() -> new TurnText.Terms(TIMEOUT,
-                        tool.startsWith(ToolSpec.MCP) ? Effects.DESTRUCTIVE : announced.of(workspace, tool)));
+                .orElseGet(() -> tool.startsWith(ToolSpec.MCP) ? new TurnText.Terms(MCP_TIMEOUT, Effects.DESTRUCTIVE)
+                        : new TurnText.Terms(StepSpec.OF_TASK, announced.of(workspace, tool)));
     }
 
     /** Whether executors of servers run the tool: built in, or a workspace's own that a server calls. */

@@ -49,6 +49,7 @@ public final class DispatchActions {
 
     public void addTo(Route.Table table) {
         table.post(Scope.WORK, "/dispatch/claim", Claim.class, this::claim);
+        table.post(Scope.WORK, "/dispatch/register", Registration.class, this::register);
         table.post(Scope.WORK, "/dispatch/heartbeat", Heartbeats.class, (request, batch) -> answers(
                 work.heartbeat(request.workspace(), batch.workerId, numbered(batch.items, Heartbeat::beat))));
         table.post(Scope.WORK, "/dispatch/complete", Completions.class, this::complete);
@@ -63,10 +64,14 @@ public final class DispatchActions {
     /** Refuses tools that only servers of the Model Context Protocol have. */
     private static void requireOwn(List<String> tools, String at) {
         for (int i = 0; i < tools.size(); i++) {
-            if (tools.get(i).startsWith(ToolSpec.MCP)) {
-                throw ApiProblem.of("INVALID_VALUE", at + "/" + i, "begins with '" + ToolSpec.MCP
-                        + "': such a tool is one of an MCP server, which no worker serves");
-            }
+            requireOwn(tools.get(i), at + "/" + i);
+        }
+    }
+
+    private static void requireOwn(String tool, String at) {
+        if (tool.startsWith(ToolSpec.MCP)) {
+            throw ApiProblem.of("INVALID_VALUE", at, "begins with '" + ToolSpec.MCP
+                    + "': such a tool is one of an MCP server, which no worker serves");
         }
     }
 
@@ -82,6 +87,18 @@ public final class DispatchActions {
             }
             return toolSpecs.isEmpty() ? null : Json.array().addAll(map(toolSpecs, AnnouncedTool::document)).toString();
         }
+    }
+
+    record Registration(String workerId, List<AnnouncedTool> toolSpecs) {}
+
+    private ApiResponse register(ApiRequest request, Registration registration) {
+        List<String> tools = map(registration.toolSpecs, AnnouncedTool::name);
+        for (int i = 0; i < tools.size(); i++) {
+            requireOwn(tools.get(i), "/tool_specs/" + i + "/name");
+        }
+        work.register(request.workspace(), registration.workerId, tools,
+                Json.array().addAll(map(registration.toolSpecs, AnnouncedTool::document)).toString());
+        return ApiResponse.empty(204);
     }
 
     record AnnouncedTool(String name, @Nullable String description, @Nullable ObjectNode inputSchema,

@@ -87,7 +87,7 @@ public final class WorkerActions {
         ObjectNode document = Json.object().put("name", spec.name()).put("description", spec.description())
                 .put("source", spec.name().startsWith(ToolSpec.MCP) ? "mcp" : "builtin")
                 .put("effects", spec.effects().wire())
-                .put("default_timeout_seconds", spec.defaultTimeout().toSeconds());
+                .put("default_timeout_seconds", spec.defaultTimeout().toSeconds()).put("timeout_by", "tool");
         document.set("input_schema", spec.inputSchema());
         document.set("output_schema", spec.outputSchema());
         McpService.Offered offered = mcp.offered(workspace, spec.name());
@@ -101,7 +101,8 @@ public final class WorkerActions {
     private static ObjectNode document(String name, JsonNode announced) {
         ObjectNode document = Json.object().put("name", name)
                 .put("description", announced.path("description").stringValue(null)).put("source", "worker")
-                .put("effects", announced.path("effects").stringValue(null)).putNull("default_timeout_seconds");
+                .put("effects", announced.path("effects").stringValue(null)).putNull("default_timeout_seconds")
+                .put("timeout_by", "task");
         document.set("input_schema", announced.path("input_schema").isObject() ? announced.get("input_schema")
                 : NullNode.getInstance());
         document.set("output_schema", NullNode.getInstance());

@@ -52,7 +52,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                    (select greatest(0, extract(epoch from clock.now - min(queued_at))) from heads) as oldest,
                    (select count(*) from (select from escalation_tickets where resolution is null limit {most}) t)
                        as tickets,
-                   (select count(*) from workers where last_seen_at >= clock.now - interval '1 minute') as workers,
+                   (select count(*) from workers where slots > 0 and last_seen_at >= clock.now - interval '1 minute') as workers,
                    (select count(*) from engine_nodes
                      where left_at is null and last_seen_at >= clock.now - interval '1 minute') as nodes,
                    (select count(*) from engine_outages) as outages,

@@ -89,6 +89,17 @@ public final class WorkerRegistry {
                    last_seen_at = excluded.last_seen_at
             returning draining""".replace("{now}", DbClock.SQL);
 
+    /** Adds tools, and replaces announcements of the same names, without a sign of life. */
+    private static final String REGISTER = """
+            insert into workers as w (workspace_id, id, tools, slots, version, tool_specs, first_seen_at, last_seen_at)
+            select ?, ?, ?, 0, null, given, now, now from (select {now} as now, ?::jsonb as given) clock
+            on conflict (workspace_id, id) do update
+               set tools = array(select unnest(w.tools) union select unnest(excluded.tools) order by 1),
+                   tool_specs = excluded.tool_specs || coalesce((
+                       select jsonb_agg(s) from jsonb_array_elements(w.tool_specs) s
+                        where s -> 'name' not in (select jsonb_array_elements(excluded.tool_specs) -> 'name')), '[]')"""
+            .replace("{now}", DbClock.SQL);
+
     private static final String SEEN = """
             update workers set last_seen_at = {now} where workspace_id = ? and id = ?""".replace("{now}", DbClock.SQL);
 
@@ -236,6 +247,24 @@ public final class WorkerRegistry {
                 row.next();
                 return row.getBoolean("draining");
             }
+        }
+    }
+
+    /**
+     * Makes tools known before a worker claims their steps.
+     *
+     * @param worker the name under which they are kept
+     * @param specs JSON text of what is announced of them
+     */
+    public void register(Connection c, UUID workspaceId, String worker, Collection<String> tools, String specs)
+            throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(REGISTER)) {
+            statement.setObject(1, workspaceId);
+            statement.setString(2, worker);
+            BinaryParameter.bindTexts(statement, 3, tools);
+            clock.bind(statement, 4);
+            statement.setString(5, specs);
+            statement.executeUpdate();
         }
     }
 

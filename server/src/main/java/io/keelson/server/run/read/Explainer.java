@@ -44,10 +44,11 @@ public final class Explainer {
     private static final String LEASES = """
             select task_id, lane, lease_expires_at from work_queue where run_id = any (?) and holder is not null""";
     private static final String TIMERS = "select kind, subject, due_at from timers where run_id = any (?)";
-    private static final String SERVED = """
+    private static final String SERVED =
+            """
             select distinct unnest(tools) as tool from workers
-             where workspace_id = ? and not draining and last_seen_at >= {now} - ? * interval '1 millisecond'"""
-            .replace("{now}", DbClock.SQL);
+             where workspace_id = ? and not draining and slots > 0 and last_seen_at >= {now} - ? * interval '1 millisecond'"""
+                    .replace("{now}", DbClock.SQL);
 
     /** Names of open fan-out items; an explanation has at most a hundred tasks. */
     private static final String LABELS = """

@@ -1,0 +1,72 @@
+package io.keelson.cli.authoring;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import io.keelson.server.json.Json;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "register",
+        description = "Makes a tool of workers known before a worker claims its steps, so that missions may name it.",
+        footerHeading = "%nExample:%n",
+        footer = "  keelson tools register crm.update --effects idempotent --input-schema crm.json")
+final class ToolsRegisterCommand extends CliCommand {
+    /** The name under which tools are kept that no claim has announced. */
+    private static final String KEPT_UNDER = "registered";
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "The tool, as its worker will claim it.")
+    String name = "";
+
+    @Option(names = "--description", paramLabel = "TEXT", description = "One sentence for people and models.")
+    @Nullable String description;
+
+    @Option(names = "--effects", paramLabel = "EFFECTS",
+            description = "read, idempotent, once or destructive: how agents' calls are made.")
+    @Nullable String effects;
+
+    @Option(names = "--input-schema", paramLabel = "FILE", description = "JSON Schema of the input.")
+    @Nullable Path schema;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        ObjectNode body = Json.object().put("worker_id", KEPT_UNDER);
+        ObjectNode tool = body.putArray("tool_specs").addObject().put("name", name);
+        if (description != null) {
+            tool.put("description", description);
+        }
+        if (effects != null) {
+            tool.put("effects", effects);
+        }
+        if (schema != null) {
+            tool.set("input_schema", document(schema));
+        }
+        try (ServerConnection server = link()) {
+            server.keelson().api().post("/dispatch/register", body);
+        }
+        if (!json) {
+            print(List.of(name + " is known; its steps wait until a worker claims them"));
+        }
+        return ExitCode.OK;
+    }
+
+    private static JsonNode document(Path file) throws IOException {
+        try {
+            return Json.readStrict(Files.readAllBytes(file));
+        } catch (JacksonException e) {
+            throw CliException.usage("MALFORMED_JSON", file + ": " + e.getOriginalMessage());
+        }
+    }
+}
