@@ -1,6 +1,6 @@
 """An agent that exists already, as one step: it works in its own loop, the server bounds its cost and keeps what it has done.
 
-`write` stands for your agent: a generator that yields after each call of its model.
+`write` is in place of your agent: a generator that yields after each call of its model.
 """
 
 from keelson import Worker

@@ -131,6 +131,7 @@ class TidyTest {
                 "server/src/main/java/io/keelson/server/run/retention/ArtifactQuota.java workspace_limits",
                 "server/src/main/java/io/keelson/server/money/LedgerVerification.java work_results",
                 "server/src/main/java/io/keelson/server/money/LedgerVerification.java run_attempts",
+                "server/src/main/java/io/keelson/server/money/LedgerVerification.java orchestration_steps",
                 "server/src/main/java/io/keelson/server/money/LedgerVerification.java orchestration_runs");
         List<String> found = new ArrayList<>();
         owners.forEach((tables, owner) -> {

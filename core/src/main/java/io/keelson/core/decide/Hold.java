@@ -11,7 +11,7 @@ import java.math.BigDecimal;
  */
 public record Hold(BigDecimal amount, long maxOutput) {
 
-    /** What is left of it beside a charge. */
+    /** The rest of it beside a charge. */
     Hold without(BigDecimal charged) {
         return new Hold(amount.subtract(charged).max(Amounts.ZERO), maxOutput);
     }

@@ -47,7 +47,7 @@ final class Metering {
             return result.tokens().none() && cost.amount().signum() == 0;
         }
 
-        /** What the whole lease has used. */
+        /** The use of the whole lease. */
         Metered all(int epoch) {
             return new Metered(epoch, before.tokens().plus(result.tokens()), before.cost().add(cost.amount()));
         }

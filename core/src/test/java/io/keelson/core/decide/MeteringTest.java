@@ -134,7 +134,7 @@ class MeteringTest extends OneWorkspace {
         assertThat(step.tokens()).isEqualTo(9);
     }
 
-    /** Nothing above a limit is charged, and the holder is told as soon as nothing is left. */
+    /** Nothing above a limit is charged, and the holder learns it as soon as nothing is left. */
     @ParameterizedTest
     @CsvSource({"0.4, false, 0.4, 0", "0.5, true, 0.5, 0", "0.7, true, 0.5, 0.2"})
     void theHolderIsToldThatTheLimitLeavesNothing(String used, boolean exhausted, String charged, String uncollected) {

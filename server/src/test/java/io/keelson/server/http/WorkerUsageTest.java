@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** What a worker's heartbeats say of its use, and what they are told. */
+/** What a worker's heartbeats say of its use, and their answers. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WorkerUsageTest {
     private ApiServer api;
@@ -73,7 +73,7 @@ class WorkerUsageTest {
         assertThat(api.run(run).get("credits_charged").decimalValue()).isEqualByComparingTo(credits);
     }
 
-    private static void told(JsonNode answer, String status, String reason) {
+    private static void answered(JsonNode answer, String status, String reason) {
         assertThat(answer.get("status").stringValue()).as(answer.toString()).isEqualTo(status);
         assertThat(answer.path("reason").asString("")).isEqualTo(reason);
     }
@@ -82,12 +82,12 @@ class WorkerUsageTest {
     void useIsChargedWhileTheStepRunsAndOnceInAll() {
         String run = run("{}");
         JsonNode item = claimed(run);
-        told(report("heartbeat", item, ", \"tokens\": 10, \"cost\": 0.2"), "ok", "");
+        answered(report("heartbeat", item, ", \"tokens\": 10, \"cost\": 0.2"), "ok", "");
         charged(run, "0.2");
-        told(report("heartbeat", item, ", \"tokens\": 10, \"cost\": 0.2"), "ok", "");
-        told(report("heartbeat", item, ", \"tokens\": 30, \"cost\": 0.5"), "ok", "");
+        answered(report("heartbeat", item, ", \"tokens\": 10, \"cost\": 0.2"), "ok", "");
+        answered(report("heartbeat", item, ", \"tokens\": 30, \"cost\": 0.5"), "ok", "");
         charged(run, "0.5");
-        told(report("heartbeat", item, ", \"cost\": 0.1"), "ok", "");
+        answered(report("heartbeat", item, ", \"cost\": 0.1"), "ok", "");
         charged(run, "0.5");
         report("complete", item, ", \"output\": 1, \"tokens\": 40, \"cost\": 0.6");
         JsonNode ended = api.awaitState(run, "completed");
@@ -107,7 +107,7 @@ class WorkerUsageTest {
         api.sql("update work_queue set lease_expires_at = now() - interval '1 second' where run_id = '" + run + "'");
         JsonNode second = awaitClaim();
         assertThat(second.get("lease_epoch").intValue()).isEqualTo(2);
-        told(report("heartbeat", first, ", \"cost\": 0.9"), "stop", "lost");
+        answered(report("heartbeat", first, ", \"cost\": 0.9"), "stop", "lost");
         charged(run, "0.3");
         report("heartbeat", second, ", \"cost\": 0.1");
         charged(run, "0.4");
@@ -127,7 +127,7 @@ class WorkerUsageTest {
         String run = run("{\"budget\": {\"hard_limit_usd\": 1}}");
         JsonNode item = claimed(run);
         JsonNode answer = report("heartbeat", item, ", \"cost\": " + cost);
-        told(answer, status, reason);
+        answered(answer, status, reason);
         assertThat(answer.get("lease_expires_at").stringValue()).as("the lease is valid").isNotBlank();
         charged(run, charged);
         assertThat(report("complete", item, ", \"output\": 1, \"cost\": " + cost).get("status").stringValue())
@@ -142,7 +142,7 @@ class WorkerUsageTest {
         String run = run("{}");
         JsonNode item = claimed(run);
         api.post("/api/v1/" + command.formatted(run, item.get("task_id").stringValue()), "{}");
-        told(report("heartbeat", item, ""), "stop", "cancelled");
+        answered(report("heartbeat", item, ""), "stop", "cancelled");
     }
 
     @Test
@@ -187,7 +187,7 @@ class WorkerUsageTest {
                 () -> api.post("/api/v1/runs/" + run + "/cancel", "{}").json()));
         both.forEach(CompletableFuture::join);
         api.awaitState(run, "cancelled");
-        told(report("heartbeat", item, ", \"cost\": 0.9"), "stop", "cancelled");
+        answered(report("heartbeat", item, ", \"cost\": 0.9"), "stop", "cancelled");
         assertThat(api.run(run).get("credits_charged").decimalValue().stripTrailingZeros())
                 .isIn(new BigDecimal("0.4"), BigDecimal.ZERO);
     }
