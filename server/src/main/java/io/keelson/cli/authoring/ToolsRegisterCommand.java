@@ -7,6 +7,7 @@ import io.keelson.cli.common.ServerConnection;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,7 +65,7 @@ final class ToolsRegisterCommand extends CliCommand {
 
     private static JsonNode document(Path file) throws IOException {
         try {
-            return Json.readStrict(Files.readAllBytes(file));
+            return OutsideJson.readStrict(Files.readAllBytes(file));
         } catch (JacksonException e) {
             throw CliException.usage("MALFORMED_JSON", file + ": " + e.getOriginalMessage());
         }

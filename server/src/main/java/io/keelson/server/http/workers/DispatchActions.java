@@ -264,7 +264,7 @@ public final class DispatchActions {
                 readable.add(item.completion("/items/" + i));
             } else {
                 rejected.put(i, document(new RemoteWork.Answer(item.stepId, "rejected", null, "INVALID_VALUE",
-                        "the content of an artifact is not Base64", null))
+                        "the content of an artifact is not Base64", null, null, null))
                         .put("pointer", "/items/" + i + "/artifacts/" + artifact + "/content_base64"));
             }
         }
