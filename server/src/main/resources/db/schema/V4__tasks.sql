@@ -219,6 +219,7 @@ create table if not exists task_steps (
     worst_case jsonb,
     gate text,
     metered jsonb,
+    kept_hold jsonb,
 
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
         lease_epoch, tokens, cost, completed_by, handed_to)),
@@ -255,6 +256,8 @@ comment on column task_steps.gate is
 
 comment on column task_steps.metered is
     'epoch of a lease, and the tokens and credits that its heartbeats reported in all; null for none';
+comment on column task_steps.kept_hold is
+    'credits that stay held for an answer of a model that the next execution fetches; null for none';
 
 create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 
@@ -269,7 +272,7 @@ select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, ki
     case when begun_at is null then lease_epoch else 1 end as lease_epoch, result_epoch, resolved_input, output, error_code,
     error_message, error_class, tokens, cost, next_run_at, coalesce(begun_at, started_at) as started_at, completed_at,
     created_at, completed_by, result_input, output_hash, model, call_effect, deferred_since, deferred_for,
-    worst_case, gate, metered
+    worst_case, gate, metered, kept_hold
   from (select s.*, case when s.state = 'pending' and s.lease_epoch = 0 then (
                 select p.completed_at from task_steps p
                  where p.task_id = s.task_id and p.position between s.position - 1 and s.position and p.handed_to = s.id
@@ -282,7 +285,7 @@ comment on view orchestration_steps is 'Steps of tasks: what a worker claims und
 create or replace function keelson_result_valid(epoch integer, outcome varchar, tokens bigint, cost numeric)
     returns boolean language plpgsql immutable as $$
 begin
-    return epoch >= 1 and tokens >= 0 and cost >= 0 and outcome in ('completed', 'continued', 'failed');
+    return epoch >= 1 and tokens >= 0 and cost >= 0 and outcome in ('completed', 'continued', 'failed', 'lost');
 end $$;
 
 -- Results that the row of their step does not hold: those of failed and continued leases, those whose tokens cost nothing, and

@@ -25,6 +25,7 @@ create table if not exists work_queue (
     deadline_at timestamptz,
     held_credits numeric(20, 6),
     max_output_tokens bigint,
+    requested boolean not null default false,
     primary key (task_id, lane),
     constraint ck_work_queue_lease check (keelson_lease_valid(holder, lease_ms, lease_expires_at, deadline_at))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
@@ -37,6 +38,7 @@ comment on column work_queue.lease_expires_at is
     'the end of the lease; 1970 once a server has found it expired: no heartbeat extends it any more';
 comment on column work_queue.held_credits is 'credits that the run holds for the worst case of the step; null for none';
 comment on column work_queue.max_output_tokens is 'tokens of output that the held credits pay; null without them';
+comment on column work_queue.requested is 'whether a request to a model may have been sent under the held credits';
 
 -- A range is a workspace's tool and model, so that those at their limit are skipped without being read.
 create index if not exists ix_work_queue_turn on work_queue (workspace_id, tool, model, priority, queued_at)

@@ -84,6 +84,7 @@ create table if not exists billing_ledger (
     usage jsonb,
     price_version integer,
     purpose varchar(12) constraint ck_billing_ledger_purpose check (purpose in ('planning', 'verification', 'compaction')),
+    estimated boolean,
     actor_type varchar(20) not null,
     actor_id varchar(255),
     detail jsonb,
@@ -101,6 +102,8 @@ comment on column billing_ledger.amount is 'credits';
 comment on column billing_ledger.idempotency_key is 'with the type, unique per workspace: nothing is booked twice';
 comment on column billing_ledger.usage is 'the parts of the tokens; null when there are none';
 comment on column billing_ledger.purpose is 'of a charge; null for work';
+comment on column billing_ledger.estimated is
+    'true where tokens are an upper bound, as no answer reported them; null elsewhere';
 comment on column billing_ledger.price_version is 'of the price list that the amount was calculated by; null: reported';
 
 create index if not exists ix_billing_ledger_run on billing_ledger (run_id, id) where run_id is not null;

@@ -50,7 +50,7 @@ create type keelson_proposal_new as (id uuid, workspace_id uuid, run_id uuid, at
     step_id uuid, title text, body text, data jsonb, created_at timestamptz, expires_at timestamptz);
 create type keelson_queue_item as (task_id uuid, lane int4, run_id uuid, workspace_id uuid, tool text, model text,
     priority int4, queued_at timestamptz, holder text, lease_ms int8, timeout_ms int8,
-    held_credits numeric, max_output_tokens int8);
+    held_credits numeric, max_output_tokens int8, requested bool);
 create type keelson_queue_key as (task_id uuid, lane int4);
 create type keelson_report_run as (run_id uuid, failures int4, tokens int8, cost numeric);
 create type keelson_report_task as (task_id uuid, report_type text, agent text);
@@ -89,14 +89,15 @@ create type keelson_step_change as (id uuid, state text, state_type text, attemp
     tokens int8, cost numeric, next_run_at timestamptz, started_at timestamptz, completed_at timestamptz,
     output jsonb, resolved_input jsonb, granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb,
     output_hash int8, model text, usage jsonb, handed_to uuid, deferred_since timestamptz, deferred_for text,
-    task_attempt int4, worst_case jsonb, gate text, metered jsonb);
+    task_attempt int4, worst_case jsonb, gate text, metered jsonb, kept_hold jsonb);
 create type keelson_step_new as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, lane int4, input jsonb, retry jsonb,
     timeout_ms int8, state text, state_type text, attempt int4, failures int4, deliveries int4, lease_epoch int4,
     result_epoch int4, error_code text, error_message text, error_class text, tokens int8, cost numeric,
     next_run_at timestamptz, started_at timestamptz, completed_at timestamptz, output jsonb, resolved_input jsonb,
     granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb, output_hash int8, model text, usage jsonb,
-    call_effect text, deferred_since timestamptz, deferred_for text, worst_case jsonb, gate text, metered jsonb);
+    call_effect text, deferred_since timestamptz, deferred_for text, worst_case jsonb, gate text, metered jsonb,
+    kept_hold jsonb);
 create type keelson_step_planned as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, lane int4, input jsonb, retry jsonb,
     timeout_ms int8, started_at timestamptz);
@@ -129,5 +130,5 @@ create type keelson_timer as (kind text, subject uuid, run_id uuid, due_at times
 create type keelson_timer_key as (kind text, subject uuid);
 create type keelson_transfer as (workspace_id uuid, transaction_type text, amount numeric, debit_account text,
     credit_account text, run_id uuid, attempt_number int4, step_id uuid, idempotency_key text, tool text, model text,
-    agent text, tokens int8, usage jsonb, price_version int4, purpose text,
+    agent text, tokens int8, usage jsonb, price_version int4, purpose text, estimated bool,
     actor_type text, actor_id text);

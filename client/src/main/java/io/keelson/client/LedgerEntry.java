@@ -20,12 +20,13 @@ import org.jspecify.annotations.Nullable;
  * @param usage null when there are no tokens
  * @param priceVersion of the price list that the amount follows from; null when it was reported
  * @param purpose of a charge: {@code work}, {@code planning}, {@code verification} or {@code compaction}; null for others
+ * @param estimated whether the tokens are an upper bound, as no answer reported them
  * @param reason why a person did it
  */
 public record LedgerEntry(long id, String transactionType, BigDecimal amount, String debitAccount,
         String creditAccount, @Nullable String runId, @Nullable Integer attemptNumber, @Nullable String stepId,
         String idempotencyKey, @Nullable String tool, @Nullable String model, @Nullable String agent,
         @Nullable Long tokens, @Nullable TokenUsage usage, @Nullable Integer priceVersion,
-        @Nullable String purpose, @Nullable String reason,
+        @Nullable String purpose, boolean estimated, @Nullable String reason,
         String actorType,
         @Nullable String actorId, @Nullable Instant createdAt) {}

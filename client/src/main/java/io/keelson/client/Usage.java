@@ -34,11 +34,13 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
      * @param task a key
      * @param recipe an id
      * @param schedule an id
+     * @param estimatedCredits the part of {@code credits} whose tokens are an upper bound, as no answer reported them
      * @param runs how many runs were charged
      */
     public record Line(@Nullable String day, @Nullable String agent, @Nullable String model, @Nullable String tool,
             @Nullable String purpose, @Nullable String hour, @Nullable String run, @Nullable String runName,
-            @Nullable String task, @Nullable String recipe, @Nullable String schedule, BigDecimal credits, long tokens,
+            @Nullable String task, @Nullable String recipe, @Nullable String schedule, BigDecimal credits,
+            BigDecimal estimatedCredits, long tokens,
             TokenUsage usage, long charges, long runs) {
 
         /** The subject of the sum, a run by its name; null if the charges have none. */

@@ -379,6 +379,21 @@ public final class ChangeSet {
         results.add(result);
     }
 
+    /** Adds the result of a lease, or its usage to that of a result that the lease has in this change. */
+    void amend(StepResult more) {
+        for (int i = 0; i < results.size(); i++) {
+            StepResult has = results.get(i);
+            if (has.stepId().equals(more.stepId()) && has.epoch() == more.epoch()) {
+                results.set(i, new StepResult(has.stepId(), has.epoch(), has.runId(), has.outcome(), has.attempt(),
+                        has.startedAt(), has.input(), has.outputHash(), has.error(),
+                        has.model() == null ? more.model() : has.model(), has.tokens().plus(more.tokens()),
+                        has.cost().add(more.cost()), has.holder(), false));
+                return;
+            }
+        }
+        results.add(more);
+    }
+
     void add(Artifact artifact) {
         artifacts.add(artifact);
     }

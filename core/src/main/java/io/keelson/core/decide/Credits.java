@@ -130,23 +130,30 @@ final class Credits {
     }
 
     /**
-     * Charges a use of a step, once, as far as it can be collected.
+     * Charges a use of a step, once, as far as it can be collected, and counts it for step, task and run.
      *
-     * @param key of the charge in the ledger
+     * @param key of the charge in the ledger; null for the key of the step's attempt
      * @return the cost for its event; null when nothing was used
      */
-    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost, String key) {
+    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost,
+            @Nullable String key) {
         BigDecimal amount = cost.amount();
+        step.tokens += result.tokens().total();
+        step.cost = step.cost.add(amount);
         if (result.tokens().none() && amount.signum() == 0) {
             return null;
         }
+        step.task().tokens += result.tokens().total();
+        step.task().cost = step.task().cost.add(amount);
+        d.run.tokens = d.run.tokens.plus(result.tokens());
+        d.run.cost = d.run.cost.add(amount);
         BigDecimal charged = null;
         BigDecimal uncollected = null;
         if (amount.signum() > 0) {
             require(d, amount);
             BigDecimal collected = amount.min(free(d)).min(HardLimit.besideChildren(d, amount));
             BigDecimal before = Thresholds.used(d);
-            collect(d, step, result, cost, collected, key);
+            collect(d, step, result, cost, collected, key == null ? step.id() + "/" + step.attempt : key);
             warn(d);
             Thresholds.reached(d, before);
             charged = collected;
@@ -156,7 +163,7 @@ final class Credits {
             }
         }
         String answered = Objects.equals(priced(d, step, result), result.model()) ? null : result.model();
-        return new PayloadPart.Spent(result.tokens(), amount, answered, charged, uncollected, result.partial());
+        return new PayloadPart.Spent(result.tokens(), amount, answered, charged, uncollected, result.estimated());
     }
 
     /** Extends the reservation if it does not cover an amount beside all holds, as far as credits are available. */
@@ -201,8 +208,8 @@ final class Credits {
             d.run.charged = d.run.charged.add(amount);
             TaskBudgets.charge(d, step.task(), amount);
             d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
-                    key, new Use(step.spec().tool(), priced(d, step, result),
-                            step.task().agent().name(), result.tokens(), cost.version(), Purposes.of(step, result)),
+                    key, new Use(step.spec().tool(), priced(d, step, result), step.task().agent().name(),
+                            result.tokens(), cost.version(), Purposes.of(step, result), result.estimated()),
                     d.actor.type().wire(), d.actor.id()));
         }
     }

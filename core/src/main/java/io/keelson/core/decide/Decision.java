@@ -12,6 +12,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Funds;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.run.LostAnswer;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Ids;
@@ -22,6 +23,7 @@ import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -51,6 +53,8 @@ final class Decision {
     final Set<String> budgets = new TreeSet<>();
     /** A planner's task that has ended without an answer; null for none. Handled after the command. */
     @Nullable TaskRow failedPlanner;
+    /** Answers of models that a further execution of the failing step would fetch. */
+    List<LostAnswer> fetchable = List.of();
     /** True when a hold has ended: work that waited for it may begin. */
     boolean holdEnded;
     /** The work that the command's worker asks to continue with; null for none. */

@@ -1,7 +1,6 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Judge;
 import io.keelson.core.plan.RunPolicy;
@@ -10,7 +9,6 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Deferral;
-import io.keelson.core.run.LostAnswer;
 import io.keelson.core.run.OtherPayload;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.Result;
@@ -135,28 +133,6 @@ final class EventPayloads {
         return step.spec().kind() != StepKind.TURN ? "not independent"
                 : task.errorCode != null && ErrorClass.INFRASTRUCTURE.wire().equals(task.errorClass) ? task.errorCode
                         : "an earlier turn's model";
-    }
-
-    /** Names the answers that a try has not received and no execution fetches. */
-    static void lost(Decision d, StepRow step, List<LostAnswer> lost) {
-        lost.stream().filter(each -> each.responseId() == null).forEach(each -> lost(d, step, each));
-    }
-
-    /** Names those that the next execution of the step would have fetched, if the step has ended. */
-    static void unfetched(Decision d, StepRow step, List<LostAnswer> lost) {
-        if (step.state.terminal()) {
-            lost.stream().filter(each -> each.responseId() != null).forEach(each -> lost(d, step, each));
-        }
-    }
-
-    /** With the cost by the prices of its model. */
-    private static void lost(Decision d, StepRow step, LostAnswer answer) {
-        Prices prices = d.funds.prices();
-        BigDecimal cost = prices.models().containsKey(answer.model())
-                ? prices.cost(step.spec().tool(), answer.model(), answer.estimate(), null).amount()
-                : null;
-        d.note(step.task(), step, new OtherPayload.ModelAnswerLost(step.leaseEpoch, answer.model(),
-                answer.requestSha256(), answer.sentAt(), answer.estimate(), cost));
     }
 
     /** A task has ended and is counted. */

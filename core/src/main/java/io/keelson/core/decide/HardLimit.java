@@ -148,7 +148,7 @@ final class HardLimit {
     /** The known cost of queued and running steps. */
     static BigDecimal out(Decision d, Predicate<StepRow> which) {
         return d.funds.prices().tools().isEmpty() && d.view.held.signum() == 0 ? Amounts.ZERO
-                : d.view.steps.values().stream().filter(step -> step.queued && which.test(step))
+                : d.view.steps.values().stream().filter(step -> (step.queued || step.kept != null) && which.test(step))
                         .map(step -> Holds.counted(d, step)).reduce(Amounts.ZERO, BigDecimal::add);
     }
 

@@ -8,11 +8,17 @@ import java.math.BigDecimal;
  *
  * @param amount ≥ 0, in credits
  * @param maxOutput tokens that it pays beside the step's input
+ * @param requested whether a request to a model may have been sent under it
  */
-public record Hold(BigDecimal amount, long maxOutput) {
+public record Hold(BigDecimal amount, long maxOutput, boolean requested) {
 
     /** The rest of it beside a charge. */
     Hold without(BigDecimal charged) {
-        return new Hold(amount.subtract(charged).max(Amounts.ZERO), maxOutput);
+        return new Hold(amount.subtract(charged).max(Amounts.ZERO), maxOutput, requested);
+    }
+
+    /** The same, and the request may be sent. */
+    Hold requesting() {
+        return new Hold(amount, maxOutput, true);
     }
 }

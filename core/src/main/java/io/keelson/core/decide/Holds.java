@@ -33,7 +33,7 @@ final class Holds {
 
     /** The cost that a step in flight counts: its hold, or the price of its tool. */
     static BigDecimal counted(Decision d, StepRow step) {
-        return step.hold != null ? step.hold.amount()
+        return step.kept != null ? step.kept.amount() : step.hold != null ? step.hold.amount()
                 : known(d, step.spec()) ? Amounts.ZERO : d.funds.prices().known(step.spec().tool());
     }
 
@@ -62,6 +62,9 @@ final class Holds {
 
     /** True when the limits or the credits do not pay the step now. */
     static boolean holdBack(Decision d, StepRow step) {
+        if (step.kept != null) {
+            return false;
+        }
         String task = step.task().planKey();
         boolean othersOfRun = d.view.held.signum() > 0
                 || HardLimit.limit(d.run) != null && ChildLinks.open(d.view);
@@ -79,6 +82,11 @@ final class Holds {
     static void take(Decision d, StepRow step) {
         WorstCase worst = step.spec().worstCase();
         ModelPrice price = price(d, step.spec());
+        if (step.kept != null) {
+            step.hold = step.kept;
+            step.kept = null;
+            return;
+        }
         if (worst == null || price == null) {
             return;
         }
@@ -87,7 +95,8 @@ final class Holds {
         BigDecimal paid = Credits.cover(d, room);
         long output = paid.compareTo(most) >= 0 ? worst.maxOutput()
                 : price.usd().output(paid, worst.maxInput(), worst.maxOutput());
-        step.hold = new Hold(paid, Math.max(output, Math.min(worst.maxOutput(), LEAST_OUTPUT)));
+        step.hold = new Hold(paid, Math.max(output, Math.min(worst.maxOutput(), LEAST_OUTPUT)),
+                false);
         d.view.held = d.view.held.add(paid);
     }
 
@@ -150,7 +159,7 @@ final class Holds {
 
     /** Forgets worst cases that executions have computed: further ones compute their own. */
     static void compute(Decision d) {
-        d.view.steps.values().stream().filter(step -> !step.state.terminal() && step.hold == null
+        d.view.steps.values().stream().filter(step -> !step.state.terminal() && step.hold == null && step.kept == null
                 && step.spec().worstCase() != null && step.spec().worstCase().computed()).forEach(step -> {
                     bound(d, step, step.spec().asPlanned());
                     d.changes.touch(step);
@@ -178,6 +187,22 @@ final class Holds {
             Hold rest = step.hold.without(amount);
             d.view.held = d.view.held.subtract(step.hold.amount()).add(rest.amount());
             step.hold = rest;
+        }
+    }
+
+    /** The lease has ended, and its hold stays for an answer that the next execution of the step fetches. */
+    static void keep(Decision d, StepRow step, Hold hold) {
+        step.kept = hold;
+        d.view.held = d.view.held.add(hold.amount());
+        d.changes.touch(step);
+    }
+
+    /** Nothing fetches the answer any more. */
+    static void release(Decision d, StepRow step) {
+        if (step.kept != null) {
+            d.view.held = d.view.held.subtract(step.kept.amount());
+            d.holdEnded = true;
+            step.kept = null;
         }
     }
 

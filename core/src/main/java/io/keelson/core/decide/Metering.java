@@ -26,8 +26,8 @@ final class Metering {
             step.metered = use.all(step.leaseEpoch);
             d.changes.touch(step);
             Holds.use(d, step, use.cost().amount());
-            PayloadPart.Spent spent = Objects.requireNonNull(charge(d, step, use, step.id() + "/" + step.attempt
-                    + "/used/" + d.run.seq));
+            PayloadPart.Spent spent = Objects.requireNonNull(Credits.charge(d, step, use.result(), use.cost(),
+                    step.id() + "/" + step.attempt + "/used/" + d.run.seq));
             LimitStop.afterCharge(d, spent);
             d.note(step.task(), step, new StepPayload.Charged(step.leaseEpoch, spent));
         }
@@ -59,27 +59,6 @@ final class Metering {
                 : new Metered(step.leaseEpoch, Tokens.NONE, Amounts.ZERO);
         BigDecimal more = cost.amount().subtract(before.cost()).max(Amounts.ZERO);
         return new Use(result.using(result.tokens().beyond(before.tokens())), new Cost(more, cost.version()), before);
-    }
-
-    /**
-     * Charges a use and counts it for step, task and run.
-     *
-     * @return for its event; null when nothing was used
-     */
-    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Use use, String key) {
-        BigDecimal amount = use.cost().amount();
-        long tokens = use.result().tokens().total();
-        TaskRow task = step.task();
-        step.tokens += tokens;
-        step.cost = step.cost.add(amount);
-        PayloadPart.Spent spent = Credits.charge(d, step, use.result(), use.cost(), key);
-        if (spent != null) {
-            task.tokens += tokens;
-            task.cost = task.cost.add(amount);
-            d.run.tokens = d.run.tokens.plus(use.result().tokens());
-            d.run.cost = d.run.cost.add(amount);
-        }
-        return spent;
     }
 
     /** The cost by the report or the model's price. The price of the tool is one of a whole execution. */

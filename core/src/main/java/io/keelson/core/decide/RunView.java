@@ -203,6 +203,9 @@ public final class RunView {
     public void add(StepRow step) {
         put(step);
         step.task().steps.add(step);
+        if (step.kept != null) {
+            held = held.add(step.kept.amount());
+        }
     }
 
     /** Adds a step whose task has it. */

@@ -101,12 +101,14 @@ final class StepFailures {
             }
             case FAIL -> {
                 step.failureIgnored = ignoresFailure(d, step, error);
+                LostAnswers.unfetched(d, step);
                 d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, step.failureIgnored));
                 failed(d, step, error, new PayloadPart.Failure(error.code(), error.errorClass().wire(),
                         error.message(), decision.reason().wire(), null));
             }
             case ABORT -> {
                 TaskFailures.rejected(step.task(), error);
+                LostAnswers.unfetched(d, step);
                 d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, false));
                 TaskFailures.abort(d, decision.reason(), step.task(), error);
             }

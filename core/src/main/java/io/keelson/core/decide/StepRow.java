@@ -40,6 +40,8 @@ public final class StepRow {
     @Nullable Hold hold;
     /** Charged by heartbeats; null for none. Only {@link Metering} changes it. */
     @Nullable Metered metered;
+    /** Kept for an answer that its next execution fetches; null for none. Only {@link Holds} changes it. */
+    @Nullable Hold kept;
     boolean evaluating;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
@@ -115,6 +117,12 @@ public final class StepRow {
     /** Sets the use that heartbeats have charged; for the loader of views only. */
     public StepRow restoreMetered(@Nullable Metered metered) {
         this.metered = metered;
+        return this;
+    }
+
+    /** Sets what it keeps; for the loader of views only. */
+    public StepRow restoreKept(@Nullable Hold kept) {
+        this.kept = kept;
         return this;
     }
 
@@ -271,6 +279,11 @@ public final class StepRow {
     /** The credits that are held for its lease; null for none. */
     public @Nullable Hold hold() {
         return hold;
+    }
+
+    /** The credits that are held for an answer that its next execution fetches; null for none. */
+    public @Nullable Hold kept() {
+        return kept;
     }
 
     public long tokens() {

@@ -10,6 +10,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Deferral;
+import io.keelson.core.run.LostAnswer;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.PayloadPart;
@@ -59,25 +60,24 @@ final class Steps {
         Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
         if (taken != null) {
             StepError error = new StepError(taken.code(), ErrorClass.PERMANENT, taken.message());
-            failure(d, step, error, command.result().spent());
+            failure(d, step, error, command.result().spent(), command.lost());
             return taken;
         }
         if (step.spec().kind() == StepKind.VERIFY && command.result().verdict() == null) {
             StepError error = new StepError("VERDICT_UNREADABLE", ErrorClass.INFRASTRUCTURE,
                     "the verifier's output is no verdict");
-            failure(d, step, error, command.result());
+            failure(d, step, error, command.result(), command.lost());
             return Reply.rejected(error.code(), error.message());
         }
         StepError unreadable = AgentTurns.unreadable(step, command.result());
         if (unreadable != null) {
-            failure(d, step, unreadable, command.result());
+            failure(d, step, unreadable, command.result(), command.lost());
             return Reply.rejected(unreadable.code(), unreadable.message());
         }
-        Recorded recorded = record(d, step, AgentTurns.yielded(step, command.result()), "completed", null);
+        Recorded recorded =
+                record(d, step, AgentTurns.yielded(step, command.result()), "completed", null, command.lost());
         d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
         EventPayloads.otherModel(d, step, command.result());
-        EventPayloads.lost(d, step, command.lost());
-        EventPayloads.unfetched(d, step, command.lost());
         d.request = command.request();
         Verdict verdict = command.result().verdict();
         List<TurnAnswer.Call> calls = AgentTurns.calls(step, command.result());
@@ -122,7 +122,7 @@ final class Steps {
         if (taken != null) {
             return taken;
         }
-        Recorded recorded = record(d, step, command.result(), "continued", null);
+        Recorded recorded = record(d, step, command.result(), "continued", null, List.of());
         d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
         EventPayloads.otherModel(d, step, command.result());
         task.continuations += AgentTurns.turnsAreLeft(d, task) ? 1 : 0;
@@ -147,18 +147,19 @@ final class Steps {
         if (refusal != null || step == null) {
             return Objects.requireNonNull(refusal);
         }
-        EventPayloads.lost(d, step, command.lost());
         if (artifactsTaken(d, command.spent()) == null) {
             artifacts(d, step, command.spent().artifacts());
         }
-        failure(d, step, command.error(), command.spent());
-        EventPayloads.unfetched(d, step, command.lost());
+        failure(d, step, command.error(), command.spent(), command.lost());
         return Reply.CHANGED;
     }
 
-    private static void failure(Decision d, StepRow step, StepError error, Result spent) {
-        Recorded recorded = record(d, step, spent, "failed", error);
+    private static void failure(Decision d, StepRow step, StepError error, Result spent, List<LostAnswer> lost) {
+        Hold hold = step.hold;
+        d.fetchable = LostAnswers.fetchable(lost);
+        Recorded recorded = record(d, step, spent, "failed", error, LostAnswers.gone(lost));
         StepFailures.reported(d, step, error, recorded.cost(), recorded.spent());
+        LostAnswers.keep(d, step, lost, hold);
     }
 
     static Reply release(Decision d, Command.Release command) {
@@ -168,16 +169,21 @@ final class Steps {
             return step != null && endedWithout(step, command) ? unanswered(d, step, command)
                     : Objects.requireNonNull(refusal);
         }
-        EventPayloads.lost(d, step, command.lost());
+        Hold hold = step.hold;
+        String holder = step.holder;
         Deferral deferral = command.deferral();
         if (deferral != null && !deferrable(d, step, deferral).isPositive()) {
             StepError error = deferral.error().of(deferral.busy());
-            Recorded recorded = record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", error);
+            d.fetchable = LostAnswers.fetchable(command.lost());
+            Recorded recorded = record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", error,
+                    LostAnswers.gone(command.lost()));
             StepFailures.exhausted(d, step, error, recorded.spent());
-            EventPayloads.unfetched(d, step, command.lost());
+            LostAnswers.keep(d, step, command.lost(), hold);
             return Reply.CHANGED;
         }
         SlotScheduling.close(d, step);
+        LostAnswers.charge(d, step, LostAnswers.gone(command.lost()), holder);
+        LostAnswers.keep(d, step, command.lost(), hold);
         step.deliveries--;
         d.changes.touch(step);
         if (deferral == null) {
@@ -198,7 +204,7 @@ final class Steps {
 
     /** Names those answers, once. */
     private static Reply unanswered(Decision d, StepRow step, Command.Release command) {
-        EventPayloads.lost(d, step, command.lost());
+        LostAnswers.name(d, step, command.lost());
         step.resultEpoch = step.leaseEpoch;
         d.changes.touch(step);
         return Reply.CHANGED;
@@ -237,6 +243,7 @@ final class Steps {
             d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
             return Reply.CHANGED;
         }
+        step.hold = step.hold == null ? null : step.hold.requesting();
         d.changes.touch(step);
         return new Reply.Claimed(SlotScheduling.assignment(d, step,
                 SlotScheduling.enqueue(d, step, d.capacity.lease(), null)));
@@ -266,22 +273,26 @@ final class Steps {
         }
         TaskRow task = step.task();
         d.note(task, step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
-        EventPayloads.lost(d, step, command.lost());
+        Hold hold = step.hold;
+        String holder = step.holder;
         SlotScheduling.close(d, step);
         d.changes.touch(step);
+        boolean poisoned = step.deliveries >= d.run.policy().maxDeliveries();
+        LostAnswers.charge(d, step,
+                poisoned || step.atMostOnce() ? command.lost() : LostAnswers.gone(command.lost()), holder);
         if (step.atMostOnce()) {
             StepFailures.lost(d, step);
-        } else if (step.deliveries >= d.run.policy().maxDeliveries()) {
+        } else if (poisoned) {
             StepFailures.poisoned(d, step, new StepError(StepFailures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
                     step.deliveries + " workers in a row claimed the step and sent nothing more"));
         } else {
+            LostAnswers.keep(d, step, command.lost(), hold);
             if (!command.unserved() || d.capacity.serves(step.spec().tool()) || !TimeoutMonitor.requeued(d, task)) {
                 CountedTime.from(d.changes, task, d.now);
                 SlotScheduling.open(d, step, null);
             }
             leaseLost(d, command.lease());
         }
-        EventPayloads.unfetched(d, step, command.lost());
         return Reply.CHANGED;
     }
 
@@ -332,8 +343,9 @@ final class Steps {
     record Recorded(String holder, BigDecimal cost, PayloadPart.@Nullable Spent spent) {}
 
     /** Records a result under its epoch, charges its cost and frees the lane. */
-    private static Recorded record(Decision d, StepRow step, Result result, String outcome,
-            @Nullable StepError error) {
+    private static Recorded record(Decision d, StepRow step, Result reported, String outcome,
+            @Nullable StepError error, List<LostAnswer> lost) {
+        Result result = LostAnswers.within(d, step, reported, lost);
         Cost cost = Credits.cost(d, step, result);
         String holder = Objects.requireNonNull(step.holder);
         boolean failed = error != null;
@@ -349,7 +361,7 @@ final class Steps {
             d.note(task, step, new StepPayload.HoldExceeded(use.cost().amount(), step.hold.amount()));
         }
         Holds.drop(d, step);
-        PayloadPart.Spent spent = Metering.charge(d, step, use, step.id() + "/" + step.attempt);
+        PayloadPart.Spent spent = Credits.charge(d, step, use.result(), use.cost(), null);
         d.changes.add(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
                 step.startedAt, result.input(), result.outputHash(), error, result.model(),
                 all.tokens(), all.cost(), holder,

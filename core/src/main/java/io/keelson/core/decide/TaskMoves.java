@@ -4,10 +4,12 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TimerKind;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Transitions of one task with its open steps: queued, cancelled, skipped, dropped. Callers handle what follows. */
 final class TaskMoves {
@@ -119,8 +121,9 @@ final class TaskMoves {
             step.evaluating = false;
             d.disarm(TimerKind.EVALUATE_STEP, step.id());
         }
+        PayloadPart.Spent spent = LostAnswers.ended(d, step);
         SlotScheduling.close(d, step);
-        d.move(step, StepState.CANCELLED, new StepPayload.Cancelled());
+        d.move(step, StepState.CANCELLED, new StepPayload.Cancelled(spent));
     }
 
     /** All work of the task or of its children is done: computes its output. */

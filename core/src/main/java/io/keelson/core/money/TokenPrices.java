@@ -35,6 +35,15 @@ public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nul
         return Amounts.of(cost(dearestInput(), input).add(cost(this.output, output)).movePointLeft(MILLION));
     }
 
+    /** So many tokens, the input as the part of it that costs most. */
+    public Tokens dearest(long input, long output) {
+        BigDecimal most = dearestInput();
+        boolean plain = this.input.compareTo(most) == 0;
+        boolean written = cacheWrite != null && cacheWrite.compareTo(most) == 0;
+        return plain ? new Tokens(input, 0, 0, output, 0)
+                : written ? new Tokens(0, 0, input, output, 0) : new Tokens(0, input, 0, output, 0);
+    }
+
     /**
      * The most tokens of output that an amount pays beside the input at its highest cost.
      *

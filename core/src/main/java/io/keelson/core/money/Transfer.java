@@ -55,7 +55,8 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
      * @param model by whose price it was calculated, or that the report names; null for none
      * @param agent null for the run's default agent
      * @param priceVersion of the price that it was calculated by; null for a cost that was reported
+     * @param estimated whether some of the tokens are an upper bound, as their provider has not reported them
      */
     public record Use(String tool, @Nullable String model, @Nullable String agent, Tokens tokens,
-            @Nullable Integer priceVersion, Purpose purpose) {}
+            @Nullable Integer priceVersion, Purpose purpose, boolean estimated) {}
 }

@@ -5,25 +5,41 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to a model whose answer was not received. Its provider may have billed it; the run is not charged.
+ * A request to a model whose answer no result reports. Its provider may have billed it, so the step is charged for it.
  *
- * @param model by whose prices the estimate is made
+ * @param model by whose prices it is charged
  * @param requestSha256 digest of the request
  * @param sentAt when it was about to be sent, by the clock of its server
- * @param estimate at most about these tokens
+ * @param tokens at most these
+ * @param reported what of the tokens the provider has reported
  * @param responseId by which the next execution of the step fetches the answer, so that it is lost only if the step has ended;
  *     null for none
  */
-public record LostAnswer(String model, String requestSha256, Instant sentAt, Tokens estimate,
+public record LostAnswer(String model, String requestSha256, Instant sentAt, Tokens tokens, Reported reported,
         @Nullable String responseId) {
+
+    /** What a provider has reported of an answer's tokens; the others are an upper bound. */
+    public enum Reported {
+        NONE, INPUT, ALL
+    }
+
+    /** A request whose answer is unknown. */
+    public LostAnswer(String model, String requestSha256, Instant sentAt, Tokens most, @Nullable String responseId) {
+        this(model, requestSha256, sentAt, most, Reported.NONE, responseId);
+    }
 
     /** The same answer, which no execution fetches. */
     public LostAnswer withoutResponseId() {
-        return responseId == null ? this : new LostAnswer(model, requestSha256, sentAt, estimate, null);
+        return responseId == null ? this : new LostAnswer(model, requestSha256, sentAt, tokens, reported, null);
     }
 
     /** The answer to the same request, whose provider keeps it under that id. */
     public LostAnswer withResponseId(String id) {
-        return new LostAnswer(model, requestSha256, sentAt, estimate, id);
+        return new LostAnswer(model, requestSha256, sentAt, tokens, reported, id);
+    }
+
+    /** The same with other tokens. */
+    public LostAnswer using(Tokens other, Reported known) {
+        return new LostAnswer(model, requestSha256, sentAt, other, known, responseId);
     }
 }

@@ -158,13 +158,15 @@ public sealed interface OtherPayload extends Payload {
     }
 
     /** @param estimatedCost of {@code tokens} in credits; null without a price. Nothing of it is charged */
+    /** @param spent its charge; null where the step's event has it, and without a price */
     record ModelAnswerLost(int leaseEpoch, String model, String requestSha256, Instant sentAt, Tokens tokens,
-            @Nullable BigDecimal estimatedCost) implements OtherPayload {
+            @Nullable BigDecimal estimatedCost, PayloadPart.@Nullable Spent spent) implements OtherPayload {
         @Override
         public void write(Members to) {
             to.put("lease_epoch", leaseEpoch).put("model", model).put("request_sha256", requestSha256)
                     .put("sent_at", sentAt).put("estimated_tokens", tokens.total())
-                    .put("estimated_cost", estimatedCost);
+                    .put("estimated_cost", estimatedCost).put("charged", spent == null ? null : spent.charged())
+                    .put("uncollected", spent == null ? null : spent.uncollected());
         }
     }
 

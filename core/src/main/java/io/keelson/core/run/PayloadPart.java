@@ -69,16 +69,16 @@ public sealed interface PayloadPart
      *                      elsewhere
      * @param charged credits; null where it cost nothing
      * @param uncollected credits that neither the run's limit nor its workspace's balance had; null for none
-     * @param partial whether the tokens are only those that were known when an answer broke off
+     * @param estimated whether some of the tokens are an upper bound, as their provider has not reported them
      */
     record Spent(Tokens tokens, BigDecimal cost, @Nullable String modelAnswered, @Nullable BigDecimal charged,
-            @Nullable BigDecimal uncollected, boolean partial)
+            @Nullable BigDecimal uncollected, boolean estimated)
             implements PayloadPart {
         @Override
         public void write(Members to) {
             to.put("tokens", tokens.total()).put("usage", tokens.none() ? null : tokens.members()).put("cost", cost)
                     .put("model_answered", modelAnswered).put("charged", charged).put("uncollected", uncollected)
-                    .flag("partial", partial);
+                    .flag("estimated", estimated);
         }
     }
 

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  * @param input JSON text of the resolved input, redacted; null when it is the plan's own or unknown
  * @param outputHash of the output as a worker reported it; null where no report can be repeated
  * @param asked the model that was to be used, where another one was; null where none was
- * @param partial whether the tokens are only those that were known when an answer of the model broke off
+ * @param estimated whether some of the tokens are an upper bound, as their provider has not reported them
  */
 public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model,
         List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
         @Nullable TurnAnswer turn, @Nullable String input, @Nullable Long outputHash, @Nullable String asked,
-        boolean partial) {
+        boolean estimated) {
 
     public Result {
         artifacts = List.copyOf(artifacts);
@@ -59,25 +59,31 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
     /** The same with another output. */
     public Result yielding(String json) {
         return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
-                partial);
+                estimated);
     }
 
     /** The same with the step's resolved input. */
     public Result given(@Nullable String json) {
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash, asked,
-                partial);
+                estimated);
     }
 
     /** The same of a step that was to use another model. */
     public Result insteadOf(@Nullable String other) {
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, other,
-                partial);
+                estimated);
+    }
+
+    /** The same with another usage. */
+    public Result using(Tokens all, @Nullable BigDecimal itsCost, String its, boolean estimate) {
+        return new Result(output, all, itsCost, its, artifacts, proposals, verdict, turn, input, outputHash, asked,
+                estimate);
     }
 
     /** The same as a failure: its usage and its report. */
     public Result spent() {
         return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash, asked,
-                partial);
+                estimated);
     }
 
     /** A result of a step that does not verify, without a model. */
@@ -99,11 +105,11 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
     /** The same with these artifacts. */
     public Result storing(List<NewArtifact> stored) {
         return new Result(output, tokens, cost, model, stored, proposals, verdict, turn, input, outputHash, asked,
-                partial);
+                estimated);
     }
 
-    /** The same with tokens that may not be all. */
-    public Result partial(boolean is) {
+    /** The same with tokens of which some are an upper bound. */
+    public Result estimated(boolean is) {
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
                 is);
     }

@@ -136,7 +136,13 @@ public sealed interface StepPayload extends Payload {
         }
     }
 
-    record Cancelled() implements StepPayload {}
+    /** @param spent by a request to a model that was under way; null for none */
+    record Cancelled(PayloadPart.@Nullable Spent spent) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.all(spent);
+        }
+    }
 
     record Released(int leaseEpoch) implements StepPayload {
         @Override

@@ -153,7 +153,7 @@ class CreditsTest extends OneWorkspace {
             assertThat(booked(Kind.CHARGE)).containsExactly(usd(cost).toPlainString());
             assertThat(bank.ledger().get(1).use()).isEqualTo(
                     new Transfer.Use("noop", model, null, Tokens.undivided(tokens), cost.equals("0.4") ? 7 : 9,
-                            Purpose.WORK));
+                            Purpose.WORK, false));
         }
 
         @ParameterizedTest

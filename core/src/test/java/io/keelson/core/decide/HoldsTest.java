@@ -79,7 +79,7 @@ class HoldsTest extends OneWorkspace {
         World world = world("10", "0.12", tasks(5));
         List<StepRow> first = claim(world);
         assertThat(first).as("0.02 is left").hasSize(2)
-                .allSatisfy(step -> assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000)));
+                .allSatisfy(step -> assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000, false)));
         assertThat(world.queue).as("the others are withdrawn").hasSize(2);
 
         report(world, first.getFirst(), 2_000, 100);
@@ -91,7 +91,7 @@ class HoldsTest extends OneWorkspace {
     void stepThatDoesNotFitAloneHasLessOutput() {
         World world = world("10", "0.03", tasks(1));
         StepRow step = claim(world).getFirst();
-        assertThat(step.hold).isEqualTo(new Hold(usd("0.03"), 2_000));
+        assertThat(step.hold).isEqualTo(new Hold(usd("0.03"), 2_000, false));
         report(world, step, 10_000, 2_000);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.view.run().uncollected()).isEqualTo(Amounts.ZERO);
@@ -175,7 +175,7 @@ class HoldsTest extends OneWorkspace {
         assertThat(claim(world)).containsExactly(second);
         assertThat(hold(world, second, new WorstCase("small", 10_000, 4_000, true), false))
                 .isInstanceOf(Reply.Claimed.class);
-        assertThat(second.hold).isEqualTo(new Hold(usd("0.007"), 4_000));
+        assertThat(second.hold).isEqualTo(new Hold(usd("0.007"), 4_000, true));
     }
 
     @Test
@@ -193,13 +193,13 @@ class HoldsTest extends OneWorkspace {
 
         report(world, claimed.get(0), 2_000, 100);
         assertThat(claim(world)).as("0.002 is charged").containsExactly(third);
-        assertThat(third.hold).isEqualTo(new Hold(usd("0.05"), 4_000));
+        assertThat(third.hold).isEqualTo(new Hold(usd("0.05"), 4_000, false));
         assertThat(((Reply.Rejected) hold(world, claimed.get(1), new WorstCase("large", 20_000, 8_000, true), true))
                 .message()).as("a further request that is not paid")
                 .isEqualTo(
                         "the next request may cost 0.1 credits, and the run's hard limit of 0.12 leaves 0.068: raise it "
                                 + "with `keelson budget " + world.id() + " --hard-limit CREDITS`");
-        assertThat(claimed.get(1).hold).isEqualTo(new Hold(usd("0.05"), 4_000));
+        assertThat(claimed.get(1).hold).isEqualTo(new Hold(usd("0.05"), 4_000, true));
     }
 
     @ParameterizedTest
@@ -223,7 +223,7 @@ class HoldsTest extends OneWorkspace {
         World world = world("10", "0.12", tasks(1));
         StepRow step = claim(world).getFirst();
         assertThat(hold(world, step, new WorstCase("large", 1, 1, true), false)).isInstanceOf(Reply.Claimed.class);
-        assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000));
+        assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000, true));
     }
 
     @Test
@@ -283,7 +283,7 @@ class HoldsTest extends OneWorkspace {
     void theBudgetOfATaskBindsIt() {
         World world = world("10", null, plan(task("a").budget("0.03").steps(3, FULL)));
         StepRow step = claim(world).getFirst();
-        assertThat(step.hold).isEqualTo(new Hold(usd("0.03"), 2_000));
+        assertThat(step.hold).isEqualTo(new Hold(usd("0.03"), 2_000, false));
         report(world, step, 10_000, 1_000);
         assertThat(claim(world).getFirst().hold.maxOutput()).isEqualTo(500);
         report(world, world.step("a", "s2"), 10_000, 500);

@@ -98,13 +98,15 @@ final class Invariants {
                 .isFalse();
     }
 
-    /** Only leases have holds, and charges and holds together fit the reservation, the limit and the children's allotments. */
+    /** Only leases, and answers that are to be fetched, have holds, and charges and holds together fit the reservation, the limit and the children's allotments. */
     private static void holds(RunView view) {
         RunRow run = view.run;
         BigDecimal limit = run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
         BigDecimal held = view.steps.values().stream().filter(step -> step.hold != null)
                 .peek(step -> assertThat(step.held()).as("%s holds credits without a lease", step.name()).isTrue())
                 .map(step -> Objects.requireNonNull(step.hold).amount()).reduce(BigDecimal.ZERO, BigDecimal::add);
+        held = view.steps.values().stream().map(StepRow::kept).filter(Objects::nonNull).map(Hold::amount)
+                .reduce(held, BigDecimal::add);
         assertThat(view.held).isEqualByComparingTo(held);
         assertThat(run.charged.add(held)).as("charged and held").isLessThanOrEqualTo(run.reserved);
         assertThat(limit == null || held.signum() == 0 ? BigDecimal.ZERO

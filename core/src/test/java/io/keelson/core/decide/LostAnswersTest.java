@@ -6,38 +6,88 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Prices;
+import io.keelson.core.money.Prices.ModelPrice;
+import io.keelson.core.money.TokenPrices;
 import io.keelson.core.money.Tokens;
-import io.keelson.core.plan.StepKind;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.money.Transfer.Kind;
+import io.keelson.core.money.WorstCase;
+import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.LostAnswer;
+import io.keelson.core.run.LostAnswer.Reported;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests to models whose step ended before their answers came are named once, and charged never. */
-class LostAnswersTest {
-    private final World world = World.start(plan(task("a").step("turn", StepKind.TURN)));
-    private final StepRow step = world.claimAll().getFirst();
+/** A request to a model is charged at most once its answer is lost, by whatever its step ends. */
+class LostAnswersTest extends OneWorkspace {
+    /** 0.01 of input, which the provider's cache may keep, and 0.04 of output. */
+    private static final WorstCase MOST = new WorstCase("m", 10_000, 4_000, true);
+    private static final Actor HOLDER = Actor.agent("w1");
 
-    private Command release(int epoch) {
-        return new Command.Release(world.id(), step.id(), epoch, null, answer(null), Actor.agent("w1"));
+    private World world;
+    private StepRow step;
+
+    @BeforeEach
+    void claim() {
+        world = run("10", RunPolicy.DEFAULT, plan(task("t").steps(1)));
+        world.prices = new Prices(Map.of(),
+                Map.of("m", new ModelPrice(new TokenPrices(usd("0.5"), null, usd("1"), usd("10")), 1)));
+        step = world.claimAll().getFirst();
     }
 
-    private static List<LostAnswer> answer(@Nullable String responseId) {
-        return List.of(new LostAnswer("m", "0".repeat(64), Instant.EPOCH, Tokens.undivided(7), responseId));
+    private static List<LostAnswer> lost(@Nullable String responseId) {
+        return List.of(new LostAnswer("m", "0".repeat(64), Instant.EPOCH, new Tokens(10_000, 0, 0, 4_000, 0),
+                responseId));
     }
 
-    private void fail(ErrorClass errorClass) {
-        world.done(
-                new Command.Fail(world.id(), step.id(), step.leaseEpoch(), new StepError("X", errorClass, "it broke"),
-                        Result.of("null"), answer("r1"), Actor.agent("w1")));
+    private void hold() {
+        assertThat(world.send(new Command.Hold(world.id(), step.id(), step.leaseEpoch(), MOST, false, HOLDER)))
+                .isInstanceOf(Reply.Claimed.class);
+    }
+
+    private void expire(List<LostAnswer> lost) {
+        world.done(new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), Duration.ofSeconds(30), lost,
+                World.WHO));
+    }
+
+    private void fail(ErrorClass errorClass, Result spent, List<LostAnswer> lost) {
+        world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(), new StepError("X", errorClass, "broke"),
+                spent, lost, HOLDER));
+    }
+
+    private void complete(List<LostAnswer> lost) {
+        world.done(new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
+                new Result("1", new Tokens(100, 0, 0, 20, 0), null, "m", List.of(), null), null, lost, HOLDER));
+    }
+
+    private List<Transfer> charges() {
+        return bank.ledger().stream().filter(transfer -> transfer.kind() == Kind.CHARGE).toList();
+    }
+
+    private void assertChargedAtMost() {
+        assertThat(charges()).singleElement().satisfies(charge -> {
+            assertThat(charge.amount()).isEqualByComparingTo("0.05");
+            assertThat(charge.use()).satisfies(use -> {
+                assertThat(use.tokens()).isEqualTo(new Tokens(0, 0, 10_000, 4_000, 0));
+                assertThat(use.estimated()).isTrue();
+            });
+        });
+        assertThat(world.view.run().cost()).isEqualByComparingTo("0.05");
+        assertThat(step.cost()).isEqualByComparingTo("0.05");
+        assertThat(world.view.held).isEqualByComparingTo(BigDecimal.ZERO);
     }
 
     private long named() {
@@ -45,40 +95,100 @@ class LostAnswersTest {
     }
 
     @Test
-    void theHolderOfACancelledStepNamesThemOnce() {
-        world.done(new Command.Cancel(world.id(), "because", World.WHO));
-        assertThat(world.send(release(1))).isEqualTo(Reply.CHANGED);
-        assertThat(world.last("model_answer_lost").members()).containsEntry("lease_epoch", 1)
-                .containsEntry("estimated_tokens", 7L);
-        assertThat(world.send(release(1))).isEqualTo(new Reply.Duplicate(null));
+    void aLeaseThatExpiresIsChargedForWhatItHasSent() {
+        hold();
+        expire(lost(null));
+        assertChargedAtMost();
+        assertThat(world.last("model_answer_lost").members()).containsEntry("charged", "0.050000");
+    }
+
+    @Test
+    void aLeaseThatIsGivenBackIsChargedForWhatItHasSent() {
+        hold();
+        world.done(new Command.Release(world.id(), step.id(), 1, null, lost(null), HOLDER));
+        assertChargedAtMost();
+    }
+
+    @Test
+    void aFailedTryIsChargedForItsAnswersAndForTheLostOne() {
+        hold();
+        fail(ErrorClass.PERMANENT, Result.spent(new Tokens(1_000, 0, 0, 100, 0), null, "m"), lost(null));
+        assertThat(charges()).singleElement()
+                .satisfies(charge -> assertThat(charge.amount()).isEqualByComparingTo("0.0515"));
+        assertThat(world.last("step_failed").members()).containsEntry("estimated", true).containsEntry("charged",
+                "0.051500");
         assertThat(named()).isEqualTo(1);
+    }
+
+    @Test
+    void aStepThatIsCancelledWhileItsRequestIsUnderWayIsChargedByItsHold() {
+        hold();
+        world.done(new Command.Cancel(world.id(), "because", World.WHO));
+        assertChargedAtMost();
+        assertThat(world.last("step_cancelled").members()).containsEntry("estimated", true);
+        Command named = new Command.Release(world.id(), step.id(), 1, null, lost(null), HOLDER);
+        assertThat(world.send(named)).isEqualTo(Reply.CHANGED);
+        assertThat(world.send(named)).isEqualTo(new Reply.Duplicate(null));
+        assertThat(named()).as("by its holder, once").isEqualTo(1);
+        assertChargedAtMost();
         assertThat(world.state()).isEqualTo(RunState.CANCELLED);
     }
 
     @Test
-    void aStepThatGoesOnOrHasItsResultNamesNone() {
-        world.expire(step);
-        assertThat(world.refused(release(1)).code()).isEqualTo("STALE_LEASE");
-        world.claimAll();
-        assertThat(world.refused(release(1)).code()).isEqualTo("STALE_LEASE");
-        world.complete(step);
-        assertThat(world.send(release(2))).isEqualTo(new Reply.Duplicate(null));
+    void whatWasNotSentCostsNothing() {
+        world.done(new Command.Cancel(world.id(), "because", World.WHO));
+        assertThat(charges()).isEmpty();
         assertThat(named()).isZero();
     }
 
     @Test
-    void anAnswerThatTheNextExecutionFetchesIsNamedOnlyOnceTheStepHasEnded() {
-        world.done(new Command.LeaseExpired(world.id(), step.id(), 1, Duration.ofSeconds(30), false, answer("r1"),
-                World.WHO));
-        assertThat(named()).as("it is queued again").isZero();
-        world.claimAll();
-        fail(ErrorClass.PERMANENT);
+    void aReportedInputIsChargedAsItIs() {
+        hold();
+        expire(List.of(new LostAnswer("m", "0".repeat(64), Instant.EPOCH, new Tokens(4_000, 0, 0, 4_000, 0),
+                Reported.INPUT, null)));
+        assertThat(charges().getFirst().amount()).isEqualByComparingTo("0.042");
+        assertThat(charges().getFirst().use().estimated()).isTrue();
+    }
+
+    @Test
+    void anAnswerThatTheNextExecutionFetchesIsHeldAndThenChargedAsItIs() {
+        hold();
+        expire(lost("r1"));
+        assertThat(charges()).as("its provider may have billed it").isEmpty();
+        assertThat(world.view.held).isEqualByComparingTo("0.05");
+        step = world.claimAll().getFirst();
+        complete(List.of());
+        assertThat(charges()).singleElement()
+                .satisfies(charge -> assertThat(charge.amount()).isEqualByComparingTo("0.00025"));
+        assertThat(charges().getFirst().use().estimated()).isFalse();
+        assertThat(named()).isZero();
+    }
+
+    @Test
+    void anAnswerThatNothingFetchesIsChargedOnceTheStepHasEnded() {
+        hold();
+        expire(lost("r1"));
+        step = world.claimAll().getFirst();
+        fail(ErrorClass.PERMANENT, Result.of("null"), lost("r1"));
+        assertChargedAtMost();
         assertThat(named()).isEqualTo(1);
     }
 
     @Test
-    void aResultNamesTheAnswersThatItDoesNotUse() {
-        world.done(new Command.Complete(world.id(), step.id(), 1, World.GOOD, null, answer("r1"), Actor.agent("w1")));
+    void aStepThatIsCancelledBeforeItFetchesIsChargedByWhatItHolds() {
+        hold();
+        expire(lost("r1"));
+        world.done(new Command.Cancel(world.id(), "because", World.WHO));
+        assertThat(charges()).singleElement()
+                .satisfies(charge -> assertThat(charge.amount()).isEqualByComparingTo("0.05"));
+    }
+
+    @Test
+    void aResultIsChargedWithTheAnswersThatItDoesNotUse() {
+        hold();
+        complete(lost("r1"));
+        assertThat(charges()).singleElement()
+                .satisfies(charge -> assertThat(charge.amount()).isEqualByComparingTo("0.05025"));
         assertThat(named()).isEqualTo(1);
     }
 }

@@ -62,9 +62,10 @@ final class CountLaws {
         long failed = results.stream().filter(result -> result.outcome().equals("failed")).count();
         unless(step.grantedRetries() > 0 ? step.failures() <= failed : step.failures() == failed,
                 "%s failures reported: %s", failed, step);
-        unless(results.size() - failed <= 1, "I2: two results under one effect: %s", results);
+        long lost = results.stream().filter(result -> result.outcome().equals("lost")).count();
+        unless(results.size() - failed - lost <= 1, "I2: two results under one effect: %s", results);
         unless(results.stream().allMatch(r -> r.epoch() <= step.leaseEpoch()), "no such lease: %s", results);
-        boolean reported = results.size() > failed;
+        boolean reported = results.size() > failed + lost;
         unless(step.spec().engineOwned() || reported == (step.state() == StepState.COMPLETED),
                 "completed means that a result is recorded: %s %s", step, results);
         if (!metered(List.of(step))) {

@@ -100,12 +100,12 @@ final class Maintenance {
             }
             if (place.expiresAt().isBefore(now)) {
                 node.own(new Command.LeaseExpired(rows.id(), step.id(),
-                        step.leaseEpoch(), Simulation.LEASE, step.id().getLeastSignificantBits() % 2 == 0, List.of(),
-                        Actor.RECONCILER));
+                        step.leaseEpoch(), Simulation.LEASE, step.id().getLeastSignificantBits() % 2 == 0,
+                        node.sim.store.provider.taken(step.id(), step.leaseEpoch()), Actor.RECONCILER));
             } else if (place.deadline() != null && place.deadline().plus(GRACE).isBefore(now)) {
                 node.own(new Command.Fail(rows.id(), step.id(), step.leaseEpoch(),
                         new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE, "too long"), Result.of("null"),
-                        Actor.RECONCILER));
+                        node.sim.store.provider.taken(step.id(), step.leaseEpoch()), Actor.RECONCILER));
             }
         }
     }

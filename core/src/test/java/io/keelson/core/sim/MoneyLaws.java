@@ -200,6 +200,9 @@ final class MoneyLaws {
                 Set<String> tries = new HashSet<>();
                 for (int i = 1; i <= step.attempt(); i++) {
                     tries.add(step.id() + "/" + i);
+                    for (int epoch = 1; epoch <= step.leaseEpoch(); epoch++) {
+                        tries.add(step.id() + "/" + i + "/lost/" + epoch);
+                    }
                 }
                 boolean used = tries.stream().anyMatch(each -> transfer.key().startsWith(each + "/used/"));
                 unless((used || tries.contains(transfer.key())) && step.ofAttempt() == transfer.attempt(),

@@ -172,9 +172,14 @@ final class Node {
 
     /** A command of the node's own, which may be lost or come twice or late as any other. */
     void own(Command command) {
+        own(command, reply -> {
+        });
+    }
+
+    /** The same, with the reply. */
+    void own(Command command, Consumer<Reply> answer) {
         int born = life;
-        sim.carry(met -> inLife(born, () -> submit(command, met, reply -> {
-        }), false));
+        sim.carry(met -> inLife(born, () -> submit(command, met, answer), false));
     }
 
     private void commitSoon() {

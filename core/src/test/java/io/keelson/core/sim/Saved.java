@@ -7,6 +7,7 @@ import io.keelson.core.decide.ChangeSet.ProposalEnd;
 import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.TakenSignal;
+import io.keelson.core.decide.Hold;
 import io.keelson.core.decide.Metered;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.StepRow;
@@ -169,7 +170,7 @@ final class Saved {
             int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
             String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait,
-            Instant deferredSince, String deferredFor, CallGate gate, Metered metered) {
+            Instant deferredSince, String deferredFor, CallGate gate, Metered metered, Hold kept) {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
@@ -177,7 +178,7 @@ final class Saved {
                     s.resultEpoch(), s.tokens(),
                     s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
                     s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(), s.deferredSince(),
-                    s.deferredFor(), s.gate(), s.metered());
+                    s.deferredFor(), s.gate(), s.metered(), s.kept());
         }
 
         StepRow restore(TaskRow task) {
@@ -188,7 +189,7 @@ final class Saved {
                             errorClass)
                     .restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait)
                     .restoreDeferral(deferredSince, deferredFor).restoreGate(gate)
-                    .restoreMetered(metered);
+                    .restoreMetered(metered).restoreKept(kept);
         }
 
         /** Waits for a person's answer to its ticket. */

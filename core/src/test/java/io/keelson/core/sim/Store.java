@@ -38,6 +38,7 @@ final class Store {
     /** What workspaces have; null where everything can be paid. */
     private final Bank bank;
     private final Prices prices;
+    final Provider provider = new Provider();
     /** Times without any node, recorded by the first node that starts afterwards. */
     final List<EngineOutage> outages = new ArrayList<>();
     private Instant lastSeen;
@@ -132,6 +133,7 @@ final class Store {
         drafts.forEach((id, after) -> {
             List<Event> events = changes.events().stream().filter(event -> event.runId().equals(id)).toList();
             new Laws(runs.get(id), after, events, prices, outages).check();
+            provider.check(after);
             if (changes.runs().stream().noneMatch(run -> run.id().equals(id))) {
                 String difference = ViewDiff.between(load(runs.get(id), now), load(after, now));
                 Violation.unless(difference == null, "changed under the same version: %s", difference);

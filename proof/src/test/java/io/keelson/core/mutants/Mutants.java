@@ -13,6 +13,7 @@ final class Mutants {
     private static final String RESUMPTION = "decide/Resumption.java";
     private static final String GATES = "decide/HumanGates.java";
     private static final String CREDITS = "decide/Credits.java";
+    private static final String LOST = "decide/LostAnswers.java";
     private static final String HARD_LIMIT = "decide/HardLimit.java";
 
     private Mutants() {}
@@ -51,7 +52,7 @@ final class Mutants {
                 new Mutant("policy/FailurePolicy.java", "facts.attempts >= policy.maxAttempts()",
                         "facts.attempts > policy.maxAttempts()",
                         "one attempt too many").foundBy(3),
-                new Mutant(STEPS, "d.run.tokens = d.run.tokens.plus(result.tokens());",
+                new Mutant(CREDITS, "d.run.tokens = d.run.tokens.plus(result.tokens());",
                         "d.run.tokens = d.run.tokens.plus(result.tokens()).plus(result.tokens());",
                         "tokens are counted twice"));
     }
@@ -187,8 +188,8 @@ final class Mutants {
                 new Mutant(CREDITS, "\"/\" + run.attempt + \"/settle\"",
                         "\"/\" + run.attempt + \"/settle/\" + run.seq",
                         "a refund's key is not unique"),
-                new Mutant(CREDITS, "collect(d, step, result, cost, collected);",
-                        "collect(d, step, result, cost, collected); collect(d, step, result, cost, collected);",
+                new Mutant(CREDITS, "d.run.charged = d.run.charged.add(amount);",
+                        "d.run.charged = d.run.charged.add(amount).add(amount);",
                         "a cost is charged twice"),
                 new Mutant("money/TokenPrices.java", "cost(output, tokens.output())", "cost(input, tokens.output())",
                         "output has the price of input"),
@@ -212,9 +213,16 @@ final class Mutants {
                 new Mutant("decide/Decider.java", "Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);",
                         "Reply.Rejected refusal = null;",
                         "a new attempt reserves nothing"),
-                new Mutant(STEPS, "PayloadPart.Spent spent = Credits.charge(d, step, result, cost);",
-                        "PayloadPart.Spent spent = failed ? null : Credits.charge(d, step, result, cost);",
+                new Mutant(STEPS, "PayloadPart.Spent spent = Credits.charge(d, step, result, cost, null);",
+                        "PayloadPart.Spent spent = failed ? null : Credits.charge(d, step, result, cost, null);",
                         "a failed attempt is not charged"),
+                new Mutant(LOST, "lost.isEmpty() ? null", "true ? null",
+                        "a lost lease is not charged for the request to a model that it has sent"),
+                new Mutant(LOST, "most == null || !hold.requested()", "most == null || hold.requested()",
+                        "a cancelled step is not charged for the request to a model that is under way"),
+                new Mutant(LOST, "all = all.using(all.tokens().plus(more.tokens()), cost,",
+                        "all = all.using(all.tokens(), cost,",
+                        "a failed try is not charged for the answer that it has not received"),
                 new Mutant(CREDITS, "run.chargedBefore = run.chargedBefore.add(run.charged);",
                         "run.chargedBefore = run.charged;",
                         "a run loses the cost of earlier attempts"),

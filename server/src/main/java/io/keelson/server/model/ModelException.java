@@ -34,6 +34,7 @@ public final class ModelException extends Exception {
     private final transient @Nullable Duration retryAfter;
     private final transient @Nullable Tokens usage;
     private final transient @Nullable String requestId;
+    private final boolean begun;
 
     /**
      * @param retryAfter minimum delay that the provider asks for; null for none
@@ -42,16 +43,27 @@ public final class ModelException extends Exception {
      */
     public ModelException(Kind kind, String message, @Nullable Duration retryAfter, @Nullable Tokens usage,
             @Nullable String requestId) {
+        this(kind, message, retryAfter, usage, requestId, false);
+    }
+
+    private ModelException(Kind kind, String message, @Nullable Duration retryAfter, @Nullable Tokens usage,
+            @Nullable String requestId, boolean begun) {
         super(message);
         this.kind = kind;
         this.retryAfter = retryAfter;
         this.usage = usage;
         this.requestId = requestId;
+        this.begun = begun;
     }
 
-    /** Whether the provider may have billed an answer of which nothing is known. */
+    /** The same of an answer that had begun and not ended. */
+    public ModelException amid() {
+        return new ModelException(kind, String.valueOf(getMessage()), retryAfter, usage, requestId, true);
+    }
+
+    /** Whether the provider may have billed more than the usage. */
     public boolean lost() {
-        return usage == null && (kind == Kind.INTERRUPTED || kind == Kind.TIMED_OUT || kind == Kind.UNREADABLE);
+        return begun || usage == null && (kind == Kind.INTERRUPTED || kind == Kind.TIMED_OUT || kind == Kind.UNREADABLE);
     }
 
     public Kind kind() {

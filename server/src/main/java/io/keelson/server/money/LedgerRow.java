@@ -20,13 +20,14 @@ import org.jspecify.annotations.Nullable;
  * @param usage the parts of the tokens, as JSON; null where there are none
  * @param priceVersion of the price list that the amount was calculated by; null when it was reported, or no charge
  * @param purpose of a charge: {@code work}, {@code planning}, {@code verification} or {@code compaction}; null for others
+ * @param estimated whether the tokens are an upper bound, as no answer reported them
  * @param reason why a person did it
  */
 public record LedgerRow(long id, String type, BigDecimal amount, LedgerAccount debit, LedgerAccount credit,
         @Nullable UUID runId,
         @Nullable Integer attempt, @Nullable UUID stepId, String key, @Nullable String tool, @Nullable String model,
         @Nullable String agent, @Nullable Long tokens, @Nullable String usage, @Nullable Integer priceVersion,
-        @Nullable String purpose, @Nullable String reason,
+        @Nullable String purpose, boolean estimated, @Nullable String reason,
         String actorType, @Nullable String actorId, Instant createdAt) {
 
     /** Whether it moved the same amount between the same accounts for the same reason. */

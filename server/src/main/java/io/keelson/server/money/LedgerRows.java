@@ -16,7 +16,7 @@ final class LedgerRows {
     static final String COLUMNS =
             "id, transaction_type, amount, debit_account, credit_account, run_id, attempt_number, "
                     + "step_id, idempotency_key, tool, model, agent, tokens, usage, price_version, "
-                    + "case transaction_type when 'charge' then coalesce(purpose, 'work') end as purpose, detail ->> 'reason' as reason, "
+                    + "case transaction_type when 'charge' then coalesce(purpose, 'work') end as purpose, estimated is true as estimated, detail ->> 'reason' as reason, "
                     + "actor_type, actor_id, created_at";
 
     private LedgerRows() {}
@@ -38,7 +38,7 @@ final class LedgerRows {
                 optional(row, "step_id", UUID.class), row.getString("idempotency_key"),
                 optional(row, "tool", String.class), optional(row, "model", String.class),
                 optional(row, "agent", String.class), optional(row, "tokens", Long.class), row.getString("usage"),
-                optional(row, "price_version", Integer.class), optional(row, "purpose", String.class),
+                optional(row, "price_version", Integer.class), optional(row, "purpose", String.class), row.getBoolean("estimated"),
                 optional(row, "reason", String.class),
                 row.getString("actor_type"), optional(row, "actor_id", String.class),
                 row.getObject("created_at", OffsetDateTime.class).toInstant());

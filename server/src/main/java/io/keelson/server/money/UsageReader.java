@@ -51,10 +51,11 @@ public final class UsageReader {
      *     name; null where the charge names none
      * @param runName of the run that the report is divided by; null otherwise
      * @param credits charged
+     * @param estimated the part of them whose tokens are an upper bound, as no answer reported them
      * @param tokens those that cost nothing included
      * @param runs how many runs were charged or used tokens
      */
-    public record Line(List<@Nullable String> of, @Nullable String runName, BigDecimal credits, Tokens tokens,
+    public record Line(List<@Nullable String> of, @Nullable String runName, BigDecimal credits, BigDecimal estimated, Tokens tokens,
             long charges, long runs) {}
 
     /**
@@ -70,20 +71,21 @@ public final class UsageReader {
     /** Two parts; the second is null where the report has one. */
     private static final String SUM = """
             select part, part2, coalesce(sum(amount), 0.000000) as credits,
+                coalesce(sum(amount) filter (where estimated), 0.000000) as estimated,
                 coalesce(sum((usage -> 'input')::bigint), 0)::bigint as input,
                 coalesce(sum((usage -> 'cache_read')::bigint), 0)::bigint as cache_read,
                 coalesce(sum((usage -> 'cache_write')::bigint), 0)::bigint as cache_write,
                 coalesce(sum((usage -> 'output')::bigint), 0)::bigint as output,
                 coalesce(sum((usage -> 'reasoning')::bigint), 0)::bigint as reasoning,
                 count(amount) as charges, count(distinct run_id) as runs, max(run_name) as run_name
-              from (select u.amount, u.usage, u.run_id, %s as part, %s as part2, %s as run_name
-                      from (select amount, usage, run_id, step_id, created_at as at, agent, model, tool,
+              from (select u.amount, u.estimated, u.usage, u.run_id, %s as part, %s as part2, %s as run_name
+                      from (select amount, estimated, usage, run_id, step_id, created_at as at, agent, model, tool,
                                 coalesce(purpose, 'work') as purpose
                               from billing_ledger
                              where workspace_id = ? and transaction_type = 'charge' and created_at >= ?
                                and created_at < ? and (?::uuid is null or run_id = ?)
                             union all
-                            select null, usage, run_id, step_id, recorded_at, agent, model, tool, purpose from free_usage
+                            select null, null, usage, run_id, step_id, recorded_at, agent, model, tool, purpose from free_usage
                              where workspace_id = ? and recorded_at >= ? and recorded_at < ?
                                and (?::uuid is null or run_id = ?)) u
                    ) divided
@@ -154,7 +156,7 @@ public final class UsageReader {
     private static Line line(ResultSet row, int parts) throws SQLException {
         return new Line(parts == 1 ? Collections.singletonList(row.getString("part"))
                 : Arrays.asList(row.getString("part"), row.getString("part2")), row.getString("run_name"),
-                row.getBigDecimal("credits"),
+                row.getBigDecimal("credits"), row.getBigDecimal("estimated"),
                 new Tokens(row.getLong("input"), row.getLong("cache_read"), row.getLong("cache_write"),
                         row.getLong("output"), row.getLong("reasoning")),
                 row.getLong("charges"), row.getLong("runs"));

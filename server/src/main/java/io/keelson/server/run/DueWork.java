@@ -155,7 +155,10 @@ final class DueWork {
                        for no key update skip locked) lapsed
              where q.task_id = lapsed.task_id and q.lane = lapsed.lane""".replace("{now}", DbClock.SQL);
 
-    /** A lateral with a limit, because a plain join may read all steps. */
+    /**
+     * A lateral with a limit, because a plain join may read all steps. Of the details of an earlier lease, answers count that can
+     * still be fetched.
+     */
     private static final String EXPIRED = """
             with lapsed as (
                 (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out, not exists (
@@ -172,7 +175,10 @@ final class DueWork {
                     and q.lease_expires_at >= (select {now})
                   order by q.deadline_at limit ?))
             select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out, l.unserved,
-                (select p.details from step_progress p where p.step_id = s.id and p.lease_epoch = s.lease_epoch) as details
+                (select case when p.lease_epoch = s.lease_epoch then p.details
+                        else jsonb_build_object('model_requests',
+                            jsonb_path_query_array(p.details, '$.model_requests[*] ? (exists (@.response_id))')) end
+                   from step_progress p where p.step_id = s.id) as details
               from lapsed l
               cross join lateral (
                 select s.id, s.lease_epoch from orchestration_steps s

@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.flag;
 import static io.keelson.server.run.sql.Column.integer;
 import static io.keelson.server.run.sql.Column.json;
 import static io.keelson.server.run.sql.Column.money;
@@ -20,10 +21,10 @@ final class LedgerTable {
     static final RowSetStatement<Transfer> INSERT = new RowSetStatement<>("keelson_transfer", """
             insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id,
                 attempt_number, step_id, idempotency_key, tool, model, agent, tokens, usage, price_version,
-                purpose, actor_type, actor_id, created_at)
+                purpose, estimated, actor_type, actor_id, created_at)
             select workspace_id, transaction_type, amount, debit_account, credit_account, run_id, attempt_number,
-                step_id, idempotency_key, tool, model, agent, tokens, usage, price_version, purpose, actor_type,
-                actor_id, {now}
+                step_id, idempotency_key, tool, model, agent, tokens, usage, price_version, purpose, estimated,
+                actor_type, actor_id, {now}
               from {rows}""",
             uuid("workspace_id", Transfer::workspaceId), word("transaction_type", t -> t.kind().wire()),
             money("amount", Transfer::amount), word("debit_account", t -> t.kind().from().wire()),
@@ -34,6 +35,7 @@ final class LedgerTable {
             bigint("tokens", t -> of(t, use -> use.tokens().total())),
             json("usage", t -> of(t, use -> UsageText.of(use.tokens()))),
             integer("price_version", t -> of(t, Use::priceVersion)), word("purpose", t -> of(t, LedgerTable::purpose)),
+            flag("estimated", t -> of(t, use -> use.estimated() ? true : null)),
             word("actor_type", Transfer::actorType), text("actor_id", 255, Transfer::actorId));
 
     private LedgerTable() {}

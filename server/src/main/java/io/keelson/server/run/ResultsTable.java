@@ -72,7 +72,7 @@ final class ResultsTable {
                and (s.completed_at is null or s.completed_at >= since.at)
               left join resumed f on f.run_id = t.run_id
              cross join lateral (select * from work_results where step_id = s.id offset 0) w
-             where t.run_id = any (?) and w.recorded_at >= since.at and (f.at is null or w.recorded_at > f.at)
+             where t.run_id = any (?) and w.recorded_at >= since.at and w.outcome <> 'lost' and (f.at is null or w.recorded_at > f.at)
              group by 1, 2
              order by 2""".replace("{now}", DbClock.SQL);
 

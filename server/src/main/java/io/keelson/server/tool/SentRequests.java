@@ -1,12 +1,13 @@
 package io.keelson.server.tool;
 
 import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.core.money.Tokens;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the requests to models that an execution sends. A request without a recorded end is named in the run's events, for its
- * provider may have billed it.
+ * Records the requests to models that an execution sends. A request without a recorded end is charged at most,
+ * for its provider may have billed it.
  */
 public interface SentRequests {
 
@@ -18,7 +19,13 @@ public interface SentRequests {
         }
 
         @Override
-        public void ended() {}
+        public void ended(@Nullable Tokens reported) {}
+
+        @Override
+        public void refused() {}
+
+        @Override
+        public void brokeOff(Tokens reported) {}
 
         @Override
         public @Nullable String resume(String requestSha256) {
@@ -41,7 +48,7 @@ public interface SentRequests {
     /**
      * A request is about to be sent. Returns once that is written.
      *
-     * @param inputTokens about so many
+     * @param inputTokens at most
      * @param outputTokens at most
      * @return answers that earlier executions began and that no execution will fetch, because this request is another one
      * @throws InterruptedException when this execution has lost its lease: nothing is to be sent
@@ -71,6 +78,16 @@ public interface SentRequests {
     /** The request is kept as this artifact, whether the execution fails or not. */
     void stored(StoredArtifact request);
 
-    /** The request is answered, or its provider has billed nothing for it. */
-    void ended();
+    /**
+     * The request is answered.
+     *
+     * @param reported by its provider; null where it has not reported the tokens
+     */
+    void ended(@Nullable Tokens reported);
+
+    /** The provider has billed nothing for the request. */
+    void refused();
+
+    /** The answer broke off after its provider had reported the tokens of the input, and of a part of the output. */
+    void brokeOff(Tokens reported);
 }

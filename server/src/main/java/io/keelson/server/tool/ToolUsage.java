@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param model that used the tokens; null when none did
  * @param cost in credits, never negative; null when the tool does not report it, and prices decide
  * @param asked the model that was to be used, where another one was; null where none was
- * @param partial whether the tokens are only those that were known when an answer broke off
+ * @param estimated whether some of the tokens are an upper bound, as their provider has not reported them
  */
 public record ToolUsage(@Nullable String model, Tokens tokens, @Nullable BigDecimal cost,
-        @Nullable String asked, boolean partial) {
+        @Nullable String asked, boolean estimated) {
 
     /** The usage of the model that was requested. */
     public ToolUsage(@Nullable String model, Tokens tokens, @Nullable BigDecimal cost) {
@@ -26,8 +26,9 @@ public record ToolUsage(@Nullable String model, Tokens tokens, @Nullable BigDeci
     /** The call was not made: it costs nothing, also where its tool has a price. */
     public static final ToolUsage NOT_MADE = new ToolUsage(null, Tokens.NONE, BigDecimal.ZERO);
 
-    /** The same of an answer that broke off. */
-    public ToolUsage partly() {
-        return new ToolUsage(model, tokens, cost, asked, true);
+    /** This and more of the same model. */
+    public ToolUsage plus(ToolUsage more) {
+        return more.tokens.none() ? this
+                : new ToolUsage(more.model, tokens.plus(more.tokens), null, more.asked, estimated || more.estimated);
     }
 }

@@ -153,6 +153,10 @@ class BackgroundAnswersTest {
         assertThat(lost(run)).hasSize(1);
         Awaitility.await().atMost(LIMIT).until(() -> later("Change").contains("POST /v1/responses/ID/cancel"));
         assertThat(keelson.ledger().ofRun(run.id()).stream()
-                .filter(entry -> entry.transactionType().equals("charge"))).hasSize(1);
+                .filter(entry -> entry.transactionType().equals("charge"))).as("with all that the other may have cost")
+                .singleElement().satisfies(charge -> {
+                    assertThat(charge.estimated()).isTrue();
+                    assertThat(charge.tokens()).isGreaterThan(1_010 + 500);
+                });
     }
 }

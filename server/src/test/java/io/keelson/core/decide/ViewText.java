@@ -158,7 +158,7 @@ public final class ViewText {
                 s.failureIgnored);
         spec(s.spec(), again || !s.task().terminal());
         if (live) {
-            line(" work", s.queued, s.holder, s.evaluating);
+            line(" work", s.queued, s.holder, s.evaluating, s.hold, s.kept);
         }
     }
 

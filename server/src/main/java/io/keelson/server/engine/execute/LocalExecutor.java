@@ -367,7 +367,7 @@ public final class LocalExecutor {
                             ProposalTexts.of(result.proposals()),
                             VerdictText.of(result.output()),
                             runner.turn(execution.workspaceId(), execution.taskId(), result.output()), input, null,
-                            usage.asked()),
+                            usage.asked(), usage.estimated()),
                     null, sent.unused(), actor);
         }
 
@@ -383,7 +383,7 @@ public final class LocalExecutor {
         private Command fail(StepError error, ToolUsage spent, List<LostAnswer> lost) {
             return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
                     Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input)
-                            .insteadOf(spent.asked()).partial(spent.partial())
+                            .insteadOf(spent.asked()).estimated(spent.estimated())
                             .storing(artifacts(sent.stored().stream())),
                     lost, actor);
         }

@@ -2,6 +2,7 @@ package io.keelson.server.engine.execute;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.core.run.LostAnswer;
+import io.keelson.core.run.LostAnswer.Reported;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.json.Json;
 import io.keelson.server.tool.SentRequests;
@@ -101,9 +102,27 @@ public final class RecordedRequests implements SentRequests {
     }
 
     @Override
-    public synchronized void ended() {
+    public synchronized void ended(@Nullable Tokens reported) {
         waiting = false;
         cancels.clear();
+        if (reported != null) {
+            all.add(all.removeLast().using(reported, Reported.ALL));
+        }
+    }
+
+    @Override
+    public synchronized void refused() {
+        if (all.getLast().responseId() == null) {
+            waiting = false;
+            all.removeLast();
+        }
+    }
+
+    @Override
+    public synchronized void brokeOff(Tokens reported) {
+        LostAnswer last = all.removeLast();
+        all.add(last.using(new Tokens(reported.input(), reported.cacheRead(), reported.cacheWrite(),
+                Math.max(reported.output(), last.tokens().output()), reported.reasoning()), Reported.INPUT));
     }
 
     @Override
@@ -193,7 +212,8 @@ public final class RecordedRequests implements SentRequests {
         unreported().forEach(each -> {
             ObjectNode request = requests.addObject().put("model", each.model())
                     .put("request_sha256", each.requestSha256()).put("sent_at", each.sentAt().toString())
-                    .put("input_tokens", each.estimate().input()).put("output_tokens", each.estimate().output());
+                    .put("reported", each.reported().name());
+            request.set("tokens", Json.tree(each.tokens().members()));
             if (each.responseId() != null) {
                 request.put(ID, each.responseId());
             }
@@ -215,13 +235,18 @@ public final class RecordedRequests implements SentRequests {
             for (JsonNode each : Json.read(details).path(MEMBER)) {
                 found.add(new LostAnswer(each.path("model").stringValue(), each.path("request_sha256").stringValue(),
                         Instant.parse(each.path("sent_at").stringValue()),
-                        new Tokens(each.path("input_tokens").longValue(), 0, 0, each.path("output_tokens").longValue(),
-                                0),
+                        tokens(each.path("tokens")), Reported.valueOf(each.path("reported").stringValue()),
                         each.path(ID).asString(null)));
             }
             return found;
         } catch (JacksonException | DateTimeException | IllegalArgumentException e) {
             return List.of();
         }
+    }
+
+    private static Tokens tokens(JsonNode parts) {
+        return new Tokens(parts.path("input").longValue(), parts.path("cache_read").longValue(),
+                parts.path("cache_write").longValue(), parts.path("output").longValue(),
+                parts.path("reasoning").longValue());
     }
 }

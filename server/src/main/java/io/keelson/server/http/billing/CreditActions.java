@@ -186,7 +186,8 @@ public final class CreditActions {
     }
 
     private static ObjectNode used(ObjectNode document, UsageReader.Line line) {
-        document.put("credits", Json.plain(line.credits())).put("tokens", line.tokens().total());
+        document.put("credits", Json.plain(line.credits())).put("estimated_credits", Json.plain(line.estimated()))
+                .put("tokens", line.tokens().total());
         document.set("usage", Json.tree(line.tokens().members()));
         return document.put("charges", line.charges()).put("runs", line.runs());
     }

@@ -20,7 +20,7 @@ final class LedgerCsv {
     private static final String FORMULA = "=+-@\t\r";
     private static final String HEADING = "id,created_at,transaction_type,amount,debit_account,credit_account,run_id,"
             + "attempt_number,step_id,tool,model,agent,tokens,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,"
-            + "price_version,purpose,reason,actor_type,actor_id,idempotency_key\r\n";
+            + "price_version,purpose,estimated,reason,actor_type,actor_id,idempotency_key\r\n";
 
     /** Reads entries in order. */
     interface Source {
@@ -90,7 +90,7 @@ final class LedgerCsv {
                         plain(entry.tokens()), part(entry, "input"), part(entry, "cache_read"),
                         part(entry, "cache_write"),
                         part(entry, "output"), part(entry, "reasoning"), plain(entry.priceVersion()),
-                        text(entry.purpose()),
+                        text(entry.purpose()), entry.estimated() ? "true" : "",
                         text(entry.reason()), entry.actorType(),
                         text(entry.actorId()), text(entry.key()))
                 .map(String::valueOf).collect(Collectors.joining(",", "", "\r\n"));

@@ -21,6 +21,7 @@ final class LedgerDocuments {
                 .put("model", entry.model()).put("agent", entry.agent()).put("tokens", entry.tokens());
         document.set("usage", entry.usage() == null ? null : Json.read(entry.usage()));
         return document.put("price_version", entry.priceVersion()).put("purpose", entry.purpose())
+                .put("estimated", entry.estimated())
                 .put("reason", entry.reason())
                 .put("actor_type", entry.actorType()).put("actor_id", entry.actorId())
                 .put("created_at", Json.time(entry.createdAt()));

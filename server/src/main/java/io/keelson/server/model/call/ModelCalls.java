@@ -41,9 +41,6 @@ public final class ModelCalls {
     /** The code of a model that gives no answer. */
     public static final String UNAVAILABLE = "MODEL_UNAVAILABLE";
 
-    /** Bytes of text for one token in the estimate of a request whose answer is lost. */
-    private static final int BYTES_PER_TOKEN = 4;
-
     private final WorkspaceModels models;
     private final Predicate<Use> allowed;
     private final Predicate<String> priced;
@@ -137,12 +134,19 @@ public final class ModelCalls {
     }
 
     /**
+     * A request whose worst case is held.
+     *
+     * @param maxInput tokens
+     */
+    public record Held(ModelRequest request, long maxInput) {}
+
+    /**
      * The request with as much output as the run's credits pay; holds the cost of its worst case.
      *
      * @param last tokens of the task's last request to the same model, as its provider reported them; null for none
      * @param fresh the first of the messages that the last request did not have, its answer aside
      */
-    public static ModelRequest held(ToolCall call, ConfiguredModel model, ModelRequest request, @Nullable Tokens last,
+    public static Held held(ToolCall call, ConfiguredModel model, ModelRequest request, @Nullable Tokens last,
             int fresh) throws ToolFailure, InterruptedException {
         return held(call, model, request, InputBound.of(request, model, last, fresh), Tokens.NONE);
     }
@@ -153,16 +157,16 @@ public final class ModelCalls {
      * @param spent by the requests before
      * @throws ToolFailure {@code BUDGET_EXCEEDED}
      */
-    static ModelRequest held(ToolCall call, ConfiguredModel model, ModelRequest request, Tokens spent)
+    static Held held(ToolCall call, ConfiguredModel model, ModelRequest request, Tokens spent)
             throws ToolFailure, InterruptedException {
         return held(call, model, request, InputBound.of(request, model, null, 0), spent);
     }
 
-    private static ModelRequest held(ToolCall call, ConfiguredModel model, ModelRequest request, long input,
+    private static Held held(ToolCall call, ConfiguredModel model, ModelRequest request, long input,
             Tokens spent) throws ToolFailure, InterruptedException {
         long paid = call.holds().hold(new WorstCase(model.name(), input + spent.total() - spent.output(),
                 request.maxOutputTokens() + spent.output(), true), !spent.none());
-        return request.writing((int) Math.clamp(paid - spent.output(), 1, request.maxOutputTokens()));
+        return new Held(request.writing((int) Math.clamp(paid - spent.output(), 1, request.maxOutputTokens())), input);
     }
 
     /**
@@ -171,7 +175,7 @@ public final class ModelCalls {
      * @throws ToolFailure with the tokens that the provider has reported all the same
      * @throws HandBackException while the provider asks for a pause or is out of order
      */
-    public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener)
+    public ModelAnswer send(ToolCall call, ConfiguredModel model, Held request, TextListener listener)
             throws ToolFailure, InterruptedException {
         boolean down = busy.down(system(model));
         try {
@@ -199,16 +203,17 @@ public final class ModelCalls {
                         system.maxWait()), String.valueOf(e.getMessage()));
     }
 
-    private ModelAnswer sent(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener)
+    private ModelAnswer sent(ToolCall call, ConfiguredModel model, Held held, TextListener listener)
             throws ToolFailure, InterruptedException {
         call.waitPhase().begin();
         try (BusySystems.Pass pass = busy.enter(system(model), UNAVAILABLE)) {
+            ModelRequest request = held.request();
             JsonNode document = Json.MAPPER.valueToTree(request);
             String sha256 = Json.digest(document);
             String known = model.background() ? call.sent().resume(sha256) : null;
             if (known == null) {
-                call.sent().sending(model.name(), sha256, Json.write(document).length / BYTES_PER_TOKEN + 1,
-                        request.maxOutputTokens()).forEach(this::cancel);
+                call.sent().sending(model.name(), sha256, held.maxInput(), request.maxOutputTokens())
+                        .forEach(this::cancel);
             }
             Duration timeout = Duration.between(clock.instant(), call.deadline());
             CompletableFuture<ModelAnswer> sent = model.background()
@@ -217,20 +222,20 @@ public final class ModelCalls {
             try {
                 ModelAnswer answer = sent.get();
                 call.waitPhase().end();
-                call.sent().ended();
+                call.sent().ended(answer.estimated() ? null : answer.usage());
                 if (model.recorded() == RecordRequests.ALL) {
                     store(call, document);
                 }
-                return answer;
+                return answer.estimated()
+                        ? answer.using(new Tokens(held.maxInput(), 0, 0, request.maxOutputTokens(), 0))
+                        : answer;
             } catch (InterruptedException e) {
                 sent.cancel(true);
                 throw e;
             } catch (ExecutionException e) {
                 call.waitPhase().end();
                 if (e.getCause() instanceof ModelException failure) {
-                    if (!failure.lost()) {
-                        call.sent().ended();
-                    }
+                    end(call, failure);
                     ToolFailure reported = failure(model, failure, pass);
                     if (model.recorded() != RecordRequests.NONE) {
                         store(call, document);
@@ -242,6 +247,17 @@ public final class ModelCalls {
                 }
                 throw new IllegalStateException("a request to a model broke", e.getCause());
             }
+        }
+    }
+
+    private static void end(ToolCall call, ModelException failure) {
+        Tokens reported = failure.usage();
+        if (!failure.lost() && reported != null) {
+            call.sent().ended(reported);
+        } else if (!failure.lost()) {
+            call.sent().refused();
+        } else if (reported != null) {
+            call.sent().brokeOff(reported);
         }
     }
 
@@ -292,16 +308,12 @@ public final class ModelCalls {
             case UNREADABLE -> ToolFailure.infrastructure("MODEL_ANSWER_UNREADABLE", message);
         };
         Tokens usage = e.usage();
-        if (usage == null) {
-            return failure;
-        }
-        boolean whole = e.kind() == ModelException.Kind.UNREADABLE;
-        return failure.spending(whole ? usage(model.name(), usage) : usage(model.name(), usage).partly());
+        return usage == null || e.lost() ? failure : failure.spending(new ToolUsage(model.name(), usage, null));
     }
 
-    /** The usage of a model's tokens, priced by the price list. */
-    public static ToolUsage usage(String model, Tokens tokens) {
-        return usage(model, tokens, model);
+    /** The usage of an answer, priced by the price list. */
+    public static ToolUsage usage(String model, ModelAnswer answer) {
+        return usage(model, answer, model);
     }
 
     /**
@@ -309,8 +321,8 @@ public final class ModelCalls {
      *
      * @param asked the model that was to be used
      */
-    public static ToolUsage usage(String model, Tokens tokens, String asked) {
-        return tokens.none() ? ToolUsage.NONE
-                : new ToolUsage(model, tokens, null, asked.equals(model) ? null : asked, false);
+    public static ToolUsage usage(String model, ModelAnswer answer, String asked) {
+        return answer.usage().none() ? ToolUsage.NONE
+                : new ToolUsage(model, answer.usage(), null, asked.equals(model) ? null : asked, answer.estimated());
     }
 }

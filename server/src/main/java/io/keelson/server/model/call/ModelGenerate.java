@@ -8,6 +8,7 @@ import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.json.OutsideJson;
+import io.keelson.server.model.AnswerText;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelRequest;
@@ -21,6 +22,7 @@ import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.ToolUsage;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -110,19 +112,18 @@ public final class ModelGenerate implements Tool {
         DeclaredSchema schema = declared == null ? null : schema(call, declared);
         int most = Math.min(input.path("max_output_tokens").asInt(model.maxOutputTokens()), model.maxOutputTokens());
         List<Message> messages = messages(input);
-        Tokens spent = Tokens.NONE;
+        ToolUsage spent = ToolUsage.NONE;
         for (int repairs = 0;; repairs++) {
             ModelRequest request = new ModelRequest(input.path("instructions").asString(""), messages,
                     List.of(), ToolChoice.NONE, declared, most);
             ModelAnswer answer = answer(call, model, request, spent);
-            spent = spent.plus(answer.usage());
+            spent = spent.plus(ModelCalls.usage(model.name(), answer, asked));
             try {
                 complete(answer);
                 Checked checked = schema == null ? new Checked(null, List.of())
                         : computed(call, () -> Checked.of(answer.text(), schema));
                 if (checked.flaws().isEmpty()) {
-                    return new ToolResult(output(model, answer, checked.value(), repairs),
-                            ModelCalls.usage(model.name(), spent, asked), List.of());
+                    return new ToolResult(output(model, answer, checked.value(), repairs), spent, List.of());
                 }
                 call.log().line("answer " + (repairs + 1) + " does not fit output_schema: "
                         + checked.flaws().getFirst());
@@ -135,26 +136,26 @@ public final class ModelGenerate implements Tool {
                 messages.add(new Message.User(repair(checked.flaws(), String.valueOf(declared))));
             } catch (ToolFailure e) {
                 ModelCalls.refused(call, model, request);
-                throw e.spending(ModelCalls.usage(model.name(), spent, asked));
+                throw e.spending(spent);
             }
         }
     }
 
     /** @param spent for answers before this one, which the failure charges as well */
-    private ModelAnswer answer(ToolCall call, ConfiguredModel model, ModelRequest request, Tokens spent)
+    private ModelAnswer answer(ToolCall call, ConfiguredModel model, ModelRequest request, ToolUsage spent)
             throws ToolFailure, InterruptedException {
         try {
-            return calls.send(call, model, ModelCalls.held(call, model, request, spent),
+            return calls.send(call, model, ModelCalls.held(call, model, request, spent.tokens()),
                     request.outputSchema() == null ? call.log()::answer : TextListener.NONE);
         } catch (ToolFailure e) {
-            throw e.spending(ModelCalls.usage(model.name(), spent.plus(e.spent().tokens())));
+            throw e.spending(spent.plus(e.spent()));
         } catch (HandBackException e) {
             HandBackException.Busy busy = e.busy();
-            if (spent.none() || busy == null) {
+            if (spent.tokens().none() || busy == null) {
                 throw e;
             }
             throw new ToolFailure(busy.code(), ErrorClass.INFRASTRUCTURE, String.valueOf(e.getMessage()), busy.delay())
-                    .outOfOrder(busy.system()).spending(ModelCalls.usage(model.name(), spent));
+                    .outOfOrder(busy.system()).spending(spent);
         }
     }
 
@@ -178,7 +179,7 @@ public final class ModelGenerate implements Tool {
         static Checked of(String text, DeclaredSchema schema) {
             JsonNode value;
             try {
-                value = OutsideJson.readStrict(text.getBytes(StandardCharsets.UTF_8));
+                value = OutsideJson.readStrict(AnswerText.json(text).getBytes(StandardCharsets.UTF_8));
             } catch (JacksonException e) {
                 return new Checked(null, List.of("the answer is not one JSON value: "
                         + Excerpt.firstLine(e.getOriginalMessage())));

@@ -6,6 +6,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.json.OutsideJson;
+import io.keelson.server.model.AnswerText;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelRequest;
@@ -79,10 +80,10 @@ public final class ModelPlan implements Tool {
         String asked = input.get("model").stringValue();
         ConfiguredModel model = calls.chosen(call, asked, null, ModelCalls.lastAttempt(call), _ -> true);
         ObjectNode known = facts.apply(call.workspaceId());
-        ModelRequest request =
+        ModelCalls.Held request =
                 ModelCalls.held(call, model, PlanPrompt.of(input, known, model.maxOutputTokens()), null, 0);
         ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
-        ToolUsage usage = ModelCalls.usage(model.name(), answer.usage(), asked);
+        ToolUsage usage = ModelCalls.usage(model.name(), answer, asked);
         call.log()
                 .line(Json.object().put("asked", asked).put("model", model.name())
                         .put("answered", answer.modelAnswered())
@@ -99,7 +100,7 @@ public final class ModelPlan implements Tool {
 
     private static ObjectNode plan(String text, ObjectNode known) {
         try {
-            JsonNode answer = OutsideJson.readStrict(text.getBytes(StandardCharsets.UTF_8));
+            JsonNode answer = OutsideJson.readStrict(AnswerText.json(text).getBytes(StandardCharsets.UTF_8));
             if (answer instanceof ObjectNode object) {
                 return isTemplate(object, known) ? ofTemplate(object) : object;
             }

@@ -79,11 +79,12 @@ public final class ModelTurn implements Tool {
             return compact(call, input, tools, model, turns);
         }
         ModelRequest whole = TurnPrompt.of(input, tools, model.wire(), model.maxOutputTokens());
-        ModelRequest request = ModelCalls.held(call, model, whole, input.lastUsage(model.name()),
+        ModelCalls.Held held = ModelCalls.held(call, model, whole, input.lastUsage(model.name()),
                 whole.afterLastAnswer());
+        ModelRequest request = held.request();
         ModelAnswer answer;
         try {
-            answer = calls.send(call, model, request, call.log()::answer);
+            answer = calls.send(call, model, held, call.log()::answer);
         } catch (ToolFailure e) {
             if (compactable && turns - 1 > input.compacted() && e.code().equals("CONTEXT_OVERFLOW")) {
                 return compact(call, input, tools, model, turns - 1);
@@ -92,7 +93,7 @@ public final class ModelTurn implements Tool {
         }
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());
-        ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
+        ToolUsage usage = ModelCalls.usage(model.name(), answer);
         try {
             ObjectNode output = output(call, new TurnOutput(input, tools), answer);
             if (!output.has("output")) {
@@ -109,12 +110,12 @@ public final class ModelTurn implements Tool {
     private ToolResult compact(ToolCall call, TurnInputView input, TurnTools tools, ConfiguredModel model, int turns)
             throws ToolFailure, InterruptedException {
         int most = Math.min(model.maxOutputTokens(), Math.max(1, (int) (model.contextTokens() * SUMMARY)));
-        ModelRequest request =
+        ModelCalls.Held held =
                 ModelCalls.held(call, model, TurnPrompt.compacting(input, tools, model.wire(), turns, most), null, 0);
-        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
-        ObjectNode facts = facts(model, request, answer);
+        ModelAnswer answer = calls.send(call, model, held, TextListener.NONE);
+        ObjectNode facts = facts(model, held.request(), answer);
         call.log().line(facts.toString());
-        ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
+        ToolUsage usage = ModelCalls.usage(model.name(), answer);
         try {
             ObjectNode output = TurnOutput.summary(answer, turns);
             output.set("model_call", facts);

@@ -5,6 +5,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
 import io.keelson.server.json.OutsideJson;
+import io.keelson.server.model.AnswerText;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
@@ -113,7 +114,7 @@ final class TurnOutput {
     }
 
     private ObjectNode done(ModelAnswer answer) throws ToolFailure {
-        String text = input.cutText() + answer.text();
+        String text = AnswerText.withoutReasoning(input.cutText() + answer.text());
         JsonNode schema = input.outputSchema();
         JsonNode value = schema == null ? Json.string(text) : value(text);
         String problems = value == null ? ": the answer is no JSON value" : problems(schema, value, text);
@@ -131,7 +132,7 @@ final class TurnOutput {
     /** The JSON value in the text; null for none. */
     private static @Nullable JsonNode value(String text) {
         try {
-            return OutsideJson.readStrict(text.strip().getBytes(StandardCharsets.UTF_8));
+            return OutsideJson.readStrict(AnswerText.json(text).getBytes(StandardCharsets.UTF_8));
         } catch (JacksonException e) {
             return null;
         }

@@ -27,7 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class ChatWire implements Wire {
 
     /** Some providers want their reasoning back with the results of calls. */
-    private static final String REASONING = "reasoning_content";
+    static final String REASONING = "reasoning_content";
 
     @Override
     public String path() {
@@ -107,9 +107,8 @@ final class ChatWire implements Wire {
         List<Call> calls = new ArrayList<>();
         for (JsonNode call : message.path("tool_calls")) {
             JsonNode function = call.path("function");
-            JsonNode arguments = function.path("arguments");
             calls.add(WireJson.call(call.get("id").stringValue(), function.path("name").asString(""),
-                    arguments.isObject() ? arguments.toString() : arguments.asString("")));
+                    function.get("arguments").stringValue()));
         }
         Finish finish = switch (first.path("finish_reason").asString("")) {
             case "length" -> Finish.LENGTH;
@@ -117,23 +116,26 @@ final class ChatWire implements Wire {
             case "" -> throw new UnreadableException("the answer has no 'finish_reason'");
             default -> WireJson.finished(calls, !refusal.isEmpty());
         };
-        Tokens usage = WireJson.charged(usage(document));
-        return new ReadAnswer(finish == Finish.REFUSAL ? refusal : text, calls, finish, usage,
+        return new ReadAnswer(finish == Finish.REFUSAL ? refusal : text, calls, finish, reported(document),
                 document.path("model").asString(null), message);
     }
 
-    /** One message of all choices: some providers put calls into a later one. Calls without an id get one. */
+    /** One message of all choices: some providers put calls into a later one. Its calls are as every provider takes them back. */
     private static ObjectNode merged(JsonNode choices) throws UnreadableException {
         ObjectNode whole = (ObjectNode) WireJson.need(choices.path(0), "message").deepCopy();
         StringBuilder text = new StringBuilder();
         ArrayNode calls = Json.array();
+        CallIds ids = new CallIds();
         for (JsonNode choice : choices) {
             JsonNode content = choice.path("message").path("content");
             text.append(content.isString() ? content.stringValue()
                     : content.valueStream().map(part -> part.path("text").asString("")).collect(Collectors.joining()));
             for (JsonNode call : choice.path("message").path("tool_calls")) {
-                ObjectNode copy = (ObjectNode) call.deepCopy();
-                calls.add(copy.path("id").asString("").isBlank() ? copy.put("id", "call_" + calls.size()) : copy);
+                ObjectNode copy = ((ObjectNode) call.deepCopy()).put("type", "function");
+                copy.put("id", ids.of(copy.path("id").asString("")));
+                ObjectNode function = copy.withObjectProperty("function");
+                function.put("arguments", WireJson.arguments(function.path("arguments")));
+                calls.add(copy);
             }
         }
         whole.put("content", text.toString()).remove("tool_calls");
@@ -149,100 +151,7 @@ final class ChatWire implements Wire {
     }
 
     @Override
-    public StreamedDocument streamed() {
-        return new Chunks();
-    }
-
-    private static final class Chunks implements StreamedDocument {
-        private final ObjectNode document = Json.object();
-        private final ObjectNode message = Json.object();
-        private final List<ObjectNode> calls = new ArrayList<>();
-        private final Map<String, ObjectNode> open = new HashMap<>();
-        private boolean begun;
-        private boolean complete;
-
-        @Override
-        public String add(JsonNode data) throws UnreadableException, ProviderErrorException {
-            if (data.isString() && data.stringValue().equals("[DONE]")) {
-                complete = true;
-                return "";
-            }
-            WireJson.refuseError(data);
-            if (!data.isObject()) {
-                throw new UnreadableException("an event is not an object");
-            }
-            begun = true;
-            if (data.hasNonNull("model")) {
-                document.set("model", data.get("model"));
-            }
-            if (data.path("usage").isObject()) {
-                document.set("usage", data.get("usage"));
-            }
-            StringBuilder text = new StringBuilder();
-            for (JsonNode choice : data.path("choices")) {
-                if (choice.hasNonNull("finish_reason")
-                        && !document.path("finish_reason").asString("").equals("length")) {
-                    document.set("finish_reason", choice.get("finish_reason"));
-                }
-                JsonNode delta = choice.path("delta");
-                append("refusal", delta);
-                append(REASONING, delta);
-                for (JsonNode call : delta.path("tool_calls")) {
-                    call(choice.path("index").asInt(0), call);
-                }
-                text.append(append("content", delta));
-            }
-            return text.toString();
-        }
-
-        private String append(String member, JsonNode delta) {
-            String text = delta.path(member).asString("");
-            if (!text.isEmpty()) {
-                message.put(member, message.path(member).asString("") + text);
-            }
-            return text;
-        }
-
-        /**
-         * The parts of a call have the index of their choice and their own; providers that send whole calls may leave theirs out, or
-         * use one for several.
-         */
-        private void call(int choice, JsonNode part) {
-            String place = choice + "/" + part.path("index").asString("");
-            String id = part.path("id").asString("");
-            ObjectNode begun = open.get(place);
-            boolean named = !part.at("/function/name").asString("").isEmpty();
-            if (begun == null || !id.isBlank() && !id.equals(begun.path("id").asString(""))
-                    || named && !part.has("index")) {
-                ObjectNode call = (ObjectNode) part.deepCopy();
-                call.remove("index");
-                open.put(place, call);
-                calls.add(call);
-                return;
-            }
-            ObjectNode function = begun.withObjectProperty("function");
-            function.put("arguments", function.path("arguments").asString("")
-                    + part.path("function").path("arguments").asString(""));
-        }
-
-        @Override
-        public boolean complete() {
-            return complete;
-        }
-
-        @Override
-        public @Nullable JsonNode document() {
-            if (!begun) {
-                return null;
-            }
-            ObjectNode whole = document.deepCopy();
-            ObjectNode said = message.deepCopy().put("role", "assistant");
-            if (!calls.isEmpty()) {
-                said.putArray("tool_calls").addAll(calls);
-            }
-            JsonNode finish = whole.remove("finish_reason");
-            whole.putArray("choices").addObject().set("message", said).set("finish_reason", finish);
-            return whole;
-        }
+    public StreamedDocument streamed(long maxBytes) {
+        return new ChatChunks(new OutputBound(maxBytes));
     }
 }

@@ -6,6 +6,7 @@ import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.json.OutsideJson;
 import io.keelson.server.json.SseReader;
+import io.keelson.server.model.AnswerText;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelClient;
@@ -64,6 +65,9 @@ public final class HttpModelClient implements ModelClient {
     private static final int UNCOUNTED = 1 << 20;
     /** Most memory of an event's tree, by its bytes. */
     private static final int EVENT_TREE = 40;
+    /** No token of a usual vocabulary has more. */
+    private static final int MAX_TOKEN_BYTES = 128;
+    private static final int MARGIN = 4_096;
     private static final Duration IDLE = Duration.ofMinutes(5);
     private static final Duration CANCEL = Duration.ofSeconds(30);
 
@@ -210,6 +214,7 @@ public final class HttpModelClient implements ModelClient {
         private final long sentAt = nanos.getAsLong();
         private Map<String, String> headers = Map.of();
         private Supplier<@Nullable JsonNode> seen = () -> null;
+        private @Nullable StreamedDocument stream;
         private long firstText = -1;
 
         Exchange(ModelEndpoint endpoint, LoweredRequest request, TextListener listener) {
@@ -264,7 +269,7 @@ public final class HttpModelClient implements ModelClient {
             try {
                 return reading.read();
             } catch (ProviderErrorException e) {
-                throw Failures.of(STREAM_ERROR, headers, e.error(), usage(), secrets, clock);
+                throw amid(Failures.of(STREAM_ERROR, headers, e.error(), usage(), secrets, clock));
             } catch (UnreadableException e) {
                 throw unreadable(String.valueOf(e.getMessage()));
             } catch (DocumentMemory.FullException e) {
@@ -301,14 +306,18 @@ public final class HttpModelClient implements ModelClient {
 
         private JsonNode streamed(InputStream body) throws IOException, UnreadableException, ProviderErrorException {
             SseReader events = new SseReader(body);
-            StreamedDocument document = wire.streamed();
+            StreamedDocument document = wire.streamed(maxBytes());
             seen = document::document;
             long kept = 0;
             long added = 0;
+            stream = document;
             while (!document.complete()) {
-                byte[] data = events.next();
+                byte[] data = next(events, document);
                 if (data == null && firstText < 0) {
                     throw new UnreadableException("the stream ended without an event");
+                }
+                if (data == null && document.whole()) {
+                    break;
                 }
                 if (data == null) {
                     throw new IOException("the stream of the answer was cut");
@@ -335,14 +344,32 @@ public final class HttpModelClient implements ModelClient {
             return whole;
         }
 
+        /** The data of the next event; null at the end of the stream, and where it breaks after a whole answer. */
+        private static byte @Nullable [] next(SseReader events, StreamedDocument document) throws IOException {
+            try {
+                return events.next();
+            } catch (IOException e) {
+                if (document.whole()) {
+                    return null;
+                }
+                throw e;
+            }
+        }
+
+        private long maxBytes() {
+            return MARGIN + (long) MAX_TOKEN_BYTES * request.request().maxOutputTokens();
+        }
+
         private ModelAnswer answer(JsonNode document) throws UnreadableException, ProviderErrorException {
             ReadAnswer read = wire.read(document);
             long total = elapsed();
-            String text = read.finish() == Finish.REFUSAL ? Failures.redacted(read.text(), secrets) : read.text();
+            String text = read.finish() == Finish.REFUSAL ? Failures.redacted(read.text(), secrets)
+                    : AnswerText.withoutReasoning(read.text());
             return request.restored(
-                    new ModelAnswer(text, read.calls(), read.finish(), read.usage(), read.modelAnswered(),
+                    new ModelAnswer(text, read.calls(), read.finish(),
+                            read.usage() == null ? Tokens.NONE : read.usage(), read.modelAnswered(),
                             Failures.requestId(headers), WireJson.raw(endpoint, read.message()),
-                            firstText < 0 ? total : firstText, total));
+                            firstText < 0 ? total : firstText, total, read.usage() == null));
         }
 
         private long elapsed() {
@@ -360,8 +387,14 @@ public final class HttpModelClient implements ModelClient {
         }
 
         private ModelException unreadable(String message) {
-            return new ModelException(Kind.UNREADABLE, Failures.shown(message, secrets), null, usage(),
-                    Failures.requestId(headers));
+            return amid(new ModelException(Kind.UNREADABLE, Failures.shown(message, secrets), null, usage(),
+                    Failures.requestId(headers)));
+        }
+
+        /** The provider bills what it writes after the beginning of an answer, whether it arrives or not. */
+        private ModelException amid(ModelException e) {
+            StreamedDocument begun = stream;
+            return begun != null && begun.document() != null && !begun.complete() ? e.amid() : e;
         }
 
         Throwable failure(Throwable failure, Duration timeout) {
@@ -374,13 +407,13 @@ public final class HttpModelClient implements ModelClient {
                 case ConnectException e -> unconnected(e, id);
                 case UnknownHostException e -> unconnected(e, id);
                 case SSLHandshakeException e -> unconnected(e, id);
-                case InterruptedIOException e -> new ModelException(Kind.TIMED_OUT,
+                case InterruptedIOException e -> amid(new ModelException(Kind.TIMED_OUT,
                         "no whole answer within " + timeout.toMillis() + " ms, or none of its bytes for "
                                 + IDLE.toSeconds() + " s",
-                        null, usage(), id);
-                case IOException e -> new ModelException(Kind.INTERRUPTED,
+                        null, usage(), id));
+                case IOException e -> amid(new ModelException(Kind.INTERRUPTED,
                         Failures.shown("the connection failed: " + e.getMessage(), secrets), null, usage(),
-                        id);
+                        id));
                 default -> failure;
             };
         }

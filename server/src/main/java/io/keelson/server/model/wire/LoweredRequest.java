@@ -57,8 +57,28 @@ record LoweredRequest(ModelRequest request, @Nullable String outputTool, boolean
 
     private static ModelRequest with(ModelRequest request, List<ToolSchema> tools, ToolChoice choice,
             @Nullable JsonNode schema) {
-        List<Message> messages = request.messages().stream().map(LoweredRequest::sendable).toList();
-        return new ModelRequest(request.instructions(), messages, tools, choice, schema, request.maxOutputTokens());
+        return new ModelRequest(request.instructions(), history(request.messages()), tools, choice, schema, request.maxOutputTokens());
+    }
+
+    /** A provider refuses a message of the model without text and calls; the messages around it become one. */
+    private static List<Message> history(List<Message> messages) {
+        List<Message> history = new ArrayList<>();
+        boolean empty = false;
+        for (Message message : messages) {
+            if (message instanceof Message.Assistant(String text, List<Call> calls, JsonNode _) && text.isBlank()
+                    && calls.isEmpty()) {
+                empty = true;
+                continue;
+            }
+            if (empty && message instanceof Message.User(String more) && !history.isEmpty()
+                    && history.getLast() instanceof Message.User(String text)) {
+                history.set(history.size() - 1, new Message.User(text + "\n\n" + more));
+            } else {
+                history.add(sendable(message));
+            }
+            empty = false;
+        }
+        return history;
     }
 
     /** A provider refuses a message with a call that has no result, or with an input that is no object. */
@@ -106,6 +126,6 @@ record LoweredRequest(ModelRequest request, @Nullable String outputTool, boolean
 
     private static ModelAnswer with(ModelAnswer answer, String text, List<Call> calls, Finish finish) {
         return new ModelAnswer(text, calls, finish, answer.usage(), answer.modelAnswered(), answer.requestId(),
-                answer.raw(), answer.firstTextMillis(), answer.totalMillis());
+                answer.raw(), answer.firstTextMillis(), answer.totalMillis(), answer.estimated());
     }
 }

@@ -132,13 +132,13 @@ final class MessagesWire implements Wire {
                 String type = block.path("type").asString("");
                 if (type.equals("tool_use") && !block.path("input").isObject()) {
                     content.add(((ObjectNode) block.deepCopy()).set("input", Json.object()));
-                } else if (!type.equals("text") || !block.path("text").asString("").isEmpty()) {
+                } else if (!type.equals("text") || !block.path("text").asString("").isBlank()) {
                     content.add(block.deepCopy());
                 }
             }
             return content;
         }
-        if (!assistant.text().isEmpty()) {
+        if (!assistant.text().isBlank()) {
             content.addObject().put("type", "text").put("text", assistant.text());
         }
         for (Call call : assistant.calls()) {
@@ -153,14 +153,14 @@ final class MessagesWire implements Wire {
         WireJson.refuseError(document);
         StringBuilder text = new StringBuilder();
         List<Call> calls = new ArrayList<>();
-        JsonNode content = WireJson.need(document, "content");
+        ArrayNode content = normal(document);
         for (JsonNode block : content) {
             switch (block.path("type").asString("")) {
                 case "text" -> text.append(block.path("text").asString(""));
                 case "tool_use" -> {
                     JsonNode input = block.path("input");
-                    calls.add(new Call(block.path("id").asString("call_" + calls.size()),
-                            block.path("name").asString(""), input.isObject() ? input : null,
+                    calls.add(new Call(block.get("id").stringValue(), block.path("name").asString(""),
+                            input.isObject() ? input : null,
                             input.isString() ? input.stringValue() : input.toString()));
                 }
                 default -> {}
@@ -172,8 +172,24 @@ final class MessagesWire implements Wire {
             case "" -> throw new UnreadableException("the answer has no 'stop_reason'");
             default -> WireJson.finished(calls, false);
         };
-        Tokens usage = WireJson.charged(usage(document));
-        return new ReadAnswer(text.toString(), calls, finish, usage, document.path("model").asString(null), content);
+        return new ReadAnswer(text.toString(), calls, finish, reported(document),
+                document.path("model").asString(null), content);
+    }
+
+    /** The blocks of an answer, with calls as the provider takes them back. */
+    private static ArrayNode normal(JsonNode document) throws UnreadableException {
+        ArrayNode content = Json.array();
+        CallIds ids = new CallIds();
+        for (JsonNode block : WireJson.list(document, "content")) {
+            if (block.path("type").asString("").equals("tool_use")) {
+                ObjectNode call = ((ObjectNode) block.deepCopy()).put("id", ids.of(block.path("id").asString("")));
+                JsonNode input = block.path("input");
+                content.add(WireJson.arguments(input).equals("{}") ? call.set("input", Json.object()) : call);
+            } else {
+                content.add(block);
+            }
+        }
+        return content;
     }
 
     @Override
@@ -186,104 +202,7 @@ final class MessagesWire implements Wire {
     }
 
     @Override
-    public StreamedDocument streamed() {
-        return new Events();
-    }
-
-    private static final class Events implements StreamedDocument {
-        private @Nullable ObjectNode document;
-        private final StringBuilder input = new StringBuilder();
-        private boolean complete;
-
-        @Override
-        public String add(JsonNode data) throws UnreadableException, ProviderErrorException {
-            String type = data.path("type").asString("");
-            if (type.equals("error")) {
-                throw new ProviderErrorException(data.path("error"));
-            }
-            if (type.equals("message_start")) {
-                if (!(data.path("message") instanceof ObjectNode message)) {
-                    throw new UnreadableException("an event has no 'message'");
-                }
-                document = message.deepCopy();
-                return "";
-            }
-            ObjectNode begun = document;
-            if (begun == null) {
-                if (type.equals("ping")) {
-                    return "";
-                }
-                throw new UnreadableException("the answer does not begin with 'message_start'");
-            }
-            return switch (type) {
-                case "content_block_start" -> {
-                    begun.withArrayProperty("content").add(WireJson.need(data, "content_block"));
-                    input.setLength(0);
-                    yield "";
-                }
-                case "content_block_delta" -> delta(last(begun), data.path("delta"));
-                case "content_block_stop" -> {
-                    stop(last(begun));
-                    yield "";
-                }
-                case "message_delta" -> {
-                    begun.setAll((ObjectNode) WireJson.need(data, "delta"));
-                    data.path("usage").propertyStream().filter(member -> !member.getValue().isNull())
-                            .forEach(member -> begun.withObjectProperty("usage").set(member.getKey(),
-                                    member.getValue()));
-                    yield "";
-                }
-                case "message_stop" -> {
-                    complete = true;
-                    yield "";
-                }
-                default -> "";
-            };
-        }
-
-        private static ObjectNode last(ObjectNode message) throws UnreadableException {
-            JsonNode content = message.path("content");
-            if (content.isEmpty() || !(content.get(content.size() - 1) instanceof ObjectNode block)) {
-                throw new UnreadableException("a part of the answer belongs to no block");
-            }
-            return block;
-        }
-
-        private String delta(ObjectNode block, JsonNode delta) {
-            switch (delta.path("type").asString("")) {
-                case "text_delta" -> append(block, "text", delta);
-                case "thinking_delta" -> append(block, "thinking", delta);
-                case "signature_delta" -> append(block, "signature", delta);
-                case "input_json_delta" -> input.append(delta.path("partial_json").asString(""));
-                default -> {}
-            }
-            return delta.path("text").asString("");
-        }
-
-        private static void append(ObjectNode block, String member, JsonNode delta) {
-            block.put(member, block.path(member).asString("") + delta.path(member).asString(""));
-        }
-
-        /** The arguments of a call have come as a text; where it is no JSON, the block has the text. */
-        private void stop(ObjectNode block) {
-            if (input.isEmpty()) {
-                return;
-            }
-            try {
-                block.set("input", OutsideJson.readStrict(input.toString().getBytes(StandardCharsets.UTF_8)));
-            } catch (JacksonException e) {
-                block.put("input", input.toString());
-            }
-        }
-
-        @Override
-        public boolean complete() {
-            return complete;
-        }
-
-        @Override
-        public @Nullable JsonNode document() {
-            return document;
-        }
+    public StreamedDocument streamed(long maxBytes) {
+        return new MessageEvents(new OutputBound(maxBytes));
     }
 }

@@ -113,7 +113,7 @@ final class ResponsesWire implements Wire {
         StringBuilder text = new StringBuilder();
         StringBuilder refusal = new StringBuilder();
         List<Call> calls = new ArrayList<>();
-        JsonNode output = WireJson.need(document, "output");
+        ArrayNode output = normal(document);
         for (JsonNode item : output) {
             switch (item.path("type").asString("")) {
                 case "message" -> {
@@ -122,9 +122,8 @@ final class ResponsesWire implements Wire {
                         refusal.append(part.path("refusal").asString(""));
                     }
                 }
-                case "function_call" -> calls.add(WireJson.call(
-                        item.path("call_id").asString("call_" + calls.size()), item.path("name").asString(""),
-                        item.path("arguments").asString("")));
+                case "function_call" -> calls.add(WireJson.call(item.get("call_id").stringValue(),
+                        item.path("name").asString(""), item.get("arguments").stringValue()));
                 default -> {}
             }
         }
@@ -136,9 +135,20 @@ final class ResponsesWire implements Wire {
             default -> throw new UnreadableException(
                     "the response has the status '" + document.path("status").asString("") + "'");
         };
-        Tokens usage = WireJson.charged(usage(document));
-        return new ReadAnswer((finish == Finish.REFUSAL ? refusal : text).toString(), calls, finish, usage,
-                document.path("model").asString(null), output);
+        return new ReadAnswer((finish == Finish.REFUSAL ? refusal : text).toString(), calls, finish,
+                reported(document), document.path("model").asString(null), output);
+    }
+
+    /** The items of an answer, with calls as the provider takes them back. */
+    private static ArrayNode normal(JsonNode document) throws UnreadableException {
+        ArrayNode output = Json.array();
+        CallIds ids = new CallIds();
+        for (JsonNode item : WireJson.list(document, "output")) {
+            output.add(!item.path("type").asString("").equals("function_call") ? item
+                    : ((ObjectNode) item.deepCopy()).put("call_id", ids.of(item.path("call_id").asString("")))
+                            .put("arguments", WireJson.arguments(item.path("arguments"))));
+        }
+        return output;
     }
 
     @Override
@@ -150,7 +160,7 @@ final class ResponsesWire implements Wire {
     }
 
     @Override
-    public StreamedDocument streamed() {
+    public StreamedDocument streamed(long maxBytes) {
         return new Events();
     }
 
@@ -177,6 +187,11 @@ final class ResponsesWire implements Wire {
 
         @Override
         public boolean complete() {
+            return complete;
+        }
+
+        @Override
+        public boolean whole() {
             return complete;
         }
 

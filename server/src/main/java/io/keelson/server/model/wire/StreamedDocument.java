@@ -19,6 +19,9 @@ interface StreamedDocument {
     /** Whether the last event has come. */
     boolean complete();
 
+    /** Whether the answer is whole, though the last event has not come. */
+    boolean whole();
+
     /** The document so far; null before the first event. */
     @Nullable JsonNode document();
 }

@@ -29,8 +29,12 @@ interface Wire {
     /** The body of a request. */
     ObjectNode body(ModelEndpoint endpoint, ModelRequest request, boolean stream);
 
-    /** For the events of one stream. */
-    StreamedDocument streamed();
+    /**
+     * For the events of one stream.
+     *
+     * @param maxBytes of all texts together
+     */
+    StreamedDocument streamed(long maxBytes);
 
     /**
      * Reads a whole answer.
@@ -40,6 +44,16 @@ interface Wire {
      * @throws ProviderErrorException when it is an error
      */
     ReadAnswer read(JsonNode document) throws UnreadableException, ProviderErrorException;
+
+    /** The tokens that a whole answer reports; null where it reports none that can be read. */
+    default @Nullable Tokens reported(JsonNode document) {
+        try {
+            Tokens usage = usage(document);
+            return usage == null || usage.none() ? null : usage;
+        } catch (UnreadableException e) {
+            return null;
+        }
+    }
 
     /**
      * The tokens that a document or a part of one reports.

@@ -37,11 +37,10 @@ final class WireJson {
                 && raw.path("model").asString("").equals(endpoint.model()) ? raw.path("message") : null;
     }
 
-    /** A call of a tool; its input is null when the arguments are not a JSON object. No arguments are an empty object. */
+    /** A call of a tool; its input is null when the arguments are not a JSON object. */
     static Call call(String id, String name, String arguments) {
         try {
-            JsonNode input = arguments.isBlank() ? Json.object()
-                    : OutsideJson.readStrict(arguments.getBytes(StandardCharsets.UTF_8));
+            JsonNode input = OutsideJson.readStrict(arguments.getBytes(StandardCharsets.UTF_8));
             return new Call(id, name, input.isObject() ? input : null, arguments);
         } catch (JacksonException e) {
             return new Call(id, name, null, arguments);
@@ -89,16 +88,11 @@ final class WireJson {
         return number.intValue();
     }
 
-    /**
-     * Tokens that must be there, as the answer is charged by them.
-     *
-     * @throws UnreadableException for null
-     */
-    static Tokens charged(@Nullable Tokens usage) throws UnreadableException {
-        if (usage == null) {
-            throw new UnreadableException("the answer has no 'usage', by which it is charged");
-        }
-        return usage;
+    /** The arguments of a call as text; none are an empty object. */
+    static String arguments(JsonNode arguments) {
+        String text = arguments.isString() ? arguments.stringValue()
+                : arguments.isNull() || arguments.isMissingNode() ? "" : arguments.toString();
+        return text.isBlank() ? "{}" : text;
     }
 
     /** @throws ProviderErrorException when the document is an error */
@@ -106,6 +100,11 @@ final class WireJson {
         if (document.path("error").isObject()) {
             throw new ProviderErrorException(document.get("error"));
         }
+    }
+
+    /** A list that must be there, and may be null for an empty one. */
+    static JsonNode list(JsonNode document, String member) throws UnreadableException {
+        return document.path(member).isNull() ? Json.array() : need(document, member);
     }
 
     /** A member of a document that must be there. */

@@ -22,7 +22,8 @@ final class StepAttempts {
             select null, (e.payload ->> 'lease_epoch')::int, 'lost', e.payload ->> 'worker', s.literal, null,
                 null, null, null, 0, null, 0, null, e.created_at
               from step s join orchestration_events_kept e on e.run_id = s.run_id and e.step_id = s.id
-             where e.event_type = 'step_lease_expired'
+             where e.event_type = 'step_lease_expired' and not exists (
+                select from work_results w where w.step_id = s.id and w.epoch = (e.payload ->> 'lease_epoch')::int)
             union all
             select s.attempt, s.lease_epoch, 'running', q.holder, s.literal, null, null, null, null, 0, null, 0,
                 s.started_at, null

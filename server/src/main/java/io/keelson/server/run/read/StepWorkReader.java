@@ -96,7 +96,7 @@ public final class StepWorkReader {
             select w.step_id, w.epoch, w.output_hash, w.outcome = 'failed' as failed,
                 case when w.outcome <> 'failed' then s.output end as output
               from work_results w join orchestration_steps s on s.id = w.step_id
-             where w.step_id = any (?)""";
+             where w.step_id = any (?) and w.outcome <> 'lost'""";
 
     private static final String OWNERS = """
             select id, run_id, task_id, case when input::text like '%${%' then input end as input

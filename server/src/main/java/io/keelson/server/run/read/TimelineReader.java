@@ -81,7 +81,7 @@ public final class TimelineReader {
     private static final String LEASES = """
             select l.step_id, l.claimed, l.failed, (extract(epoch from l.at) * 1000)::bigint as at
               from (select w.step_id, false as claimed, w.outcome = 'failed' as failed, w.recorded_at as at
-                      from unnest(?::uuid[]) s join work_results w on w.step_id = s
+                      from unnest(?::uuid[]) s join work_results w on w.step_id = s and w.outcome <> 'lost'
                     union all
                     select e.step_id, e.event_type <> 'step_lease_expired', e.event_type = 'step_lease_expired', e.created_at
                       from orchestration_events_kept e

@@ -88,7 +88,7 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
         return new Column<>(name, Element.NUMERIC, value::apply);
     }
 
-    public static <T> Column<T> flag(String name, Function<T, Boolean> value) {
+    public static <T> Column<T> flag(String name, Function<T, @Nullable Boolean> value) {
         return new Column<>(name, Element.BOOL, value::apply);
     }
 

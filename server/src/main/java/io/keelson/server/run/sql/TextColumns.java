@@ -2,6 +2,7 @@ package io.keelson.server.run.sql;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.keelson.core.decide.Hold;
 import io.keelson.core.decide.Metered;
 import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.RetryPolicy;
@@ -85,6 +86,19 @@ public final class TextColumns {
         ObjectNode json = Json.object().put("model", bound.model()).put("max_input_tokens", bound.maxInput())
                 .put("max_output_tokens", bound.maxOutput());
         return (bound.computed() ? json.put("computed", true) : json).toString();
+    }
+
+    /** JSON text of a hold whose request was sent; null for null. */
+    public static @Nullable String hold(@Nullable Hold kept) {
+        return kept == null ? null
+                : Json.object().put("credits", kept.amount()).put("max_output_tokens", kept.maxOutput()).toString();
+    }
+
+    /** @param json null for none */
+    public static @Nullable Hold keptHold(@Nullable String json) {
+        JsonNode kept = json == null ? null : Json.read(json);
+        return kept == null ? null
+                : new Hold(kept.get("credits").decimalValue(), kept.get("max_output_tokens").asLong(), true);
     }
 
     /** @param json null for none */

@@ -54,7 +54,7 @@ class RecordedRequestsTest {
         RecordedRequests next = execution();
         assertThat(next.resume("a")).isEqualTo("r1");
         assertThat(next.resume("a")).isNull();
-        next.ended();
+        next.ended(null);
         assertThat(next.unused()).isEmpty();
     }
 
@@ -66,7 +66,7 @@ class RecordedRequestsTest {
         assertThat(next.sending("m", "b", 10, 10)).containsExactly(new Kept("m", "r1"));
         assertThat(shown(RecordedRequests.in(details))).as("if it is killed now").containsExactly("a null", "b null");
         next.begun("r2", () -> {});
-        next.ended();
+        next.ended(null);
         assertThat(shown(next.unused())).containsExactly("a null");
         assertThat(shown(next.unreported())).containsExactly("a null", "b r2");
     }
@@ -81,7 +81,7 @@ class RecordedRequestsTest {
     @Test
     void theIdsOfFurtherRequestsStayWhileTheFirstOneIsFetched() throws Exception {
         RecordedRequests first = begun("a", "r1");
-        first.ended();
+        first.ended(null);
         first.sending("m", "b", 10, 10);
         first.begun("r2", () -> {});
         RecordedRequests next = execution();
