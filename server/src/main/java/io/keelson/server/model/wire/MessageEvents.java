@@ -1,6 +1,7 @@
 package io.keelson.server.model.wire;
 
 import io.keelson.server.json.Json;
+import io.keelson.server.json.OutsideJson;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -116,7 +117,7 @@ final class MessageEvents implements StreamedDocument {
             return;
         }
         try {
-            block.set(INPUT, Json.readStrict(text.getBytes(StandardCharsets.UTF_8)));
+            block.set(INPUT, OutsideJson.readStrict(text.getBytes(StandardCharsets.UTF_8)));
         } catch (JacksonException e) {
             block.put(INPUT, text);
         }

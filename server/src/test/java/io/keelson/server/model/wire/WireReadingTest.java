@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.keelson.server.model.AnswerText;
 import io.keelson.cli.devmodel.TestModel;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
@@ -295,5 +296,86 @@ class WireReadingTest {
         assertThat(Wire.of(WireKind.OPENAI_RESPONSES).body(endpoint(WireKind.OPENAI_RESPONSES, model),
                 new ModelRequest("", List.of(new Message.User("x")), List.of(), ToolChoice.AUTO, null, 1), false)
                 .has("include")).isEqualTo(asked);
+    }
+
+    private static final Map<WireKind, String> ODD_CALLS = Map.of(WireKind.OPENAI_CHAT,
+            "{'choices':[{'message':{'content':null,'tool_calls':[{'id':'c','function':{'name':'look','arguments':''}},"
+                    + "{'id':'c','function':{'name':'look','arguments':null}},{'function':{'name':'look'}}]},"
+                    + "'finish_reason':'tool_calls'}]}",
+            WireKind.OPENAI_RESPONSES,
+            "{'status':'completed','output':[{'type':'function_call','call_id':'c','name':'look','arguments':''},"
+                    + "{'type':'function_call','call_id':'c','name':'look','arguments':null},"
+                    + "{'type':'function_call','name':'look'}]}",
+            WireKind.ANTHROPIC_MESSAGES,
+            "{'stop_reason':'tool_use','content':[{'type':'tool_use','id':'c','name':'look','input':''},"
+                    + "{'type':'tool_use','id':'c','name':'look','input':null},{'type':'tool_use','name':'look'}]}");
+
+    /** Without usage, too: the answer is accepted, and the caller charges an estimate. */
+    @ParameterizedTest
+    @EnumSource(WireKind.class)
+    void oddCallsAreSentBackAsEveryProviderTakesThem(WireKind wire) throws Exception {
+        ModelAnswer answer = read(wire, "application/json",
+                Objects.requireNonNull(ODD_CALLS.get(wire)).replace('\'', '"').getBytes(StandardCharsets.UTF_8));
+        assertThat(answer.estimated()).isTrue();
+        assertThat(answer.calls()).extracting(Call::input).containsOnly(Json.object());
+        List<String> ids = answer.calls().stream().map(Call::id).toList();
+        assertThat(ids).hasSize(3).doesNotHaveDuplicates().first().isEqualTo("c");
+        String sent = Wire.of(wire).body(endpoint(wire, "m"), LoweredRequest.of(new ModelRequest("",
+                List.of(new Message.Assistant(answer.text(), answer.calls(), answer.raw())), List.of(),
+                ToolChoice.AUTO, null, 1)).request(), false).toString();
+        assertThat(ids).allSatisfy(id -> assertThat(sent).containsOnlyOnce('"' + id + '"'));
+        assertThat(sent).doesNotContain("\"arguments\":\"\"", "\"arguments\":null", "\"input\":null", "\"input\":\"\"");
+    }
+
+    @Test
+    void anUnreadableUsageIsNone() throws Exception {
+        assertThat(chat("{'choices':[{'message':{'content':'x'},'finish_reason':'stop'}],'usage':{'prompt_tokens':-1}}")
+                .estimated()).isTrue();
+    }
+
+    @Test
+    void aStreamThatIsWholeNeedsNoEndMark() throws Exception {
+        ModelAnswer answer = chatStream("{'choices':[{'delta':{'content':'x'},'finish_reason':'stop'}]}",
+                "{'choices':[],'usage':{'prompt_tokens':9,'completion_tokens':3}}");
+        assertThat(answer.text()).isEqualTo("x");
+        assertThat(answer.usage()).isEqualTo(new Tokens(9, 0, 0, 3, 0));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = WireKind.class, names = {"OPENAI_CHAT", "ANTHROPIC_MESSAGES"})
+    void aStreamIsNoLongerThanItsTokensOfOutput(WireKind wire) throws Exception {
+        StreamedDocument stream = Wire.of(wire).streamed(100);
+        if (wire == WireKind.ANTHROPIC_MESSAGES) {
+            stream.add(Json.read("{\"type\":\"message_start\",\"message\":{\"content\":[]}}"));
+            stream.add(Json.read("{\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\",\"text\":\"\"}}"));
+        }
+        JsonNode part = Json.read(wire == WireKind.OPENAI_CHAT
+                ? "{\"choices\":[{\"delta\":{\"content\":\"%s\"}}]}".formatted("é".repeat(30))
+                : "{\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"%s\"}}"
+                        .formatted("é".repeat(30)));
+        stream.add(part);
+        assertThat(catchThrowable(() -> stream.add(part))).isInstanceOf(UnreadableException.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {"<think>hm {}</think>{\"a\":1}|{\"a\":1}",
+            "~<think>\nhm\n</think>\n```json\n{\"a\":1}\n```~|{\"a\":1}", "~Here:\n```\n[1]\n```\nDone.~|[1]",
+            "hm</think>[1]|[1]", "{\"a\":\"</think>```\"}|{\"a\":\"</think>```\"}", "no|no"})
+    void jsonIsTakenOutOfReasoningAndFences(String text, String json) {
+        assertThat(AnswerText.json(text)).isEqualTo(json);
+    }
+
+    @Test
+    void aTextHasNoReasoningBeforeIt() throws Exception {
+        assertThat(chat("{'choices':[{'message':{'content':'<think>hm</think> yes <think>'},'finish_reason':'stop'}]}")
+                .text()).isEqualTo("yes <think>");
+    }
+
+    @Test
+    void anEmptyMessageIsLeftOut() {
+        ModelRequest lowered = LoweredRequest.of(new ModelRequest("", List.of(new Message.User("a"),
+                new Message.Assistant(" ", List.of(), Json.object()), new Message.User("b")), List.of(), ToolChoice.AUTO,
+                null, 1)).request();
+        assertThat(lowered.messages()).containsExactly(new Message.User("a\n\nb"));
     }
 }
