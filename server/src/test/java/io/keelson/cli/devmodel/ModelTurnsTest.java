@@ -363,14 +363,14 @@ class ModelTurnsTest {
         assertThat(ended(run).state()).isEqualTo("completed");
         assertThat(keelson.runs().tasks(run.id()).getFirst().output().stringValue()).isEqualTo("whole");
         assertThat(outcome("cut")).isEqualTo("cut");
-        JsonNode retried = event(run, "step_failed");
-        assertThat(retried.get("estimated").booleanValue()).isTrue();
-        assertThat(retried.get("usage").get("input").intValue()).isEqualTo(4000);
-        assertThat(retried.get("usage").get("output").intValue()).isEqualTo(500);
+        JsonNode lost = event(run, "model_answer_lost");
         assertThat(event(run, "step_completed").has("estimated")).isFalse();
-        List<BigDecimal> charges = keelson.ledger().ofRun(run.id()).stream()
-                .filter(entry -> entry.transactionType().equals("charge")).map(LedgerEntry::amount).toList();
-        assertThat(charges).hasSize(2).first().isEqualTo(new BigDecimal(retried.get("charged").stringValue()));
+        List<LedgerEntry> charges = keelson.ledger().ofRun(run.id()).stream()
+                .filter(entry -> entry.transactionType().equals("charge")).toList();
+        assertThat(charges).extracting(LedgerEntry::estimated).containsExactly(true, false);
+        assertThat(charges.getFirst().amount()).isEqualByComparingTo(new BigDecimal(lost.get("charged").stringValue()));
+        assertThat(charges.getFirst().usage().input()).isEqualTo(4000);
+        assertThat(charges.getFirst().usage().output()).isEqualTo(500);
     }
 
     @Test
