@@ -33,8 +33,9 @@ final class Holds {
 
     /** The cost that a step in flight counts: its hold, or the price of its tool. */
     static BigDecimal counted(Decision d, StepRow step) {
-        return step.kept != null ? step.kept.amount() : step.hold != null ? step.hold.amount()
-                : known(d, step.spec()) ? Amounts.ZERO : d.funds.prices().known(step.spec().tool());
+        return step.kept != null ? step.kept.amount()
+                : step.hold != null ? step.hold.amount()
+                        : known(d, step.spec()) ? Amounts.ZERO : d.funds.prices().known(step.spec().tool());
     }
 
     /** The least that a limit must leave for the step to begin. */

@@ -99,7 +99,7 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
     /** The same with other tokens. */
     public Result using(Tokens other) {
         return new Result(output, other, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
-                partial);
+                estimated);
     }
 
     /** The same with these artifacts. */

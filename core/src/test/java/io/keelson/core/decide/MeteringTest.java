@@ -168,7 +168,7 @@ class MeteringTest extends OneWorkspace {
     void theHoldOfTheStepPaysIt() {
         World world = world("0.05", new WorstCase("large", 10_000, 4_000));
         StepRow step = world.claim("a");
-        assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000));
+        assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000, false));
         assertThat(beat(world, step, 1, cost("0.02"))).isEqualTo(new Reply.Metered(false));
         assertThat(Objects.requireNonNull(step.hold).amount()).isEqualByComparingTo("0.03");
         assertThat(world.view.held).isEqualByComparingTo("0.03");

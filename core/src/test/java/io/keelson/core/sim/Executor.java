@@ -37,7 +37,8 @@ final class Executor {
     void stop(UUID step) {
         Held stopped = running.remove(step);
         if (stopped != null && stopped.epoch() % 2 == 1) {
-            node.own(new Command.Release(stopped.runId(), step, stopped.epoch(), null, node.sim.store.provider.kept(step, stopped.epoch()),
+            node.own(new Command.Release(stopped.runId(), step, stopped.epoch(), null,
+                    node.sim.store.provider.kept(step, stopped.epoch()),
                     Actor.agent(node.name())));
         }
     }

@@ -234,7 +234,8 @@ final class RunRows {
             Instant since = now.minus(escalation.window()).truncatedTo(ChronoUnit.SECONDS);
             Optional<Instant> resumedAt = tickets.values().stream().filter(Saved.Ticket::forgives)
                     .map(Saved.Ticket::resolvedAt).max(Comparator.naturalOrder());
-            calls.values().stream().filter(call -> !call.at().isBefore(since) && !call.result().outcome().equals("lost"))
+            calls.values().stream()
+                    .filter(call -> !call.at().isBefore(since) && !call.result().outcome().equals("lost"))
                     .filter(call -> resumedAt.isEmpty() || call.at().isAfter(resumedAt.get()))
                     .sorted(Comparator.comparing(Saved.Call::at)).forEach(call -> view.calls().add(
                             call.at().truncatedTo(ChronoUnit.SECONDS), 1,

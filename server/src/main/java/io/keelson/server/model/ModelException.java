@@ -63,7 +63,8 @@ public final class ModelException extends Exception {
 
     /** Whether the provider may have billed more than the usage. */
     public boolean lost() {
-        return begun || usage == null && (kind == Kind.INTERRUPTED || kind == Kind.TIMED_OUT || kind == Kind.UNREADABLE);
+        return begun
+                || usage == null && (kind == Kind.INTERRUPTED || kind == Kind.TIMED_OUT || kind == Kind.UNREADABLE);
     }
 
     public Kind kind() {

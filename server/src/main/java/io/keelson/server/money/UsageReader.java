@@ -55,7 +55,8 @@ public final class UsageReader {
      * @param tokens those that cost nothing included
      * @param runs how many runs were charged or used tokens
      */
-    public record Line(List<@Nullable String> of, @Nullable String runName, BigDecimal credits, BigDecimal estimated, Tokens tokens,
+    public record Line(List<@Nullable String> of, @Nullable String runName, BigDecimal credits, BigDecimal estimated,
+            Tokens tokens,
             long charges, long runs) {}
 
     /**

@@ -1,7 +1,7 @@
 package io.keelson.server.tool;
 
-import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.core.money.Tokens;
+import io.keelson.server.artifact.StoredArtifact;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

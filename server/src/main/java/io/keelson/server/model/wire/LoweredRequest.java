@@ -57,7 +57,8 @@ record LoweredRequest(ModelRequest request, @Nullable String outputTool, boolean
 
     private static ModelRequest with(ModelRequest request, List<ToolSchema> tools, ToolChoice choice,
             @Nullable JsonNode schema) {
-        return new ModelRequest(request.instructions(), history(request.messages()), tools, choice, schema, request.maxOutputTokens());
+        return new ModelRequest(request.instructions(), history(request.messages()), tools, choice, schema,
+                request.maxOutputTokens());
     }
 
     /** A provider refuses a message of the model without text and calls; the messages around it become one. */

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.keelson.server.model.AnswerText;
 import io.keelson.cli.devmodel.TestModel;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
+import io.keelson.server.model.AnswerText;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
@@ -33,8 +33,8 @@ import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -220,7 +220,8 @@ class WireReadingTest {
     @CsvSource(delimiter = '|', quoteCharacter = '~', value = {"{\"a\":1}|true", "|true", "{\"a\":1}{\"b\":2}|false",
             "{\"a\":1|false", "{\"a\":1,\"a\":2}|false", "[]|false", "\"a\"|false", "NaN|false"})
     void argumentsAreOneObjectOrNoInput(String arguments, boolean input) {
-        assertThat(WireJson.call("c", "look", WireJson.arguments(Json.string(arguments == null ? "" : arguments))).input() != null).isEqualTo(input);
+        assertThat(WireJson.call("c", "look", WireJson.arguments(Json.string(arguments == null ? "" : arguments)))
+                .input() != null).isEqualTo(input);
     }
 
     @ParameterizedTest
@@ -347,7 +348,8 @@ class WireReadingTest {
         StreamedDocument stream = Wire.of(wire).streamed(100);
         if (wire == WireKind.ANTHROPIC_MESSAGES) {
             stream.add(Json.read("{\"type\":\"message_start\",\"message\":{\"content\":[]}}"));
-            stream.add(Json.read("{\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\",\"text\":\"\"}}"));
+            stream.add(Json
+                    .read("{\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\",\"text\":\"\"}}"));
         }
         JsonNode part = Json.read(wire == WireKind.OPENAI_CHAT
                 ? "{\"choices\":[{\"delta\":{\"content\":\"%s\"}}]}".formatted("é".repeat(30))
@@ -374,7 +376,8 @@ class WireReadingTest {
     @Test
     void anEmptyMessageIsLeftOut() {
         ModelRequest lowered = LoweredRequest.of(new ModelRequest("", List.of(new Message.User("a"),
-                new Message.Assistant(" ", List.of(), Json.object()), new Message.User("b")), List.of(), ToolChoice.AUTO,
+                new Message.Assistant(" ", List.of(), Json.object()), new Message.User("b")), List.of(),
+                ToolChoice.AUTO,
                 null, 1)).request();
         assertThat(lowered.messages()).containsExactly(new Message.User("a\n\nb"));
     }
