@@ -20,7 +20,6 @@ import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;

@@ -9,7 +9,6 @@ import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TimerKind;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Transitions of one task with its open steps: queued, cancelled, skipped, dropped. Callers handle what follows. */
 final class TaskMoves {

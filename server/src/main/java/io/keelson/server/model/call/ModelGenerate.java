@@ -1,6 +1,5 @@
 package io.keelson.server.model.call;
 
-import io.keelson.core.money.Tokens;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.compute.Computation;

@@ -9,7 +9,6 @@ import io.keelson.server.json.OutsideJson;
 import io.keelson.server.model.AnswerText;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
-import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.TextListener;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.registry.ConfiguredModel;

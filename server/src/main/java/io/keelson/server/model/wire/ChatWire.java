@@ -10,7 +10,6 @@ import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolSchema;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
