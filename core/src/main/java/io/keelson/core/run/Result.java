@@ -75,7 +75,7 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
     }
 
     /** The same with another usage. */
-    public Result using(Tokens all, @Nullable BigDecimal itsCost, String its, boolean estimate) {
+    public Result using(Tokens all, @Nullable BigDecimal itsCost, @Nullable String its, boolean estimate) {
         return new Result(output, all, itsCost, its, artifacts, proposals, verdict, turn, input, outputHash, asked,
                 estimate);
     }
