@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public record LostAnswer(String model, String requestSha256, Instant sentAt, Tokens tokens, Reported reported,
         @Nullable String responseId) {
 
-    /** What a provider has reported of an answer's tokens; the others are an upper bound. */
+    /** The part of an answer's tokens that its provider has reported; the others are an upper bound. */
     public enum Reported {
         NONE, INPUT, ALL
     }

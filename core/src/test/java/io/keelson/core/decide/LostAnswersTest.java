@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A request to a model is charged at most once its answer is lost, by whatever its step ends. */
+/** Charges of requests to models whose answers are lost, for each way in which a step ends. */
 class LostAnswersTest extends OneWorkspace {
     /** 0.01 of input, which the provider's cache may keep, and 0.04 of output. */
     private static final WorstCase MOST = new WorstCase("m", 10_000, 4_000, true);

@@ -46,8 +46,8 @@ class MutantsTest {
     /** The hunter itself is honest. */
     @Test
     void withoutAMistakeNothingIsFound(@TempDir Path folder) throws IOException {
-        Mutant none = new Mutant("decide/Steps.java", "task.tokens += result.tokens().total();",
-                "task.tokens = task.tokens + result.tokens().total();", "nothing");
+        Mutant none = new Mutant("decide/Credits.java", "step.tokens += result.tokens().total();",
+                "step.tokens = step.tokens + result.tokens().total();", "nothing");
         assertThat(new MutantCompiler(none, folder).hunt(5)).isNull();
     }
 

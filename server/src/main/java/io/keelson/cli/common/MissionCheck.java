@@ -36,7 +36,7 @@ public final class MissionCheck {
         return problems.stream().anyMatch(problem -> !problem.code().equals(UNKNOWN_TOOL));
     }
 
-    /** What a mission may do that costs more than it has to; the mission is valid. */
+    /** Warnings about needless cost of a valid mission. */
     public static List<String> advice(JsonNode document) {
         return document.path("plan").path("tasks").valueStream()
                 .filter(task -> task.path("verify").valueStream()

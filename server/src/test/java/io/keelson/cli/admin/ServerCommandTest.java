@@ -70,7 +70,7 @@ class ServerCommandTest {
         assertThat(ended.code()).isEqualTo(143);
         assertThat(ended.err()).contains("Keelson listens at http://127.0.0.1:", data().resolve("api-key").toString(),
                 "Link to the dashboard: keelson open");
-        assertThat(ended.err()).as("signs in whoever reads a log").doesNotContain("#code=");
+        assertThat(ended.err()).as("a log has no link that signs in its reader").doesNotContain("#code=");
         assertThat(keelson("run", mission("plan: {tasks: []}"), "--detach").err()).contains("[NO_SERVER]");
         assertThat(keelson("run", "absent.yaml").err()).contains("[FILE_NOT_FOUND]");
     }

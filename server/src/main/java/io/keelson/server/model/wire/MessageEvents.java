@@ -16,7 +16,7 @@ final class MessageEvents implements StreamedDocument {
 
     private final OutputBound bound;
     private @Nullable ObjectNode document;
-    /** Of the last block, by member; the arguments of a call are {@link #INPUT}. */
+    /** Texts of the last block by member; the arguments of a call are {@link #INPUT}. */
     private final Map<String, StringBuilder> texts = new LinkedHashMap<>();
     private boolean complete;
 

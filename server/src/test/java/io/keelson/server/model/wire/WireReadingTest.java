@@ -146,7 +146,7 @@ class WireReadingTest {
             assertThat(read.get().calls()).isEqualTo(whole.calls());
             return read.get().estimated() ? null : read.get().usage();
         }
-        return failure instanceof ModelException told ? told.usage()
+        return failure instanceof ModelException known ? known.usage()
                 : ((ModelException) exchange.failure(failure, Duration.ofSeconds(1))).usage();
     }
 
