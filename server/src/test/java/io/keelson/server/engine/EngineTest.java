@@ -229,8 +229,8 @@ class EngineTest {
         assertThat(again.attempt()).isEqualTo(1);
         assertThat(complete(remote, "frozen", lost, "\"late\"").status()).isEqualTo("stale_lease");
         assertThat(remote.heartbeat(Nodes.WORKSPACE, "frozen",
-                List.of(new RemoteWork.Beat(lost.stepId(), 1, null, null, null, List.of()))).getFirst().status())
-                .isEqualTo("stale_lease");
+                List.of(new RemoteWork.Beat(lost.stepId(), 1, null, null, null, List.of()))).getFirst().stop())
+                .isEqualTo(RemoteWork.Stop.LOST);
         assertThat(complete(remote, "healthy", again, "\"good\"").status()).isEqualTo("ok");
         assertThat(complete(remote, "healthy", again, "\"good\"").status()).isEqualTo("duplicate");
         assertThat(complete(remote, "healthy", again, "\"twice\"").status()).isEqualTo("conflict");

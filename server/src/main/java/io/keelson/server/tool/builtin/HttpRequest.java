@@ -61,8 +61,9 @@ final class HttpRequest implements Tool {
             .reachingOut();
 
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
-    private static final int TOO_MANY = 429;
-    private static final Set<Integer> RETRYABLE = Set.of(408, 425, TOO_MANY);
+    private static final Set<Integer> RETRYABLE = Set.of(408, 425, 429);
+    /** Statuses of a system that takes no calls. 500 is not one of them: it may be the answer to this call alone. */
+    private static final Set<Integer> OUT_OF_ORDER = Set.of(429, 502, 503, 504);
 
     private final OutboundClient client;
     private final Clock clock;
@@ -161,7 +162,7 @@ final class HttpRequest implements Tool {
                 new ToolFailure("HTTP_STATUS_" + status, retryable ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT,
                         "the server answered " + status + (location == null ? "" : " to " + location),
                         retryable ? RetryAfter.parse(response.header("retry-after"), clock.instant()) : null);
-        throw status == TOO_MANY || status >= 500 ? failure.outOfOrder(system(request)) : failure;
+        throw OUT_OF_ORDER.contains(status) ? failure.outOfOrder(system(request)) : failure;
     }
 
     private static String code(IOException e) {

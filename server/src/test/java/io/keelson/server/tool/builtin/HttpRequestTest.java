@@ -145,14 +145,16 @@ class HttpRequestTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"400,permanent,", "401,permanent,", "404,permanent,", "410,permanent,", "408,infrastructure,7",
-            "425,infrastructure,7", "429,infrastructure,7", "500,infrastructure,7", "503,infrastructure,7",
-            "304,permanent,"})
-    void statusesHaveACodeAndAClass(int status, String errorClass, Integer retryAfter) {
+    @CsvSource({"400,permanent,,false", "401,permanent,,false", "404,permanent,,false", "410,permanent,,false",
+            "408,infrastructure,7,false", "425,infrastructure,7,false", "429,infrastructure,7,true",
+            "500,infrastructure,7,false", "502,infrastructure,7,true", "503,infrastructure,7,true",
+            "504,infrastructure,7,true", "304,permanent,,false"})
+    void statusesHaveACodeAndAClass(int status, String errorClass, Integer retryAfter, boolean outOfOrder) {
         ToolFailure failure = calls.failure("http.request", get("/status/" + status));
         assertThat(failure.code()).isEqualTo("HTTP_STATUS_" + status);
         assertThat(failure.errorClass()).isEqualTo(ErrorClass.fromWire(errorClass));
         assertThat(failure.retryAfter()).isEqualTo(retryAfter == null ? null : Duration.ofSeconds(retryAfter));
+        assertThat(failure.system() != null).as("is out of order for every call").isEqualTo(outOfOrder);
         assertThat(requests).hasValue(1);
     }
 
