@@ -85,9 +85,9 @@ class OverloadTest {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(),
                 Map.of("KEELSON_REQUEST_TIMEOUT_SECONDS", "300"))) {
             List<Socket> senders = new ArrayList<>();
-            String malformed = "{".repeat(100_000);
-            // Two bodies fit. Of two that grow at the same time beside another one both may be refused, and
-            // their connections closed: then one more is sent.
+            String malformed = "{".repeat((16 << 20) - 1_000);
+            // Bodies fit until less than one of the largest is left. Of two that grow at the same time both may be refused,
+            // and their connections closed: then one more is sent.
             Awaitility.await().atMost(Duration.ofSeconds(60)).ignoreExceptionsInstanceOf(IOException.class)
                     .untilAsserted(() -> {
                         Socket sender = new Socket(api.url().getHost(), api.url().getPort());
