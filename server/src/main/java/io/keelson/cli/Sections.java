@@ -80,6 +80,8 @@ final class Sections {
     private record Section(String heading, List<Named> commands) {}
 
     private static final String HELP = "help";
+    /** Its script completes all commands. */
+    private static final String COMPLETION = "completion";
     private static final String HELP_DESCRIPTION = "Shows the help of a command.";
     private static final Set<String> FLAGS = Set.of("-h", "--help", "-V", "--version");
     private static final List<Section> ALL = List.of(
@@ -123,7 +125,7 @@ final class Sections {
                     List.of(named("models", ModelsCommand.class), named("eval", EvalCommand.class),
                             named("dev-model", DevModelCommand.class))),
             new Section("Command line",
-                    List.of(named("help", HelpCommand.class), named("completion", CompletionCommand.class))));
+                    List.of(named("help", HelpCommand.class), named(COMPLETION, CompletionCommand.class))));
 
     private Sections() {}
 
@@ -143,8 +145,8 @@ final class Sections {
             return add(keelson, named -> named.name().equals(HELP));
         }
         String called = words.getFirst().equals(HELP) && words.size() > 1 ? words.get(1) : words.getFirst();
-        boolean known = all().anyMatch(named -> named.name().equals(called));
-        return add(keelson, named -> !known || named.name().equals(called) || named.name().equals(HELP));
+        boolean one = !called.equals(COMPLETION) && all().anyMatch(named -> named.name().equals(called));
+        return add(keelson, named -> !one || named.name().equals(called) || named.name().equals(HELP));
     }
 
     /** The list is in the help of this command only; the help of its subcommands has none of all. */

@@ -29,7 +29,8 @@ class TransitionsTest {
     private static final Map<String, Set<RunState>> POSSIBLE = Map.of(
             "start", EnumSet.complementOf(EnumSet.copyOf(ENDED)),
             "pause", EnumSet.of(RunState.PENDING, RunState.READY, RunState.RUNNING, RunState.RESUMING, RunState.PAUSED),
-            "resume", EnumSet.of(RunState.PAUSED, RunState.RESUMING, RunState.RUNNING, RunState.BUDGET_EXCEEDED),
+            "resume", EnumSet.of(RunState.PAUSED, RunState.RESUMING, RunState.RUNNING, RunState.BUDGET_EXCEEDED,
+                    RunState.ESCALATED),
             "cancel", EnumSet.complementOf(EnumSet.of(RunState.COMPLETED, RunState.FAILED, RunState.SKIPPED)),
             "retry", EnumSet.of(RunState.FAILED),
             "fail", EnumSet.complementOf(EnumSet.of(RunState.CREATED, RunState.COMPLETED, RunState.CANCELLED,
