@@ -17,7 +17,7 @@ public record Hold(BigDecimal amount, long maxOutput, boolean requested) {
         return new Hold(amount.subtract(charged).max(Amounts.ZERO), maxOutput, requested);
     }
 
-    /** The same, and the request may be sent. */
+    /** This hold, marked so that a request may have been sent under it. */
     Hold requesting() {
         return new Hold(amount, maxOutput, true);
     }

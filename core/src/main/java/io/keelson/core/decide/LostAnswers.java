@@ -35,7 +35,7 @@ final class LostAnswers {
         return lost.stream().filter(answer -> answer.responseId() != null).toList();
     }
 
-    /** The same result with the cost of lost answers, which are named. */
+    /** Adds the cost of lost answers to a result, and notes each lost answer as an event. */
     static Result within(Decision d, StepRow step, Result result, List<LostAnswer> lost) {
         for (LostAnswer answer : lost) {
             note(d, step, answer, null);
@@ -124,7 +124,7 @@ final class LostAnswers {
                 .estimated(answer.reported() != Reported.ALL);
     }
 
-    /** The same result; an input that its provider has not reported is of the part that costs most. */
+    /** Prices an input that its provider has not reported at the dearest part of the input. */
     private static Result dearest(Decision d, Result result) {
         Tokens tokens = result.tokens();
         String model = result.model();

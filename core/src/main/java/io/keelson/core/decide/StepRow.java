@@ -38,9 +38,9 @@ public final class StepRow {
     boolean queued;
     /** Held for its lease; null for nothing. Only {@link Holds} changes it. */
     @Nullable Hold hold;
-    /** Charged by heartbeats; null for none. Only {@link Metering} changes it. */
+    /** Use that heartbeats have charged; null if absent. Only {@link Metering} changes it. */
     @Nullable Metered metered;
-    /** Kept for an answer that its next execution fetches; null for none. Only {@link Holds} changes it. */
+    /** Hold for an answer that the next execution fetches; null if absent. Only {@link Holds} changes it. */
     @Nullable Hold kept;
     boolean evaluating;
     long tokens;
@@ -178,7 +178,7 @@ public final class StepRow {
         return state == StepState.RUNNING && !held() && nextRunAt == null && deliveries > 0;
     }
 
-    /** The use that heartbeats of one lease have charged, the last such lease; null for none. */
+    /** Use that heartbeats of the last such lease have charged; null if absent. */
     public @Nullable Metered metered() {
         return metered;
     }
@@ -281,7 +281,7 @@ public final class StepRow {
         return hold;
     }
 
-    /** The credits that are held for an answer that its next execution fetches; null for none. */
+    /** Hold for an answer that the next execution fetches; null if absent. */
     public @Nullable Hold kept() {
         return kept;
     }

@@ -38,7 +38,7 @@ public record LostAnswer(String model, String requestSha256, Instant sentAt, Tok
         return new LostAnswer(model, requestSha256, sentAt, tokens, reported, id);
     }
 
-    /** The same with other tokens. */
+    /** This answer with other tokens. */
     public LostAnswer using(Tokens other, Reported known) {
         return new LostAnswer(model, requestSha256, sentAt, other, known, responseId);
     }

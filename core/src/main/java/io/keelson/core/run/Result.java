@@ -96,7 +96,7 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
         return new Result(output, Tokens.NONE, null, List.of());
     }
 
-    /** The same with other tokens. */
+    /** This result with other tokens. */
     public Result using(Tokens other) {
         return new Result(output, other, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
                 estimated);
