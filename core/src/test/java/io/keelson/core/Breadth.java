@@ -1,6 +1,7 @@
 package io.keelson.core;
 
 import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
@@ -60,6 +61,32 @@ public final class Breadth {
     @ExtendWith({OfItsPart.class, InFailures.class})
     public @interface InPart {
         int value();
+    }
+
+    /**
+     * A class of many tests alike. Each part executes three of seven of them, selected by their names. Tests with
+     * {@link InPart} and tests of nested classes are not selected here.
+     */
+    @Target(ElementType.TYPE)
+    @Retention(RetentionPolicy.RUNTIME)
+    @Inherited
+    @ExtendWith(Spreading.class)
+    public @interface Spread {}
+
+    private static final class Spreading implements ExecutionCondition {
+        @Override
+        public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+            return context.getTestMethod()
+                    .filter(test -> test.getDeclaringClass().isAnnotationPresent(Spread.class))
+                    .filter(test -> !test.isAnnotationPresent(InPart.class))
+                    .filter(test -> PARTS.stream().noneMatch(part -> isIn(test.getName(), part)))
+                    .map(test -> ConditionEvaluationResult.disabled("executed in other parts than " + PARTS))
+                    .orElseGet(() -> ConditionEvaluationResult.enabled("of this part"));
+        }
+
+        private static boolean isIn(String name, int part) {
+            return Math.floorMod(name.hashCode() + part, COUNT) < 3;
+        }
     }
 
     private static final class OfItsPart implements ExecutionCondition {

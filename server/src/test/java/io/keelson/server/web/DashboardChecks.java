@@ -6,6 +6,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
+import io.keelson.core.Breadth;
 import io.keelson.server.http.ApiServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** The server and the browser of a class of tests of the dashboard, and words that these tests share. */
+@Breadth.Spread
 @TestInstance(Lifecycle.PER_CLASS)
 abstract class DashboardChecks {
 
