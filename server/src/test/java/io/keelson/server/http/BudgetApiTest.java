@@ -117,12 +117,14 @@ class BudgetApiTest {
                 {"name": "agents", "start": true, "plan": {"tasks": [%s]},
                  "config": {"max_agents": 20, "budget": {"hard_limit_usd": 0.10}}}""".formatted(tasks));
 
-        List<JsonNode> held = turns(1000);
+        List<JsonNode> held = turns(60_000);
         assertThat(held).hasSize(5).allSatisfy(turn -> assertThat(turn.get("max_output_tokens").intValue())
                 .isEqualTo(1600));
         assertThat(turns(60_000)).as("nothing fits beside them").isEmpty();
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("CREDITS_HELD")
                 .contains("beside the 0.1 credits held");
+        api.sql("update work_queue set lease_expires_at = now() - interval '1 second' where holder = 'w' and run_id = '"
+                + run + "'");
         List<JsonNode> again = new ArrayList<>();
         while (again.size() < 5) {
             again.addAll(turns(60_000, 20_000));
@@ -284,6 +286,21 @@ class BudgetApiTest {
                   {"name": "one", "tool": "echo", "input": {}}]}]}}""");
         api.awaitState(run, "completed");
         assertThat(api.run(run).get("total_cost").decimalValue()).isEqualByComparingTo("0.25");
+    }
+
+    /** The server that has set a price charges by it at once. */
+    @Test
+    void aRunIsChargedByThePriceThatWasSetBeforeIt() {
+        for (int i = 1; i <= 10; i++) {
+            String price = "0.0" + i % 10 + "1";
+            assertThat(api.put("/api/v1/prices",
+                    "{\"items\": [{\"kind\": \"tool\", \"name\": \"text.template\", \"usd_per_call\": " + price + "}]}")
+                    .status()).isEqualTo(200);
+            String run = api.create("""
+                    {"name": "priced", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                      {"tool": "text.template", "input": {"template": "a"}}]}]}}""");
+            assertThat(api.awaitState(run, "completed").get("total_cost").decimalValue()).isEqualByComparingTo(price);
+        }
     }
 
     private static ApiServer.Answer budget(String run, String body) {

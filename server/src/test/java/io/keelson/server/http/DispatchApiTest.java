@@ -755,4 +755,23 @@ class DispatchApiTest {
         report("complete", claimOne("w"), "");
         api.awaitState(run, "completed");
     }
+
+    /** The claim has found the step, and its commit waits for the lock of the run. */
+    @Test
+    void workerThatIsDrainedDuringTheCommitOfItsClaimGetsNothing() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        claim("late", 1, 0).forEach(item -> report("release", item, ""));
+        CompletableFuture<List<JsonNode>> claimed = api.database().inTransaction(c -> {
+            try (var s = c.createStatement()) {
+                s.execute("select from run_heads where run_id = '" + run + "' for update");
+                CompletableFuture<List<JsonNode>> claim = CompletableFuture.supplyAsync(() -> claim("late", 1, 0));
+                api.awaitLock();
+                assertThat(api.post("/api/v1/workers/late/drain", "").status()).isEqualTo(204);
+                return claim;
+            }
+        });
+        assertThat(claimed.get()).isEmpty();
+        report("complete", claimOne("w"), "");
+        api.awaitState(run, "completed");
+    }
 }

@@ -254,6 +254,8 @@ class DashboardAnswersTest extends DashboardChecks {
         save(page, "Grant").click();
         sees(page.getByText("Granted"));
         assertThat(api.get("/api/v1/ledger").text()).contains("for the spring");
+        // The prices are below the ledger, which moves them.
+        sees(row(page, "12.5"));
         button(page, "New price…").click();
         dialog(page).getByLabel("Name").fill("shop.order");
         dialog(page).getByLabel("Credits per call").fill("0.25");

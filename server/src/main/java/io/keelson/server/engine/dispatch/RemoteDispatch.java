@@ -191,6 +191,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
                 new DrainingWorkers.Offer(Set.copyOf(claim.tools()), claim.version(), claim.specs()), claim.max());
     }
 
+    /** None for a worker that was drained during the search. */
     private List<Item> tryClaim(Claim claim, WorkAvailability.Watch watch) {
         List<Reply> claimed = new ArrayList<>();
         int before;
@@ -201,6 +202,11 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         } while (more && claimed.size() > before && claimed.size() < claim.max());
         if (more && claimed.size() >= claim.max()) {
             watch.leavesWork();
+        }
+        if (!claimed.isEmpty() && draining.of(claim.workspaceId(), claim.workerId())) {
+            release(claim.workerId(), claimed.stream().filter(Reply.Claimed.class::isInstance)
+                    .map(reply -> ((Reply.Claimed) reply).assignment()).toList());
+            return List.of();
         }
         return items(claim, claimed);
     }

@@ -70,10 +70,8 @@ class McpClientTest {
     @Test
     void slowServerOfTheStatelessEraIsNotTakenForAnOlderOne() throws Exception {
         try (McpClient client = silent("""
-                read -r discover; read -r initialize
-                printf '{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no such method"}}\n'
-                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}\n'
-                sleep 1000""")) {
+                answer "$handshake" '"error":{"code":-32601,"message":"no such method"}'
+                answer "$discovery" '"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}'""")) {
             assertThat(client.version()).isEqualTo(Mcp.MODERN);
         }
     }
@@ -81,23 +79,28 @@ class McpClientTest {
     @Test
     void serverThatIgnoresWhatItDoesNotKnowIsAskedForAHandshake() throws Exception {
         try (McpClient client = silent("""
-                read -r discover; read -r initialize
-                printf '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}\n'
-                sleep 1000""")) {
+                answer "$handshake" '"result":{"protocolVersion":"2025-06-18","capabilities":{}}'""")) {
             assertThat(client.version()).isEqualTo("2025-06-18");
         }
         McpException refused = catchThrowableOfType(McpException.class, () -> silent("""
-                read -r discover; read -r initialize
-                printf '{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"not you"}}\n'
-                printf '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}\n'
-                sleep 1000"""));
+                answer "$handshake" '"error":{"code":-32602,"message":"not you"}'
+                answer "$discovery" '"error":{"code":-32601,"message":"no such method"}'"""));
         assertThat(refused).hasMessageContaining("not you");
     }
 
-    /** A client of a program that is asked for a handshake almost at once. */
+    /** Reads both requests, which may come in either order. */
+    private static final String BOTH_REQUESTS = """
+            for each in first second; do
+                read -r line; id=${line##*'"id":'}; id=${id%%[!0-9]*}
+                case $line in *'"initialize"'*) handshake=$id;; *) discovery=$id;; esac
+            done
+            answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\\n' "$1" "$2"; }
+            """;
+
+    /** A client of a program that is asked for a handshake almost at once, and answers as the script says. */
     private McpClient silent(String script) throws McpException, InterruptedException {
-        return McpClient.ofCommand(List.of("sh", "-c", script), folder, Map.of(), errors::add, "1",
-                Duration.ofMillis(10), LIMIT);
+        return McpClient.ofCommand(List.of("sh", "-c", BOTH_REQUESTS + script + "\nsleep 1000"), folder, Map.of(),
+                errors::add, "1", Duration.ofMillis(10), LIMIT);
     }
 
     @Test
