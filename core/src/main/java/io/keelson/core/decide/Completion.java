@@ -214,10 +214,10 @@ final class Completion {
             }
             end = AgentState.FAILED;
             agent.failureIgnored = !d.run.failing && d.run.policy().failures().run() == FailureMode.CONTINUE;
-        } else if (agent.tasksCancelled > 0) {
-            end = AgentState.CANCELLED;
+        } else if (agent.tasksCancelled + agent.tasksSkipped < agent.tasks) {
+            end = AgentState.COMPLETED;
         } else {
-            end = agent.tasksSkipped == agent.tasks ? AgentState.SKIPPED : AgentState.COMPLETED;
+            end = agent.tasksCancelled > 0 ? AgentState.CANCELLED : AgentState.SKIPPED;
         }
         if (end == AgentState.FAILED || end == AgentState.COMPLETED) {
             SlotScheduling.start(d, agent);
@@ -287,8 +287,7 @@ final class Completion {
         List<AgentRow> agents = d.view.agents.stream().filter(agent -> !agent.system()).toList();
         boolean nothingDone = !agents.isEmpty()
                 && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.failureIgnored
-                        || agent.state == AgentState.CANCELLED
-                                && agent.tasksCancelled + agent.tasksSkipped == agent.tasks);
+                        || agent.state == AgentState.CANCELLED);
         RunEnd.end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED, credits -> nothingDone
                 ? new RunPayload.Skipped(totals(d), credits)
                 : new RunPayload.Completed(totals(d), credits));

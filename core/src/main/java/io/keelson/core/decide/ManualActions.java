@@ -40,7 +40,8 @@ final class ManualActions {
             return Reply.rejected("AGENT_NOT_FOUND", "the run's current attempt has no agent " + command.number());
         }
         if (agent.state.terminal()) {
-            return agent.state == AgentState.CANCELLED ? Reply.UNCHANGED
+            boolean cancelled = agent.state == AgentState.CANCELLED || agent.tasksCancelled > 0;
+            return cancelled ? Reply.UNCHANGED
                     : new Reply.Rejected("INVALID_STATE_TRANSITION", "cannot cancel an agent that is "
                             + agent.state.wire(), agent.state.wire(), List.of());
         }

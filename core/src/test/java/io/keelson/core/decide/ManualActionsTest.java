@@ -182,6 +182,21 @@ class ManualActionsTest {
                 .containsEntry("cancelled_by", World.WHO.name());
     }
 
+    /** Its cancelled task does not hide that it completed the other, and cancelling it again changes nothing. */
+    @Test
+    void anAgentWithACompletedTaskCompletesThoughAnotherWasCancelled() {
+        start(task("a").agent("x"), task("b").agent("x"), task("c").agent("y"));
+        world.complete(world.claim("a"));
+        world.done(cancel("b"));
+        assertThat(world.agent("x").state()).isEqualTo(AgentState.COMPLETED);
+        assertThat(world.send(new Command.CancelAgent(world.id(), world.agent("x").number(), null, World.WHO)))
+                .isEqualTo(Reply.UNCHANGED);
+        world.work();
+        assertThat(world.refused(new Command.CancelAgent(world.id(), world.agent("y").number(), null, World.WHO))
+                .current()).isEqualTo("completed");
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
     @Test
     void runIsNotCancelledWithOneOfTwoAgents() {
         start(task("a").agent("x"), task("b").agent("y"));

@@ -326,7 +326,12 @@ final class WorkLaws {
         boolean anyFailed = tasks.stream().anyMatch(task -> task.state() == TaskState.FAILED && !task.failureIgnored()
                 && !rows.agents.get(task.agentId()).failureIgnored());
         switch (state) {
-            case COMPLETED -> unless(!anyFailed, "completed with a failed task: %s", tasks);
+            case COMPLETED -> {
+                unless(!anyFailed, "completed with a failed task: %s", tasks);
+                unless(rows.agentsNow().stream().allMatch(agent -> agent.state() == AgentState.COMPLETED
+                        || agent.failureIgnored() || didNothing(agent)), "completed with an agent that is not: %s",
+                        rows.agentsNow());
+            }
             case SKIPPED -> unless(rows.agentsNow().stream().allMatch(this::didNothing),
                     "skipped, but something was done: %s", rows.agentsNow());
             case FAILED, CANCELLED -> unless(rows.run.errorCode() != null, "why did it end?");

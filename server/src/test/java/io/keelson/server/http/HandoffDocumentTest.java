@@ -156,6 +156,22 @@ class HandoffDocumentTest {
                 .anyMatch(agent -> agent.get("state").stringValue().equals("failed"));
     }
 
+    /** "If run.status = COMPLETED: all agents are COMPLETED", with a task that a person cancelled. */
+    @Test
+    void aCompletedRunHasCompletedAgents() {
+        String run = api.create("""
+                {"name": "one of two", "start": true, "plan": {"tasks": [
+                  {"id": "done", "steps": [{"name": "a", "tool": "noop"}]},
+                  {"id": "not", "steps": [{"name": "b", "kind": "approval"}]}]}}""");
+        api.awaitStep(run, "waiting_approval");
+        String task = api.get("/api/v1/runs/" + run + "/tasks").json().get("items").valueStream()
+                .filter(each -> each.get("key").stringValue().equals("not")).findFirst().orElseThrow().get("id")
+                .stringValue();
+        assertThat(api.post("/api/v1/tasks/" + task + "/cancel", "{}").status()).isEqualTo(200);
+        api.awaitState(run, "completed");
+        assertThat(agents(run)).containsExactly("completed");
+    }
+
     /** Where a person is asked about a result: the last agent continues until the answer. */
     @Test
     void aRunWhoseResultWaitsHasAnAgentAtWork() {
