@@ -133,6 +133,7 @@ comment on column orchestration_runs.origin is 'recipe_id, recipe_version, sched
 comment on column orchestration_runs.start_at is 'when the run starts by itself; null: when a call starts it';
 comment on column orchestration_runs.plan_version is '0 until its planner has made the first plan';
 comment on column orchestration_runs.active_ms is 'time at work in this attempt, up to active_since';
+comment on column orchestration_runs.last_heartbeat_at is 'last write of this row while the run was running, however long ago: a run that waits writes nothing. Of the API: the last heartbeat of the leases in work_queue, null without a lease';
 comment on column orchestration_runs.quiet_since is 'since when no worker of it has sent a heartbeat, if that fails it';
 comment on column orchestration_runs.cancelled_at is 'completed_at of a cancelled run; null in every other state';
 comment on column orchestration_runs.credits_charged_before is 'by settled attempts';

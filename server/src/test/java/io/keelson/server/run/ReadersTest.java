@@ -94,10 +94,28 @@ class ReadersTest {
                 "last_heartbeat_at", "version_id", "status");
         assertThat(doc.get("state").asString()).isEqualTo("running");
         assertThat(doc.get("created_at").asString()).isEqualTo("2026-01-01T00:00:00.000Z");
-        assertThat(doc.get("last_heartbeat_at").asString()).isEqualTo("2026-01-01T00:00:01.500Z");
         assertThat(doc.get("total_cost").decimalValue()).isEqualByComparingTo("0.5");
         assertThat(doc.get("inputs").get("word").asString()).isEqualTo("hello");
         assertThat(doc.get("completed_at").isNull()).isTrue();
+    }
+
+    /** Invariant 7 of the handoff: a time beside {@code running} is that of a holder, however long a run waits for a person. */
+    @Test
+    void aRunHasAHeartbeatWhileAStepOfItIsLeased() throws SQLException {
+        world.tick(Duration.ofDays(3));
+        assertThat(reader.run(c, world.workspace, run).orElseThrow().get("last_heartbeat_at").isNull()).isTrue();
+        UUID other = new UUID(7, 7);
+        world.send(new Command.Create(run(other, world.workspace, RunPolicy.DEFAULT,
+                task("a", List.of(), step("one")), task("b", List.of(), step("ask", StepKind.APPROVAL, "approval"))),
+                true, TESTER));
+        StepRow held = claim(other);
+        world.tick(Duration.ofSeconds(2));
+        assertThat(reader.run(c, world.workspace, other).orElseThrow().get("last_heartbeat_at").asString())
+                .isEqualTo("2026-01-04T00:00:01.500Z");
+        world.send(new Command.Complete(other, held.id(), 1, Result.of("1"), Actor.agent("worker")));
+        ObjectNode waits = reader.run(c, world.workspace, other).orElseThrow();
+        assertThat(waits.get("state").asString()).isEqualTo("running");
+        assertThat(waits.get("last_heartbeat_at").isNull()).isTrue();
     }
 
     @Test

@@ -63,10 +63,12 @@ final class ReadSql {
                 r.coordinator_agent_id, r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at,
                 r.cancelled_at, r.duration_ms,
                 case when r.active_since is null then r.active_ms end as active_ms,
-                greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end,
-                    case r.state_type when 'terminal' then null
-                        else (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
-                            from work_queue q where q.run_id = r.id) end) as last_heartbeat_at,
+                case when r.state_type <> 'terminal' then (
+                    select greatest(max(q.lease_expires_at - q.lease_ms * interval '1 millisecond'),
+                            case r.state when 'running' then h.updated_at end)
+                      from work_queue q
+                     where q.run_id = r.id and q.lease_expires_at > timestamptz 'epoch'
+                    having count(*) > 0) end as last_heartbeat_at,
                 h.version_id""".replace("{failures}", FAILURES).replace("{task budgets}", TASK_BUDGETS);
 
     /** The tables of {@link #RUN_COLUMNS}. Looks the parent up, regardless of a plan made on empty tables. */
