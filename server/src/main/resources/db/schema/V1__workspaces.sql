@@ -267,7 +267,9 @@ create table if not exists idempotency_cache (
     constraint ck_idempotency_cache_expires check (expires_at > created_at)
 );
 
-comment on table idempotency_cache is 'Answers of requests by idempotency key, for 24 hours.';
+comment on table idempotency_cache is 'Answers of requests by idempotency key, for 24 hours. It has no id: no row refers to an answer, so that each request writes one index less.';
+comment on column idempotency_cache.request_hash is 'SHA-256 of query and body in base64url, which is shorter than hex; a JSON body in canonical form';
+comment on column idempotency_cache.response_body is 'text, because a repeated request gets the same bytes: jsonb would change the order of members and the notation of numbers';
 comment on column idempotency_cache.response_status is 'null until the answer has been noted';
 
 create index if not exists ix_idempotency_cache_expires on idempotency_cache (expires_at);

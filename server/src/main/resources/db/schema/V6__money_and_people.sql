@@ -97,7 +97,7 @@ create table if not exists billing_ledger (
         else keelson_usage_valid(usage, tokens) end)
 );
 
-comment on table billing_ledger is 'Append-only double-entry ledger of credits.';
+comment on table billing_ledger is 'Append-only double-entry ledger of credits. It has no reference to workspaces, because its entries stay when the workspace is deleted. Only the server writes it, in one transaction with credit_slots, for a run or a request of a workspace that exists.';
 comment on column billing_ledger.amount is 'credits';
 comment on column billing_ledger.idempotency_key is 'with the type, unique per workspace: nothing is booked twice';
 comment on column billing_ledger.usage is 'the parts of the tokens; null when there are none';
