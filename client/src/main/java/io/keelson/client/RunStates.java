@@ -5,7 +5,8 @@ import java.util.Map;
 /**
  * A run's current attempt in every vocabulary.
  *
- * @param circumstance {@code usual}, {@code waits_for_timer} or {@code waits_for_human}: what all open work waits for
+ * @param circumstance {@code usual}; {@code waits_for_timer} or {@code waits_for_human}: what all open work waits for;
+ *            {@code not_begun}: paused before the first step
  * @param contracts by the contract's name
  */
 public record RunStates(String runId, int attemptNumber, String circumstance, Words canonical,

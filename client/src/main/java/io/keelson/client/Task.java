@@ -10,6 +10,7 @@ import tools.jackson.databind.JsonNode;
  * A task of a run.
  *
  * @param key its id in the plan; children of a {@code for_each} have a key of their own
+ * @param effectiveState {@code paused} for an open task while its run is paused, escalated or stopped at its limit; else the state
  * @param attempt the run's attempt that it belongs to
  * @param attemptNumber its own attempt, which rises with its retries
  * @param continuationCount how often its attempt has continued with another turn; turns after tool calls do not count
@@ -28,7 +29,8 @@ import tools.jackson.databind.JsonNode;
  * @param output never Java null; a JSON null until there is one
  */
 public record Task(String id, String runId, String key, int sequenceNumber, String title, @Nullable String description,
-        @Nullable String taskType, String state, String stateType, @Nullable String triggerRule, int attempt,
+        @Nullable String taskType, String state, String stateType, String effectiveState, @Nullable String triggerRule,
+        int attempt,
         int attemptNumber, int failures, int continuationCount, boolean failureIgnored, boolean superseded,
         @Nullable Instant nextRunAt, @Nullable Integer gate, @Nullable String ticketId,
         @Nullable BigDecimal verifierScore, @Nullable String verifiedBy, @Nullable String groupId,

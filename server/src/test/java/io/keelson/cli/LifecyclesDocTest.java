@@ -93,6 +93,7 @@ class LifecyclesDocTest {
                     case USUAL, LATER_ATTEMPT -> row.newItem() ? ", a new item" : "";
                     case WAITS_FOR_TIMER -> " ¹";
                     case WAITS_FOR_HUMAN -> " ²";
+                    case NOT_BEGUN -> " ³";
                 }).collect(Collectors.joining(", "));
     }
 

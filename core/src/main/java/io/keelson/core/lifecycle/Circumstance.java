@@ -12,13 +12,25 @@ public enum Circumstance {
     /** A run or a task: all its open work waits for a person. */
     WAITS_FOR_HUMAN,
     /** A task: it has begun before. */
-    LATER_ATTEMPT;
+    LATER_ATTEMPT,
+    /** A run in its first attempt: no step of its plan has begun. */
+    NOT_BEGUN;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
 
     /** The name as sent to clients. */
     public String wire() {
         return wire;
+    }
+
+    /**
+     * Whether a run has begun. Later attempts count as begun.
+     *
+     * @param attempt from 1
+     * @param started whether the run has been running
+     */
+    public static Circumstance ofStart(int attempt, boolean started) {
+        return attempt == 1 && !started ? NOT_BEGUN : USUAL;
     }
 
     /**

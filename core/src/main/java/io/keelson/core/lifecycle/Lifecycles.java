@@ -80,7 +80,8 @@ public final class Lifecycles {
                 .to(AgentState.PAUSED, "the run is paused", EventType.AGENT_PAUSED)
                 .to(AgentState.CANCELLED, "the run ends", EventType.AGENT_CANCELLED)
                 .to(AgentState.SKIPPED, "all its tasks were skipped", EventType.AGENT_SKIPPED);
-        t.from(AgentState.RUNNING).to(AgentState.COMPLETED, "its tasks ended, at least one completed", EventType.AGENT_COMPLETED)
+        t.from(AgentState.RUNNING)
+                .to(AgentState.COMPLETED, "its tasks ended, at least one completed", EventType.AGENT_COMPLETED)
                 .to(AgentState.FAILED, "a task failed for good, or its run fails", EventType.AGENT_FAILED)
                 .to(AgentState.SKIPPED, "all its tasks were skipped", EventType.AGENT_SKIPPED)
                 .to(AgentState.PAUSED, "the run is paused", EventType.AGENT_PAUSED)

@@ -133,10 +133,11 @@ public sealed interface RunPayload extends Payload {
         }
     }
 
-    record Resumed(String resumedBy) implements RunPayload {
+    /** @param begins whether the run is running for the first time */
+    record Resumed(String resumedBy, boolean begins) implements RunPayload {
         @Override
         public void write(Members to) {
-            to.put("resumed_by", resumedBy);
+            to.put("resumed_by", resumedBy).flag("begins", begins);
         }
     }
 

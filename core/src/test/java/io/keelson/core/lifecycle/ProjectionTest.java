@@ -24,9 +24,9 @@ class ProjectionTest {
     @CsvSource(delimiter = '|', textBlock = """
             created           | CREATED   | received                   | PENDING          | pending           | requested
             pending           | PENDING   | queued                     | PENDING          | pending           | queued
-            planning          | PENDING   | executing                  | RUNNING          | planning          | running
-            awaiting_approval | PENDING   | awaiting_user_confirmation | WAITING_APPROVAL | awaiting_approval | running
-            ready             | PENDING   | executing                  | RUNNING          | running           | running
+            planning          | PENDING   | executing                  | RUNNING          | planning          | queued
+            awaiting_approval | PENDING   | awaiting_user_confirmation | WAITING_APPROVAL | awaiting_approval | queued
+            ready             | PENDING   | executing                  | RUNNING          | running           | queued
             running           | RUNNING   | executing                  | RUNNING          | running           | running
             paused            | PAUSED    | awaiting_user_confirmation | RUNNING          | paused            | running
             budget_exceeded   | PAUSED    | awaiting_user_confirmation | RUNNING          | budget_exceeded   | running
@@ -42,7 +42,8 @@ class ProjectionTest {
         assertThat(Contracts.all()).extracting(each -> each.run().of(RunState.of(state), Circumstance.USUAL))
                 .containsExactly(handoff, gate4, steps, mission, lifecycle);
         if (!state.equals("running")) {
-            assertThat(Contracts.all()).allSatisfy(each -> assertThat(EnumSet.allOf(Circumstance.class))
+            assertThat(Contracts.all()).allSatisfy(each -> assertThat(
+                    EnumSet.complementOf(EnumSet.of(Circumstance.NOT_BEGUN)))
                     .extracting(when -> each.run().of(RunState.of(state), when)).containsOnly(
                             each.run().of(RunState.of(state), Circumstance.USUAL)));
         }
@@ -54,6 +55,18 @@ class ProjectionTest {
                 .containsExactly("RUNNING", "awaiting_tool", "RUNNING", "running", "running");
         assertThat(Contracts.all()).extracting(c -> c.run().of(RunState.RUNNING, Circumstance.WAITS_FOR_HUMAN))
                 .containsExactly("RUNNING", "awaiting_user_confirmation", "WAITING_APPROVAL", "running", "running");
+    }
+
+    /** "queued → running: the first step begins". */
+    @Test
+    void aRunIsQueuedInTheLifecycleUntilItsFirstStep() {
+        assertThat(EnumSet.allOf(RunState.class).stream().filter(each -> Contracts.LIFECYCLE.run()
+                .of(each, Circumstance.NOT_BEGUN).equals("queued"))).containsExactly(RunState.PENDING,
+                        RunState.PLANNING, RunState.AWAITING_APPROVAL, RunState.READY, RunState.PAUSED,
+                        RunState.BUDGET_EXCEEDED, RunState.RESUMING);
+        assertThat(Circumstance.ofStart(1, false)).isEqualTo(Circumstance.NOT_BEGUN);
+        assertThat(Circumstance.ofStart(1, true)).isEqualTo(Circumstance.USUAL);
+        assertThat(Circumstance.ofStart(2, false)).isEqualTo(Circumstance.USUAL);
     }
 
     @ParameterizedTest(name = "task {0}")
@@ -233,6 +246,9 @@ class ProjectionTest {
      * its backoff, or has lost its lease.
      */
     private static Set<Circumstance> after(Edge<?> edge, Circumstance before, Set<Circumstance> all) {
+        if (edge.from() instanceof RunState from) {
+            return ofRun(from, (RunState) edge.to(), before);
+        }
         if (!(edge.from() instanceof TaskState)) {
             return all;
         }
@@ -245,6 +261,16 @@ class ProjectionTest {
         Circumstance attempt = retried ? Circumstance.LATER_ATTEMPT : waits ? Circumstance.USUAL : before;
         return hasSteps(edge.to()) ? EnumSet.of(attempt, Circumstance.WAITS_FOR_TIMER, Circumstance.WAITS_FOR_HUMAN)
                 : EnumSet.of(attempt);
+    }
+
+    /** A run that has not begun begins when it runs, and one that has begun never becomes one that has not. */
+    private static Set<Circumstance> ofRun(RunState from, RunState to, Circumstance before) {
+        Set<Circumstance> begun = EnumSet.complementOf(EnumSet.of(Circumstance.LATER_ATTEMPT, Circumstance.NOT_BEGUN));
+        if (before != Circumstance.NOT_BEGUN) {
+            return begun;
+        }
+        boolean stays = from == RunState.RUNNING || from == RunState.ESCALATED || from.terminal();
+        return stays ? Set.of() : to == RunState.RUNNING ? begun : EnumSet.of(Circumstance.NOT_BEGUN);
     }
 
     private static boolean hasSteps(State task) {

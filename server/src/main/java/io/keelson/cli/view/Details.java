@@ -54,7 +54,7 @@ public final class Details {
         Map<String, List<Step>> byTask = steps.stream().collect(Collectors.groupingBy(Step::taskId));
         Table table = new Table("TASK", "STEP", "TOOL", "STATE", "TRY", "TOOK", "REMARK");
         for (Task task : tasks) {
-            table.row(TerminalText.clean(task.key()), "", "", style.state(task.state()),
+            table.row(TerminalText.clean(task.key()), "", "", style.state(task.effectiveState()),
                     task.attemptNumber() > 1 ? "" + task.attemptNumber() : "",
                     took(task.startedAt(), task.completedAt(), now), remark(task, style));
             for (Step step : byTask.getOrDefault(task.id(), List.of())) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -114,6 +115,31 @@ class MissionDocumentTest {
                 "run_completed", "task_created", "task_queued", "task_assigned", "task_started", "task_completed");
         assertThat(events.get(0).propertyNames()).contains("id", "run_id", "task_id", "event_type", "payload",
                 "actor_type", "actor_id", "created_at");
+    }
+
+    /** "Human pauses: pause all non-terminal tasks." */
+    @Test
+    void openTasksOfAPausedRunArePaused() {
+        String run = api.create("""
+                {"name": "paused", "start": true, "plan": {"tasks": [
+                  {"id": "done", "steps": [{"name": "a", "tool": "noop"}]},
+                  {"id": "asks", "depends_on": ["done"], "steps": [{"name": "b", "kind": "approval"}]},
+                  {"id": "later", "depends_on": ["asks"], "steps": [{"name": "c", "tool": "noop"}]}]}}""");
+        api.awaitStep(run, "waiting_approval");
+        assertThat(states(run)).containsExactly("completed completed", "running running", "pending pending");
+        assertThat(api.post("/api/v1/runs/" + run + "/pause", "{}").status()).isEqualTo(200);
+        assertThat(states(run)).containsExactly("completed completed", "running paused", "pending paused");
+        assertThat(api.post("/api/v1/runs/" + run + "/resume", "{}").status()).isEqualTo(200);
+        assertThat(states(run)).containsExactly("completed completed", "running running", "pending pending");
+    }
+
+    /** State and effective state of each task, as the list and the task itself have them. */
+    private List<String> states(String run) {
+        return api.get("/api/v1/runs/" + run + "/tasks").json().get("items").valueStream().map(task -> {
+            assertThat(api.get("/api/v1/tasks/" + task.get("id").stringValue()).json().get("effective_state"))
+                    .isEqualTo(task.path("effective_state"));
+            return task.get("state").stringValue() + " " + task.path("effective_state").asString("none");
+        }).toList();
     }
 
     /** "Coordinator shows plan → human approves → execution begins", and what exceeds the threshold does so, too. */

@@ -231,6 +231,39 @@ class RunLifecycleDocumentTest {
                         "running --> failed");
     }
 
+    /** {@code queued → running: the first step begins}: not at a plan's gate, nor paused before its first step. */
+    @Test
+    void aRunIsQueuedUntilItsFirstStepBegins() {
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.later\"], \"wait_ms\": 0}");
+        String run = api.create("""
+                {"name": "gate", "start": true, "config": {"autonomy": {"level": "approve"}}, "plan": {"tasks": [
+                  {"id": "run", "steps": [{"name": "a", "tool": "test.later"}]}]}}""");
+        api.awaitState(run, "awaiting_approval");
+        assertQueued(run);
+        assertThat(api.post("/api/v1/runs/" + run + "/approve", "{}").status()).isEqualTo(200);
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo("ready");
+        assertQueued(run);
+        assertThat(api.post("/api/v1/runs/" + run + "/pause", "{}").status()).isEqualTo(200);
+        assertQueued(run);
+        assertThat(api.post("/api/v1/runs/" + run + "/resume", "{}").status()).isEqualTo(200);
+        assertThat(status(run).get("status").stringValue()).isEqualTo("running");
+        assertThat(api.post("/api/v1/runs/" + run + "/pause", "{}").status()).isEqualTo(200);
+        assertThat(status(run).get("status").stringValue()).isEqualTo("running");
+        assertThat(api.post("/api/v1/runs/" + run + "/cancel", "{}").status()).isEqualTo(200);
+        api.awaitFeed();
+        assertThat(api.get("/events/stream?after=0&wait_ms=0&run_id=run_" + run).text().lines()
+                .filter(line -> line.startsWith("data: ")).map(line -> Quoted.json(line.substring(6)))
+                .filter(event -> event.get("type").stringValue().equals("run.status.changed"))
+                .map(event -> event.get("status").stringValue()))
+                .containsExactly("requested", "queued", "running", "failed");
+    }
+
+    private void assertQueued(String run) {
+        assertThat(status(run).get("status").stringValue()).isEqualTo("queued");
+        assertThat(api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/lifecycle/run").stringValue())
+                .isEqualTo("queued");
+    }
+
     /** {@code [*] --> requested : POST /agents/run} */
     @Test
     void anAgentsRunIsRequested() {

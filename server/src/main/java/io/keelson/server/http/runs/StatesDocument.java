@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.Machine;
 import io.keelson.core.lifecycle.Projection;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.server.json.Json;
@@ -36,10 +37,12 @@ final class StatesDocument {
         List<Group<StepState>> steps = groups(row.get("steps"), group -> StepState.of(group.get("state").stringValue()),
                 group -> Circumstance.USUAL);
         boolean acceptance = row.get("gate").stringValue().equals(RunRow.Gate.ACCEPTANCE.wire());
+        Circumstance start = run.type() == StateType.PAUSED ? StatusDocument.start(row) : Circumstance.USUAL;
         Circumstance circumstance = acceptance ? Circumstance.WAITS_FOR_HUMAN
-                : Circumstance.ofRun(row.get("dispatched").booleanValue(),
-                        tasks.stream().map(Group::state).collect(Collectors.toSet()),
-                        steps.stream().map(Group::state).collect(Collectors.toSet()));
+                : start == Circumstance.NOT_BEGUN ? start
+                        : Circumstance.ofRun(row.get("dispatched").booleanValue(),
+                                tasks.stream().map(Group::state).collect(Collectors.toSet()),
+                                steps.stream().map(Group::state).collect(Collectors.toSet()));
         ObjectNode document = Json.object();
         document.set("run_id", row.get("run_id"));
         document.set("attempt_number", row.get("attempt_number"));

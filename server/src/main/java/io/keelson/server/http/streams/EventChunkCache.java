@@ -3,6 +3,7 @@ package io.keelson.server.http.streams;
 import io.keelson.core.lifecycle.Circumstance;
 import io.keelson.core.lifecycle.Contracts;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StateType;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.json.Json;
 import java.io.ByteArrayOutputStream;
@@ -174,16 +175,21 @@ final class EventChunkCache {
     private static @Nullable String status(String type, ObjectNode event) {
         JsonNode payload = event.path("payload");
         if (type.equals("run_created")) {
-            return status(RunState.CREATED);
+            return status(RunState.CREATED, Circumstance.USUAL);
         }
         if (!event.get("task_id").isNull() || !event.get("agent_id").isNull() || !payload.path("to").isString()) {
             return null;
         }
-        String status = status(RunState.of(payload.path("to").stringValue()));
-        return status.equals(status(RunState.of(payload.path("from").stringValue()))) ? null : status;
+        RunState from = RunState.of(payload.path("from").stringValue());
+        boolean first = event.get("attempt").intValue() == 1;
+        boolean begins = first && payload.path("begins").booleanValue(false);
+        Circumstance before = begins ? Circumstance.NOT_BEGUN : Circumstance.USUAL;
+        Circumstance after = first && from.type() == StateType.PENDING ? Circumstance.NOT_BEGUN : Circumstance.USUAL;
+        String status = status(RunState.of(payload.path("to").stringValue()), after);
+        return status.equals(status(from, before)) ? null : status;
     }
 
-    private static String status(RunState state) {
-        return Contracts.LIFECYCLE.run().of(state, Circumstance.USUAL);
+    private static String status(RunState state, Circumstance when) {
+        return Contracts.LIFECYCLE.run().of(state, when);
     }
 }

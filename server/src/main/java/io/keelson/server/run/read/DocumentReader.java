@@ -39,7 +39,8 @@ public final class DocumentReader {
                 steps.total as steps_total, steps.completed as steps_completed,
                 array(select 'prop_' || p.id from proposals p
                        where p.run_id = r.id and p.attempt <= a.attempt_number order by p.id)::text[]
-                    as proposals_created, a.error_code, a.error_message, f.error_of_turn, f.error_retried
+                    as proposals_created, a.error_code, a.error_message, f.error_of_turn, f.error_retried,
+                a.attempt_number
               from orchestration_runs r join run_attempts a on a.run_id = r.id
              cross join lateral (
                 select count(*) as total, count(*) filter (where s.state = 'completed') as completed

@@ -23,7 +23,7 @@ public final class StatusDocument {
         ObjectNode document = Json.object();
         document.put("run_id", PREFIX + run);
         document.set("agent_slug", row.get("agent_slug"));
-        document.put("status", Contracts.LIFECYCLE.run().of(state, Circumstance.USUAL));
+        document.put("status", Contracts.LIFECYCLE.run().of(state, start(row)));
         document.set("trigger", row.get("trigger"));
         document.set("started_at", row.get("started_at"));
         document.set("finished_at", row.get("finished_at"));
@@ -32,6 +32,11 @@ public final class StatusDocument {
         document.set("steps_completed", row.get("steps_completed"));
         document.set("proposals_created", row.get("proposals_created"));
         return document.put("error", error(row));
+    }
+
+    /** Whether a run has begun, by {@code attempt_number} and {@code started_at} of a row. */
+    public static Circumstance start(ObjectNode row) {
+        return Circumstance.ofStart(row.get("attempt_number").intValue(), !row.get("started_at").isNull());
     }
 
     /**

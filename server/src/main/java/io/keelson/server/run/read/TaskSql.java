@@ -25,7 +25,9 @@ final class TaskSql {
 
     private static final String TASK_COLUMNS = """
             t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
-                t.state, t.state_type, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,
+                t.state, t.state_type, case when t.state_type <> 'terminal' and (
+                    select owner.state_type from orchestration_runs owner where owner.id = t.run_id) = 'paused' then 'paused'
+                    else t.state end as effective_state, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,
                 t.model_override, t.tools_requested, t.success_criteria, t.output_summary, t.output_ref,
                 %%s,
                 array(select up.key from orchestration_task_dependencies d
