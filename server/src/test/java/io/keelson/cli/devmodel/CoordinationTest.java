@@ -66,7 +66,7 @@ class CoordinationTest {
               - when: {model: planner, text: "ESTIMATE_ABOVE_BUDGET"}
                 answer: {text: "I give up."}
               - when: {model: planner, text: "USUAL"}
-                answer: {json: {template: greeting, inputs: {name: Ada}}}
+                answer: {text: "<think>It is usual.</think>\\n```json\\n{\\"template\\": \\"greeting\\", \\"inputs\\": {\\"name\\": \\"Ada\\"}}\\n```"}
               - when: {model: judge, text: IMPOSSIBLE}
                 answer: {json: {marks: [{criterion: 1, evidence: "", mark: 1}], feedback: "No output can.", confidence: 0.9,
                   task_wrong: true}}

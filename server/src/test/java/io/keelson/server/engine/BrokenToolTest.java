@@ -3,6 +3,7 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.audit.AuditOrigin;
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** A tool that breaks over a secret, and says so with it. */
+/** Tools that break: over a secret, and say so with it, and over an answer for which there is no memory. */
 class BrokenToolTest {
 
     private static final Tool BROKEN = new Tool() {
@@ -50,6 +51,35 @@ class BrokenToolTest {
                     .doesNotContain("4b1e");
             assertThat(nodes.count("select count(*) from orchestration_events e where e::text like '%4b1e%'"))
                     .isZero();
+        }
+    }
+
+    private static final Tool GREEDY = new Tool() {
+        @Override
+        public ToolSpec spec() {
+            var any = JsonNodeFactory.instance.objectNode();
+            return new ToolSpec("test.greedy", "Reads much", any, any, Duration.ofSeconds(60), false);
+        }
+
+        @Override
+        public ToolResult execute(ToolCall call) {
+            DocumentMemory.take(Runtime.getRuntime().maxMemory());
+            return ToolResult.of(JsonNodeFactory.instance.objectNode());
+        }
+    };
+
+    /** Each execution of a step has a share of the memory for answers. */
+    @Test
+    void anAnswerWithoutMemoryFailsItsStep(@TempDir Path folder) throws Exception {
+        try (Nodes nodes = new Nodes(folder, GREEDY)) {
+            UUID run = nodes.submit(nodes.node(), """
+                    name: reads
+                    goal: g
+                    plan: {tasks: [{id: a, steps: [{tool: test.greedy, retry: {max_attempts: 1}}]}]}
+                    """);
+            nodes.awaitState(run, "failed");
+
+            assertThat(nodes.text("select error_code from orchestration_steps")).isEqualTo("ANSWER_NOT_READ");
         }
     }
 }

@@ -1,10 +1,12 @@
 package io.keelson.server.mcp.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.json.Json;
 import io.keelson.server.outbound.OutboundClient;
 import java.io.IOException;
@@ -15,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLException;
@@ -145,6 +148,17 @@ class HttpTransportTest {
             assertThat(asked.outcome()).isEqualTo(McpException.Outcome.LOST);
         }
         assertThat(answers.get()).isLessThanOrEqualTo(100);
+    }
+
+    /** A thread of the HTTP client reads the answer, within the memory of the thread that has sent the request. */
+    @Test
+    void anAnswerTakesTheMemoryOfItsSender() throws Exception {
+        DocumentMemory memory = new DocumentMemory(1 << 20);
+        try (McpClient client = client();
+                DocumentMemory.Share share = memory.share(new UUID(0, 1), Duration.ZERO)) {
+            assertThatThrownBy(() -> share.within(() -> client.tools(LIMIT)))
+                    .isInstanceOf(DocumentMemory.FullException.class);
+        }
     }
 
     @Test

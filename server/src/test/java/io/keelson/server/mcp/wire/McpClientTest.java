@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.NpmServers;
 import io.keelson.server.tool.builtin.Processes;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -202,6 +204,22 @@ class McpClientTest {
                 printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"a"}],"nextCursor":"8"}}\\n' $id; done
                 read -r line"""))) {
             assertThat(client.tools(LIMIT)).hasSize(2);
+        }
+    }
+
+    /** The thread that reads the program's output knows no sender; so the sender takes the memory. */
+    @Test
+    void anAnswerTakesTheMemoryOfItsSender() throws Exception {
+        DocumentMemory memory = new DocumentMemory(400);
+        try (McpClient client = client(List.of("sh", "-c", """
+                read -r line
+                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],\
+                "capabilities":{"tools":{}}}}\\n'
+                read -r line; printf '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"}]}}\\n'
+                read -r line"""));
+                DocumentMemory.Share share = memory.share(new UUID(0, 1), Duration.ZERO)) {
+            assertThatThrownBy(() -> share.within(() -> client.tools(LIMIT)))
+                    .isInstanceOf(DocumentMemory.FullException.class);
         }
     }
 

@@ -29,6 +29,7 @@ import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolUsage;
 import io.keelson.server.tool.WaitPhase;
 import java.math.BigDecimal;
 import java.net.URI;
@@ -47,6 +48,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 
 class ModelGenerateTest {
 
@@ -137,6 +139,29 @@ class ModelGenerateTest {
         execute(OURS, WITH_SCHEMA);
 
         assertThat(sent).extracting(ModelRequest::maxOutputTokens).containsExactly(30, 30 - (int) TEN.output());
+    }
+
+    @Test
+    void aFencedAnswerIsNotRepaired() throws Exception {
+        script.add(answer("Here it is:\n```json\n{\"n\": 7}\n```", Finish.STOP));
+
+        JsonNode output = execute(OURS, WITH_SCHEMA).output();
+
+        assertThat(output.at("/output/n").intValue()).isEqualTo(7);
+        assertThat(output.get("repairs").intValue()).isZero();
+    }
+
+    @Test
+    void anAnswerWithoutUsageIsChargedWithItsWorstCase() throws Exception {
+        ModelAnswer answer = answer("seven", Finish.STOP);
+        script.add(new ModelAnswer(answer.text(), List.of(), Finish.STOP, Tokens.NONE, null, null, answer.raw(), 1, 2,
+                true));
+
+        ToolUsage usage = execute(OURS, "{\"model\": \"small\", \"prompt\": \"3 + 4?\"}").usage();
+
+        assertThat(usage.estimated()).isTrue();
+        assertThat(usage.tokens().input()).isPositive();
+        assertThat(usage.tokens().output()).as("all that it may have written").isEqualTo(100);
     }
 
     @Test

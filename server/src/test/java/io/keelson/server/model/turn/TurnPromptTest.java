@@ -191,6 +191,12 @@ class TurnPromptTest {
     }
 
     @Test
+    void aFencedOutputNeedsNoRepair() throws ToolFailure {
+        assertThat(answered(answer(Finish.STOP, "<think>one</think>\n```json\n{\"n\": 1}\n```", List.of()))
+                .path("output").toString()).isEqualTo("{\"n\":1}");
+    }
+
+    @Test
     void aCutAnswerIsContinuedOnce() throws ToolFailure {
         input.remove("output_schema");
         answered(answer(Finish.LENGTH, "one, tw", List.of()));

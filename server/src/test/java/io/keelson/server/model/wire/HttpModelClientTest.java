@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.keelson.cli.devmodel.TestModel;
 import io.keelson.core.Breadth;
 import io.keelson.core.money.Tokens;
+import io.keelson.server.json.DocumentMemory;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.CallResult;
@@ -28,6 +29,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -226,6 +228,44 @@ class HttpModelClientTest {
             for (WireKind wire : WireKind.values()) {
                 assertThat(failure(model, wire, false).kind()).as(wire.wire()).isEqualTo(Kind.UNREADABLE);
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = WireKind.class, names = {"OPENAI_CHAT", "ANTHROPIC_MESSAGES"})
+    void aStreamEndsAtTheTokensOfOutputThatWereAskedFor(WireKind wire) throws Exception {
+        try (TestModel model = new TestModel("rules: [{answer: {text: '" + "word ".repeat(4_000) + "'}}]")) {
+            ModelException longer = failure(model, wire, true);
+            assertThat(longer.kind()).isEqualTo(Kind.UNREADABLE);
+            assertThat(longer).hasMessageContaining("more than the tokens of output that were asked for");
+        }
+    }
+
+    /** A thread of the HTTP client reads the answer, within the memory of the thread that has sent the request. */
+    @ParameterizedTest
+    @MethodSource("wires")
+    void anAnswerTakesTheMemoryOfItsSender(WireKind wire, boolean stream) throws Exception {
+        DocumentMemory memory = new DocumentMemory(400);
+        try (TestModel model = new TestModel("rules: [{answer: {text: Fine}}]");
+                DocumentMemory.Share share = memory.share(new UUID(0, 1), Duration.ZERO)) {
+            ModelException full = share.within(() -> failure(model, wire, stream));
+            assertThat(full.kind()).isEqualTo(Kind.UNREADABLE);
+            assertThat(full).hasMessageContaining("too many large documents are in memory");
+        }
+    }
+
+    /** Each event fits, the document that they become does not. */
+    @ParameterizedTest
+    @EnumSource(value = WireKind.class, names = {"OPENAI_CHAT", "ANTHROPIC_MESSAGES"})
+    void aStreamTakesMemoryAsItsDocumentGrows(WireKind wire) throws Exception {
+        DocumentMemory memory = new DocumentMemory(15_000);
+        ModelRequest request = new ModelRequest("", List.of(new Message.User("Hi")), List.of(), ToolChoice.AUTO, null,
+                10_000);
+        try (TestModel model = new TestModel("rules: [{answer: {text: '" + "word ".repeat(2_000) + "'}}]");
+                DocumentMemory.Share share = memory.share(new UUID(0, 1), Duration.ZERO)) {
+            assertThat(send(model, wire, true, request).get().text()).hasSizeGreaterThan(9_000);
+            CompletableFuture<ModelAnswer> sent = share.within(() -> send(model, wire, true, request));
+            assertThat(catchThrowable(sent::get)).hasMessageContaining("too many large documents are in memory");
         }
     }
 

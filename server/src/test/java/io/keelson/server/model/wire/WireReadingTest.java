@@ -342,6 +342,19 @@ class WireReadingTest {
         assertThat(answer.usage()).isEqualTo(new Tokens(9, 0, 0, 3, 0));
     }
 
+    @Test
+    void aMessageThatIsWholeNeedsNoEndMark() throws Exception {
+        String events = Stream.of("{'type':'message_start','message':{'content':[],'usage':{'input_tokens':9}}}",
+                "{'type':'content_block_start','content_block':{'type':'text','text':''}}",
+                "{'type':'content_block_delta','delta':{'type':'text_delta','text':'x'}}",
+                "{'type':'message_delta','delta':{'stop_reason':'end_turn'},'usage':{'output_tokens':3}}")
+                .map(event -> "data: " + event.replace('\'', '"') + "\n\n").collect(Collectors.joining());
+        ModelAnswer answer = read(WireKind.ANTHROPIC_MESSAGES, "text/event-stream",
+                events.getBytes(StandardCharsets.UTF_8));
+        assertThat(answer.text()).isEqualTo("x");
+        assertThat(answer.usage()).isEqualTo(new Tokens(9, 0, 0, 3, 0));
+    }
+
     @ParameterizedTest
     @EnumSource(value = WireKind.class, names = {"OPENAI_CHAT", "ANTHROPIC_MESSAGES"})
     void aStreamIsNoLongerThanItsTokensOfOutput(WireKind wire) throws Exception {

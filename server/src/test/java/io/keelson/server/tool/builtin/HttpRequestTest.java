@@ -79,6 +79,7 @@ class HttpRequestTest {
             case "/text" ->
                 send(exchange, 200, "text/plain; charset=iso-8859-1", "é".getBytes(StandardCharsets.ISO_8859_1));
             case "/broken-json" -> send(exchange, 200, "application/json", "{".getBytes());
+            case "/deep" -> send(exchange, 200, "application/json", ("[".repeat(190) + "]".repeat(190)).getBytes());
             case "/numbers" -> send(exchange, 200, "application/json", NUMBERS.getBytes());
             case "/bytes" -> send(exchange, 200, "application/octet-stream", new byte[] {0, 1});
             case "/here" -> redirect(exchange, 302, "/echo");
@@ -128,6 +129,12 @@ class HttpRequestTest {
         assertThat(failure.code()).isEqualTo("TOOL_INPUT_INVALID");
         assertThat(failure.getMessage()).contains("method");
         assertThat(requests).hasValue(0);
+    }
+
+    /** No more than is read, and more than can be written within a list. */
+    @Test
+    void anAnswerOfTooManyLevelsIsRefused() {
+        assertThat(calls.failure("http.request", get("/deep")).code()).isEqualTo("OUTPUT_INVALID");
     }
 
     @Test
