@@ -220,6 +220,7 @@ create table if not exists task_steps (
     gate text,
     metered jsonb,
     kept_hold jsonb,
+    call_result bigint,
 
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
         lease_epoch, tokens, cost, completed_by, handed_to)),
@@ -258,6 +259,8 @@ comment on column task_steps.metered is
     'epoch of a lease, and the tokens and credits that its heartbeats reported in all; null for none';
 comment on column task_steps.kept_hold is
     'credits that stay held for an answer of a model that the next execution fetches; null for none';
+comment on column task_steps.call_result is
+    'of a completed call of an agent: a hash of its output, by which equal results in a row are found';
 
 create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 
@@ -272,7 +275,7 @@ select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, ki
     case when begun_at is null then lease_epoch else 1 end as lease_epoch, result_epoch, resolved_input, output, error_code,
     error_message, error_class, tokens, cost, next_run_at, coalesce(begun_at, started_at) as started_at, completed_at,
     created_at, completed_by, result_input, output_hash, model, call_effect, deferred_since, deferred_for,
-    worst_case, gate, metered, kept_hold
+    worst_case, gate, metered, kept_hold, call_result
   from (select s.*, case when s.state = 'pending' and s.lease_epoch = 0 then (
                 select p.completed_at from task_steps p
                  where p.task_id = s.task_id and p.position between s.position - 1 and s.position and p.handed_to = s.id

@@ -36,8 +36,9 @@ public final class Turn {
      *
      * @param output null when the call was refused or failed; of a long output the beginning and the end, as text
      * @param error {@code code}, {@code class} and {@code message}; null when it succeeded
+     * @param notice tells the agent that equal calls in a row had this output; null for none
      */
-    public record Result(String tool, @Nullable JsonNode output, @Nullable JsonNode error) {}
+    public record Result(String tool, @Nullable JsonNode output, @Nullable JsonNode error, @Nullable String notice) {}
 
     /** A turn's answer. */
     public static final class Answer {
@@ -167,7 +168,8 @@ public final class Turn {
 
     private static Result result(JsonNode call) {
         JsonNode output = call.has("output_excerpt") ? call.get("output_excerpt") : call.get("output");
-        return new Result(call.path("tool").asString(""), call.has("error") ? null : output, call.get("error"));
+        return new Result(call.path("tool").asString(""), call.has("error") ? null : output, call.get("error"),
+                call.has("notice") ? call.get("notice").asString() : null);
     }
 
     /** Why the task's last attempt was not its last, a verifier's feedback for example; a JSON null in the first one. */

@@ -3,15 +3,13 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.Repetition;
 import io.keelson.core.run.StepError;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
-/** Bounds an agent's mistakes: equal calls in a row that end in equal errors. They open no ticket. */
+/** Bounds an agent's mistakes, see {@link Repetition}. They open no ticket. */
 final class AgentMistakes {
     static final String STUCK = "AGENT_STUCK";
-    private static final int WARNED_REPEATS = 3;
-    private static final int MAX_REPEATS = 5;
 
     private AgentMistakes() {}
 
@@ -21,26 +19,31 @@ final class AgentMistakes {
     }
 
     /**
-     * A call has failed for good or was refused. Tells the agent where it repeats itself, in the call's message, and fails
-     * its task at last.
+     * A step has ended, and its task may continue. Tells the agent where it repeats a call, in the message of one that has
+     * failed for good or was refused, and fails its task at last.
      *
      * @return whether the task continues
      */
-    static boolean tolerated(Decision d, StepRow call) {
-        int repeats = repeats(call);
-        if (repeats >= WARNED_REPEATS) {
-            call.errorMessage += " (this call has had this error " + repeats + " times in a row; the task fails at "
-                    + MAX_REPEATS + ")";
+    static boolean tolerated(Decision d, StepRow step) {
+        if (step.spec().kind() != StepKind.CALL) {
+            return true;
         }
-        if (repeats >= MAX_REPEATS) {
-            Propagation.failed(d, call.task(), new StepError(STUCK, ErrorClass.PERMANENT, "the agent has called '"
-                    + call.spec().tool() + "' with one input " + repeats + " times in a row, and each call ended in "
-                    + call.errorCode));
+        boolean completed = step.state == StepState.COMPLETED;
+        Repetition repetition = completed ? Repetition.RESULT : Repetition.ERROR;
+        int repeats = repeats(step);
+        String notice = repetition.notice(repeats);
+        if (!completed && notice != null) {
+            step.errorMessage += " (" + notice + ")";
         }
-        return repeats < MAX_REPEATS;
+        if (repetition.ends(repeats)) {
+            Propagation.failed(d, step.task(), new StepError(STUCK, ErrorClass.PERMANENT, "the agent has called '"
+                    + step.spec().tool() + "' with one input " + repeats + " times in a row, and each call ended in "
+                    + (completed ? "the same result" : step.errorCode)));
+        }
+        return !repetition.ends(repeats);
     }
 
-    /** Number of equal calls with this error in a row, this one included. Calls that run side by side end in any order. */
+    /** Number of equal calls in a row that ended alike, this one included. Calls that run side by side end in any order. */
     private static int repeats(StepRow call) {
         List<StepRow> calls =
                 call.task().steps.stream().filter(step -> step.spec().kind() == StepKind.CALL).toList();
@@ -57,13 +60,11 @@ final class AgentMistakes {
     }
 
     private static boolean equal(StepRow each, StepRow call) {
-        return (each.state == StepState.FAILED || each.state == StepState.SKIPPED)
-                && content(each.callEffect()).equals(content(call.callEffect()))
-                && String.valueOf(each.errorCode).equals(call.errorCode);
-    }
-
-    /** Tool and input. */
-    private static String content(@Nullable String callEffect) {
-        return callEffect == null ? "" : callEffect.substring(0, callEffect.lastIndexOf('/'));
+        return Repetition.content(each.callEffect()).equals(Repetition.content(call.callEffect()))
+                && (call.state == StepState.COMPLETED
+                        ? each.state == StepState.COMPLETED && each.callResult != null
+                                && each.callResult.equals(call.callResult)
+                        : (each.state == StepState.FAILED || each.state == StepState.SKIPPED)
+                                && String.valueOf(each.errorCode).equals(call.errorCode));
     }
 }

@@ -135,7 +135,7 @@ final class AgentTurns {
                 d.changes.output(step, json);
                 d.run.stepsCompleted++;
                 d.move(step, StepState.COMPLETED, new StepPayload.Completed(null, null));
-                yield true;
+                yield AgentMistakes.tolerated(d, step);
             }
             case TurnAnswer.Recorded.Failure(StepError error) -> {
                 skip(d, step, "call_recorded", error);

@@ -267,6 +267,7 @@ public final class ChangeSet {
     }
 
     void output(StepRow step, String json) {
+        step.yielded(json);
         stepOutputs.put(step.id(), json);
     }
 

@@ -42,6 +42,8 @@ public final class StepRow {
     @Nullable Metered metered;
     /** Hold for an answer that the next execution fetches; null if absent. Only {@link Holds} changes it. */
     @Nullable Hold kept;
+    /** Hash of the output of a completed call of an agent; null for any other step. */
+    @Nullable Long callResult;
     boolean evaluating;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
@@ -123,6 +125,12 @@ public final class StepRow {
     /** Sets what it keeps; for the loader of views only. */
     public StepRow restoreKept(@Nullable Hold kept) {
         this.kept = kept;
+        return this;
+    }
+
+    /** Sets the hash of a call's output; for the loader of views only. */
+    public StepRow restoreCallResult(@Nullable Long callResult) {
+        this.callResult = callResult;
         return this;
     }
 
@@ -325,6 +333,17 @@ public final class StepRow {
      */
     public @Nullable String callEffect() {
         return callEffect;
+    }
+
+    /** Hash of the output of a completed call of an agent, by which equal results are found; null for any other step. */
+    public @Nullable Long callResult() {
+        return callResult;
+    }
+
+    void yielded(String json) {
+        if (callEffect != null) {
+            callResult = json.chars().asLongStream().reduce(1, (hash, each) -> 31 * hash + each);
+        }
     }
 
     /** True for a call of an agent that waits for a person, or may have to, once its turn comes. An answered one has a start. */

@@ -85,7 +85,7 @@ final class Steps {
             AgentTurns.called(d, step, calls, recorded.holder());
         } else if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
             Verdicts.given(d, step, verdict, recorded.holder());
-        } else {
+        } else if (AgentMistakes.tolerated(d, step)) {
             TaskProgress.advance(d, step.task(), AgentTurns.isBeside(step) ? null : recorded.holder());
         }
         return d.given == null ? Reply.CHANGED : new Reply.Claimed(d.given);

@@ -48,7 +48,9 @@ final class TaskProgress {
         d.yielded = output;
         d.run.stepsCompleted++;
         d.move(step, StepState.COMPLETED, payload);
-        advance(d, step.task(), null);
+        if (AgentMistakes.tolerated(d, step)) {
+            advance(d, step.task(), null);
+        }
     }
 
     /** After a step's success: opens the task's next steps, or ends the task. While the run is paused nothing opens. */

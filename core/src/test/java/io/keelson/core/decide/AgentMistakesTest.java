@@ -49,6 +49,40 @@ class AgentMistakesTest {
     }
 
     @Test
+    void equalCallsWithEqualResultsEndTheTask() {
+        for (int i = 1; i <= 8; i++) {
+            call("read", "x");
+            assertThat(world.state()).as("before the end of call %s", i).isEqualTo(RunState.RUNNING);
+            world.complete(world.claim("a"));
+        }
+        assertThat(world.task("a").errorCode()).isEqualTo("AGENT_STUCK");
+        assertThat(world.task("a").errorMessage()).contains("'read'", "8 times in a row", "the same result");
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.view.tickets()).isEmpty();
+        assertThat(world.queue).isEmpty();
+    }
+
+    @Test
+    void equalCallsWithOtherResultsGoOn() {
+        for (int i = 1; i <= 30; i++) {
+            call("read", "x");
+            world.done(new Command.Complete(world.id(), world.claim("a").id(), 1, Result.of("" + i / 7),
+                    Actor.agent("w1")));
+        }
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+    }
+
+    @Test
+    void recordedCallsAreCountedAsWell() {
+        for (int i = 1; i <= 8; i++) {
+            answer(world.claim("a"), new TurnAnswer.Calls(
+                    List.of(asked("read", "x").from(new TurnAnswer.Recorded.Output("1")))));
+        }
+        assertThat(world.task("a").errorCode()).isEqualTo("AGENT_STUCK");
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
     void refusedCallsAreMistakesAsWell() {
         call("write", "x", "x");
         call("write", "x", "x", "x", "x");

@@ -141,7 +141,8 @@ final class Columns {
     private static Map<String, Object> step(Saved.Step s) {
         return with(s.state(), "id", s.id(), "attempt_of_run", s.ofAttempt(), "task_id", s.taskId(), "task_attempt",
                 s.taskAttempt(), "name", s.spec().name(), "kind", s.spec().kind().wire(), "tool", s.spec().tool(),
-                "position", s.position(), "turn", s.turn(), "lane", s.lane(), "call_effect", s.callEffect(), "attempt",
+                "position", s.position(), "turn", s.turn(), "lane", s.lane(), "call_effect", s.callEffect(),
+                "call_result", s.callResult(), "attempt",
                 s.attempt(),
                 "failures", s.failures(),
                 "deliveries", s.deliveries(), "lease_epoch", s.leaseEpoch(), "result_epoch", s.resultEpoch(), "tokens",

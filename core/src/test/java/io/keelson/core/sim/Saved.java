@@ -170,7 +170,7 @@ final class Saved {
             int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
             String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait,
-            Instant deferredSince, String deferredFor, CallGate gate, Metered metered, Hold kept) {
+            Instant deferredSince, String deferredFor, CallGate gate, Metered metered, Hold kept, Long callResult) {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
@@ -178,7 +178,7 @@ final class Saved {
                     s.resultEpoch(), s.tokens(),
                     s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
                     s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(), s.deferredSince(),
-                    s.deferredFor(), s.gate(), s.metered(), s.kept());
+                    s.deferredFor(), s.gate(), s.metered(), s.kept(), s.callResult());
         }
 
         StepRow restore(TaskRow task) {
@@ -189,7 +189,7 @@ final class Saved {
                             errorClass)
                     .restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait)
                     .restoreDeferral(deferredSince, deferredFor).restoreGate(gate)
-                    .restoreMetered(metered).restoreKept(kept);
+                    .restoreMetered(metered).restoreKept(kept).restoreCallResult(callResult);
         }
 
         /** Waits for a person's answer to its ticket. */

@@ -87,12 +87,13 @@ final class StepsTable {
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
                 output_hash, model, usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold,
-                created_at)
+                call_result, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
-                usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold, {now}
+                usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold, call_result,
+                {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -116,7 +117,8 @@ final class StepsTable {
                     text("deferred_for", n -> n.row().deferredFor()),
                     json("worst_case", n -> TextColumns.worstCase(n.row().spec().worstCase())),
                     text("gate", n -> gate(n.row())), json("metered", n -> TextColumns.metered(n.row().metered())),
-                    json("kept_hold", n -> TextColumns.hold(n.row().kept())))));
+                    json("kept_hold", n -> TextColumns.hold(n.row().kept())),
+                    bigint("call_result", n -> n.row().callResult()))));
 
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
@@ -148,7 +150,7 @@ final class StepsTable {
                    usage = coalesce(u.usage, s.usage),
                    handed_to = coalesce(u.handed_to, s.handed_to), deferred_since = u.deferred_since,
                    deferred_for = u.deferred_for, task_attempt = u.task_attempt, worst_case = u.worst_case, gate = u.gate,
-                   metered = u.metered, kept_hold = u.kept_hold""",
+                   metered = u.metered, kept_hold = u.kept_hold, call_result = u.call_result""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
             word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
@@ -168,7 +170,7 @@ final class StepsTable {
             text("deferred_for", s -> s.row.deferredFor()), integer("task_attempt", s -> s.row.taskAttempt()),
             json("worst_case", s -> TextColumns.worstCase(s.row.spec().worstCase())), text("gate", s -> gate(s.row)),
             json("metered", s -> TextColumns.metered(s.row.metered())),
-            json("kept_hold", s -> TextColumns.hold(s.row.kept())));
+            json("kept_hold", s -> TextColumns.hold(s.row.kept())), bigint("call_result", s -> s.row.callResult()));
 
     /** The same of plain rows that are not pending. */
     static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
@@ -206,7 +208,7 @@ final class StepsTable {
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
-                s.worst_case, s.gate, s.metered, s.kept_hold,
+                s.worst_case, s.gate, s.metered, s.kept_hold, s.call_result,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
@@ -238,7 +240,7 @@ final class StepsTable {
     /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt, without a computed worst case. */
     static boolean plain(Changed step) {
         return faultless(step, 1) && step.row.gate() == null && step.row.metered() == null && step.row.kept() == null
-                && step.row.taskAttempt() == 1
+                && step.row.callResult() == null && step.row.taskAttempt() == 1
                 && step.row.spec().asPlanned() == step.row.spec()
                 && switch (step.row.state()) {
                     case RUNNING -> noResult(step);
@@ -287,7 +289,8 @@ final class StepsTable {
                 .restoreDeferral(Rows.optionalTime(row, "deferred_since"), row.getString("deferred_for"))
                 .restoreGate(row.getString("gate") == null ? null : CallGate.of(row.getString("gate")))
                 .restoreMetered(TextColumns.metered(row.getString("metered")))
-                .restoreKept(TextColumns.keptHold(row.getString("kept_hold")));
+                .restoreKept(TextColumns.keptHold(row.getString("kept_hold")))
+                .restoreCallResult((Long) row.getObject("call_result"));
         String signal = row.getString("signal");
         if (signal != null) {
             step.restoreAwaited(new SignalWait(signal, "continue".equals(row.getString("on_timeout"))));

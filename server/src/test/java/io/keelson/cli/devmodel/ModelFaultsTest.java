@@ -47,6 +47,7 @@ class ModelFaultsTest {
               - {when: {text: empty, first: 1}, answer: {body: ""}}
               - {when: {text: plain, first: 1}, answer: {text: plain, content_type: text/plain}}
               - {when: {model: prone}, answer: {calls: [{tool: json_transform, input: {expression: 7}}], usage: {input: 100, output: 10}}}
+              - {when: {model: keen}, answer: {calls: [{tool: echo, input: {n: 1}}], usage: {input: 100, output: 10}}}
               - {when: {model: alias, turn: 1}, answer: {calls: [{tool: echo, input: {n: 1}}], model: another-2026, usage: {input: 100, output: 10}}}
               - {when: {model: alias}, answer: {text: done, usage: {input: 100, output: 10}}}
               - {when: {model: calm, turn: 1}, answer: {calls: [{tool: echo, input: {n: 1}}], delay_ms: 1500}}
@@ -62,7 +63,7 @@ class ModelFaultsTest {
     void start(@TempDir Path folder) throws Exception {
         model = new TestModel(SCRIPT);
         StringBuilder models = new StringBuilder("models:\n");
-        Stream.of("seconds", "millis", "closed", "absurd", "spoilt", "prone", "alias", "calm", "loose", "free")
+        Stream.of("seconds", "millis", "closed", "absurd", "spoilt", "prone", "keen", "alias", "calm", "loose", "free")
                 .forEach(name -> models.append("""
                           %s: {wire: openai-chat, base_url: "%s/v1", family: f, context_tokens: 9000, model: %s,
                             max_output_tokens: 500, prices: {input: 1, output: 1}}
@@ -174,6 +175,18 @@ class ModelFaultsTest {
         assertThat(keelson.runs().events(run.id(), 0, 500).items()).extracting(Event::eventType)
                 .doesNotContain("run_escalated");
         assertThat(charged(run)).isEqualByComparingTo("0.00055");
+    }
+
+    @Test
+    void anAgentThatRepeatsACallWithOneResultIsToldAndThenStuck() throws Exception {
+        Run run = run("keen", "Look", "");
+        assertThat(ended(run).errorCode()).isEqualTo("AGENT_STUCK");
+        assertThat(requests("keen")).hasSize(8);
+        assertThat(requests("keen").get(4).get("body").toString()).doesNotContain("in a row");
+        assertThat(requests("keen").get(7).get("body").toString()).contains("had this result 5 times in a row",
+                "had this result 7 times in a row; the task fails at 8");
+        assertThat(steps(run).stream().filter(step -> step.kind().equals("call")))
+                .hasSize(8).allMatch(step -> step.state().equals("completed"));
     }
 
     @Test

@@ -29,6 +29,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -61,7 +63,7 @@ class ModelTurnsTest {
               - {name: read, when: {model: reader, turn: 2}, answer: {calls: [{tool: artifact_read, input: {id: "00000000-0000-7000-8000-000000000001", from: 0}}, {tool: echo, input: {}}, {tool: echo, input: {}}]}}
               - {name: end, when: {model: reader}, answer: {text: "read"}}
               - {name: summary, when: {model: tight, text: "about to be shortened"}, answer: {text: "the summary"}}
-              - {name: work, when: {model: tight, first: 60}, answer: {calls: [{tool: echo, input: {n: "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"}}]}}
+            %WORK%
               - {name: end, when: {model: tight}, answer: {text: "done"}}
               - {name: overflow, when: {model: over, turn: 3, first: 1}, answer: {status: 400, error: {code: context_length_exceeded}}}
               - {name: summary, when: {model: over, text: "about to be shortened"}, answer: {text: "the summary"}}
@@ -86,7 +88,10 @@ class ModelTurnsTest {
                 answer: {text: "And", calls: [{tool: echo, input: {n: 2}}], usage: {input: 103, cache_read: 1201, output: 19}}
               - name: report
                 answer: {text: "three", usage: {input: 77, cache_read: 1301, output: 7}}
-            """;
+            """.replace("%WORK%", IntStream.range(0, 10).mapToObj(
+            """
+              - {name: work, when: {model: tight, first: 6}, answer: {calls: [{tool: echo, input: {n: "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxy%d"}}]}}
+            """::formatted).collect(Collectors.joining()));
 
     private static final String QUICK = ", \"retry\": {\"base_delay_seconds\": 0.1}";
 

@@ -59,12 +59,13 @@ class PlainStepsTest {
         private @Nullable StepResult result;
         private @Nullable UUID handedTo;
         private @Nullable String callEffect;
+        private @Nullable Long callResult;
 
         private StepsTable.Changed row() {
             StepRow row = new StepRow(one.id(), one.task(), one.spec(), one.position(), one.turn(), callEffect);
             row.restore(state, attempt, failures, deliveries, leaseEpoch, resultEpoch, tokens, cost, nextRunAt,
                     startedAt, completedAt, errorCode, errorMessage, errorClass)
-                    .restorePolicy(grantedRetries, failureIgnored);
+                    .restorePolicy(grantedRetries, failureIgnored).restoreCallResult(callResult);
             return new StepsTable.Changed(row, output, resolvedInput, result, handedTo);
         }
     }
@@ -104,7 +105,7 @@ class PlainStepsTest {
             v -> v.startedAt = null, v -> v.completedAt = THEN, v -> v.errorCode = "X", v -> v.errorMessage = "x",
             v -> v.errorClass = "permanent", v -> v.grantedRetries++, v -> v.failureIgnored = true,
             v -> v.output = "[1]", v -> v.resolvedInput = "{}", v -> v.handedTo = new UUID(5, 6),
-            v -> v.callEffect = "tool:digest/1",
+            v -> v.callEffect = "tool:digest/1", v -> v.callResult = 7L,
             v -> v.state = StepState.PENDING,
             v -> v.state = StepState.RUNNING, v -> v.state = StepState.COMPLETED, v -> v.state = StepState.CANCELLED,
             v -> v.state = StepState.WAITING, v -> v.state = StepState.AWAITING_RETRY);

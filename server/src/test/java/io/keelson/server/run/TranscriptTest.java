@@ -85,6 +85,19 @@ class TranscriptTest {
     }
 
     @Test
+    void equalCallsWithEqualResultsAreNoticed() throws SQLException {
+        for (int i = 1; i <= 8; i++) {
+            ask("t", "echo");
+            succeed(i == 7 ? "2" : "1");
+            world.forget(RUN);
+        }
+        assertThat(transcript()).extracting(turn -> turn.at("/results/0/notice").asString(""))
+                .containsExactly("", "", "", "",
+                        "this call has had this result 5 times in a row; the task fails at 8",
+                        "this call has had this result 6 times in a row; the task fails at 8", "", "");
+    }
+
+    @Test
     void longResultIsShownByItsBeginningAndItsEnd() throws SQLException {
         String shown = "\"" + "é".repeat(32_766) + "\"";
         String longer = "\"" + "a".repeat(20_000) + "b".repeat(5_000) + "😀".repeat(10_000) + "\"";
@@ -117,7 +130,7 @@ class TranscriptTest {
     void tooLongTranscriptIsRefusedAndNotCut() throws SQLException {
         for (int i = 0; i < 10; i++) {
             ask("t".repeat(100_000), "echo");
-            succeed("1");
+            succeed("" + i);
         }
         assertThat(transcript()).hasSize(10);
         ask("t".repeat(100_000), "echo");

@@ -186,6 +186,10 @@ final class TurnPrompt {
                 + result.path("output_id").asString("") + "]";
     }
 
+    private static String notice(JsonNode result) {
+        return result.has("notice") ? "\nNotice: " + result.path("notice").asString("") : "";
+    }
+
     /** A call without a result, as of a cancelled step, gets one that says so. */
     private static List<CallResult> results(List<Call> calls, JsonNode results) {
         List<CallResult> shown = new ArrayList<>();
@@ -201,7 +205,7 @@ final class TurnPrompt {
             }
             String name = calls.get(i).name();
             shown.add(new CallResult(calls.get(i).id(), name,
-                    DataBlock.around(result.path("tool").asString(name), text), error.isObject()));
+                    DataBlock.around(result.path("tool").asString(name), text) + notice(result), error.isObject()));
         }
         return shown;
     }

@@ -1,5 +1,6 @@
 package io.keelson.server.run.read;
 
+import io.keelson.core.policy.Repetition;
 import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -26,7 +27,7 @@ final class Transcript {
     private static final int FETCHED = 50;
 
     private static final String STEPS = """
-            select s.id, s.kind, s.tool, s.state, s.error_code, s.error_message, s.error_class,
+            select s.id, s.copied, s.call_effect, s.call_result, s.kind, s.tool, s.state, s.error_code, s.error_message, s.error_class,
                 case when s.kind = 'call' then s.resolved_input end as edited,
                 case when s.kind = 'turn' or length(o.text) <= %1$d then o.text end as output, length(o.text) as chars,
                 case when s.kind = 'call' and length(o.text) > %1$d then left(o.text, %2$d) end as head,
@@ -39,6 +40,8 @@ final class Transcript {
     private final ArrayNode turns = Json.array();
     private ArrayNode results = Json.array();
     private long chars;
+    private @Nullable String last;
+    private int repeats;
 
     private Transcript() {}
 
@@ -74,11 +77,25 @@ final class Transcript {
                 entry.putObject("error").put("code", row.getString("error_code"))
                         .put("class", row.getString("error_class")).put("message", row.getString("error_message"));
             }
+            repeated(entry, row);
             results.add(count(entry));
         } else if (done) {
             entry.set("answer", value(row.getString("output")));
             turns.add(count(entry));
             results = entry.putArray("results");
+        }
+    }
+
+    /** Tells the agent of equal calls in a row with equal results. An error's message has this by itself. */
+    private void repeated(ObjectNode entry, ResultSet row) throws SQLException {
+        String result = row.getString("call_result");
+        String call = result == null ? null
+                : row.getBoolean("copied") + Repetition.content(row.getString("call_effect")) + "=" + result;
+        repeats = call != null && call.equals(last) ? repeats + 1 : 1;
+        last = call;
+        String notice = call == null ? null : Repetition.RESULT.notice(repeats);
+        if (notice != null) {
+            entry.put("notice", notice);
         }
     }
 
