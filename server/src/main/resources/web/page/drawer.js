@@ -126,8 +126,9 @@ class Drawer extends Part {
   #details() {
     const { task, row } = this;
     if (!task) return this.failure ? nothing : skeleton(5);
+    const again = task.started_at && task.queued_at > task.started_at;
     return html`<dl class="facts">${this.#links('Waits for', this.reach?.waits_for)}${this.#links('Blocks', this.reach?.blocks)}
-        <dt>Queued</dt><dd>${when(task.queued_at)}</dd><dt>Started</dt><dd>${when(task.started_at)}</dd><dt>Ended</dt><dd>${when(task.completed_at ?? task.cancelled_at)}</dd>
+        ${again ? nothing : html`<dt>Queued</dt><dd>${when(task.queued_at)}</dd>`}<dt>Started</dt><dd>${when(task.started_at)}</dd>${again ? html`<dt>Queued again</dt><dd>${when(task.queued_at)}</dd>` : nothing}<dt>Ended</dt><dd>${when(task.completed_at ?? task.cancelled_at)}</dd>
         <dt>Took</dt><dd class="num">${duration(task.duration_ms ?? (task.started_at ? now() - Date.parse(task.started_at) : null))}</dd><dt>Cost</dt><dd class="num">${money(task.cost)}${task.tokens_used ? html` <span class="soft">· ${short(task.tokens_used)} tokens</span>` : nothing}</dd>
         ${task.agent_name ? html`<dt>Agent</dt><dd>${name(task.agent_name)}</dd>` : nothing}
         ${task.trigger_rule !== 'all_success' ? html`<dt>Starts on</dt><dd><code>${task.trigger_rule}</code></dd>` : nothing}</dl>

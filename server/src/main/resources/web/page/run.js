@@ -189,7 +189,8 @@ class Run extends Part {
     const spent = Object.keys(WORDS).map((kind) => [kind, timeline?.spent[`${kind}_ms`] ?? 0]);
     // A run that plans, waits for the approval of its plan, or is queued has spent time, though none of its tasks has started.
     const begun = run.started_at || spent.some(([kind, ms]) => kind !== 'other' && ms > 0) ? Date.parse(timeline?.from ?? run.started_at) : null;
-    const parts = begun ? spent.filter(([, ms]) => ms > Math.max(0, end - begun) / 200).sort((a, b) => b[1] - a[1]) : [];
+    const ended = timeline?.spent.ended_ms ?? 0;
+    const parts = begun ? spent.filter(([, ms]) => ms > Math.max(0, end - begun - ended) / 200).sort((a, b) => b[1] - a[1]) : [];
     const limit = run.hard_limit_usd;
     const charged = run.credits_charged;
     const beside = besideCharges(run);
@@ -198,7 +199,7 @@ class Run extends Part {
       <div><dt>Charged</dt><dd><strong>${money(charged)}${limit ? html`<span class="soft"> of ${amount(limit)}</span>` : nothing}</strong>
         ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${beside.length || !limit ? html`<span class="small soft">${beside.length ? beside.map(({ what, amount: sum, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(sum)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>
-      <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => html`${i ? ' · ' : ''}<span title=${kind === 'other' ? 'Planning, pauses, and the time between attempts' : nothing}>${WORDS[kind]} ${duration(ms).replaceAll(' ', '\u00a0')}</span>`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
+      <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun - ended) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => html`${i ? ' · ' : ''}<span title=${kind === 'other' ? 'Planning, pauses, and the backoff between attempts' : nothing}>${WORDS[kind]} ${duration(ms).replaceAll(' ', '\u00a0')}</span>`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
   }
 
   #view(run, view) {

@@ -186,6 +186,9 @@ final class AttemptRestarts {
         if (fromStart) {
             Proposals.withdraw(d);
         }
+        if (d.run.completedAt != null && d.run.startedAt != null) {
+            d.run.ended = d.run.ended.plus(Duration.between(d.run.completedAt, d.now));
+        }
         d.run.attempt++;
         d.run.effectGeneration += fromStart || FirstPlan.missing(d) ? 1 : 0;
         d.run.failing = false;

@@ -295,7 +295,7 @@ final class Completion {
 
     private static PayloadPart.Totals totals(Decision d) {
         return new PayloadPart.Totals(d.run.cost.stripTrailingZeros(), d.run.tokens.total(),
-                d.run.startedAt == null ? null : Duration.between(d.run.startedAt, d.now).toMillis(),
+                d.run.startedAt == null ? null : Duration.between(d.run.startedAt, d.now).minus(d.run.ended).toMillis(),
                 d.run.tasksCompleted, d.run.tasksFailed, d.run.failures);
     }
 

@@ -55,6 +55,8 @@ public final class RunRow {
     boolean budgetWarned;
     /** The model that a person has chosen for all further turns of agents; null for those of the agents. */
     @Nullable String turnModel;
+    /** Time for which it had ended before it was retried; no part of its duration. */
+    Duration ended = Duration.ZERO;
     /** Position in the caller's trace; null where the caller gave none. */
     private @Nullable TraceParent trace;
     /** The run whose step started this one; null for none. */
@@ -86,7 +88,7 @@ public final class RunRow {
             @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable String errorCode,
             @Nullable String errorMessage, @Nullable String output, BigDecimal chargedBefore, BigDecimal refunded,
             BigDecimal uncollected, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
-            boolean budgetWarned, @Nullable String turnModel) {}
+            boolean budgetWarned, @Nullable String turnModel, Duration ended) {}
 
     /** Columns of the other row that do not change with every step. */
     private record Spending(Tokens tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged) {}
@@ -202,6 +204,13 @@ public final class RunRow {
         return this;
     }
 
+    /** Sets the time for which it had ended; for the loader of views only. */
+    public RunRow restoreEnded(Duration ended) {
+        this.ended = ended;
+        saved();
+        return this;
+    }
+
     /** Sets its parent; for the loader of views only. */
     public void restoreParent(ParentRow of) {
         this.parent = of;
@@ -217,7 +226,7 @@ public final class RunRow {
                 tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince,
                 startedAt, completedAt, errorCode, errorMessage, output, chargedBefore, refunded, uncollected,
                 hardLimit,
-                softLimit, budgetWarned, turnModel);
+                softLimit, budgetWarned, turnModel, ended);
     }
 
     /** True when the run's own row is not up to date; for the writer of changes. */
@@ -383,6 +392,11 @@ public final class RunRow {
 
     public @Nullable String turnModel() {
         return turnModel;
+    }
+
+    /** Time for which it had ended before it was retried; no part of its duration. */
+    public Duration ended() {
+        return ended;
     }
 
     /** True once people were warned of the cost. */

@@ -2,7 +2,7 @@ package io.keelson.core.policy;
 
 import org.jspecify.annotations.Nullable;
 
-/** Bounds equal calls of an agent in a row that end alike: the agent is told of them, and its task fails at last. */
+/** Bounds equal calls of an agent in a row that end alike: the agent is notified of them, and its task fails at last. */
 public enum Repetition {
     /** In the same error code. */
     ERROR("error", 3, 5),
@@ -10,18 +10,18 @@ public enum Repetition {
     RESULT("result", 5, 8);
 
     private final String end;
-    private final int told;
+    private final int noticed;
     private final int most;
 
-    Repetition(String end, int told, int most) {
+    Repetition(String end, int noticed, int most) {
         this.end = end;
-        this.told = told;
+        this.noticed = noticed;
         this.most = most;
     }
 
-    /** Tells the agent about that many calls in a row; null while they are few. */
+    /** The notice to the agent about that many calls in a row; null while they are few. */
     public @Nullable String notice(int calls) {
-        return calls < told ? null
+        return calls < noticed ? null
                 : "this call has had this " + end + " " + calls + " times in a row; the task fails at " + most;
     }
 

@@ -45,13 +45,13 @@ final class Saved {
             int planVersion, int replans, RunRow.Gate gate, Instant stateSince, Duration active, Instant activeSince,
             Instant quietSince, Instant startedAt, Instant completedAt, String errorCode, String errorMessage,
             BigDecimal uncollected, BigDecimal chargedBefore, BigDecimal refunded, BigDecimal hardLimit,
-            BigDecimal softLimit, boolean budgetWarned, String turnModel, Instant updatedAt) {
+            BigDecimal softLimit, boolean budgetWarned, String turnModel, Duration ended, Instant updatedAt) {
 
         static Run of(RunRow r, Instant now) {
             return new Run(r.state(), r.attempt(), r.effectGeneration(), r.failing(), r.counts(), r.planVersion(),
                     r.replans(), r.gate(), r.stateSince(), r.active(), r.activeSince(), r.quietSince(), r.startedAt(),
                     r.completedAt(), r.errorCode(), r.errorMessage(), r.uncollected(), r.chargedBefore(),
-                    r.refunded(), r.hardLimit(), r.softLimit(), r.budgetWarned(), r.turnModel(), now);
+                    r.refunded(), r.hardLimit(), r.softLimit(), r.budgetWarned(), r.turnModel(), r.ended(), now);
         }
 
         RunRow restore(NewRun accepted, Head head) {
@@ -63,7 +63,8 @@ final class Saved {
                             head.cost, startedAt, completedAt, errorCode, errorMessage)
                     .restorePolicy(planVersion, replans, gate, stateSince, active, activeSince, quietSince)
                     .restoreCredits(head.reserved, head.charged, uncollected, chargedBefore, refunded, hardLimit,
-                            softLimit, budgetWarned, turnModel);
+                            softLimit, budgetWarned, turnModel)
+                    .restoreEnded(ended);
         }
     }
 

@@ -60,7 +60,7 @@ public final class ViewText {
                 r.startedAt, r.completedAt, r.errorCode, r.errorMessage);
         line(" policy", r.planVersion, r.replans, r.gate, r.stateSince, r.active, r.activeSince, r.quietSince);
         line(" credits", r.reserved, r.charged, r.uncollected, r.chargedBefore, r.refunded, r.hardLimit, r.softLimit,
-                r.budgetWarned, r.turnModel);
+                r.budgetWarned, r.turnModel, r.ended);
         line(" outages", view.outages);
         line(" artifacts", new TreeMap<>(view.artifacts));
         if (live) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -101,6 +102,52 @@ class TimelineApiTest {
                         .isGreaterThanOrEqualTo(190));
         assertThat(timeline.at("/asked/0/to_ms").longValue())
                 .isLessThanOrEqualTo(timeline.at("/tasks/0/stretches/0/from_ms").longValue());
+    }
+
+    @Test
+    void anEscalatedRunWaitsForAPersonWithAllItsTasks() {
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"]}");
+        String run = api.create("""
+                {"name": "escalated", "start": true, "config": {"escalation": {"on_exhausted": true}},
+                 "plan": {"tasks": [
+                  {"id": "backoff", "steps": [{"name": "s", "tool": "fail", "input": {"times": 1},
+                   "retry": {"max_attempts": 2, "base_delay_seconds": 900, "max_delay_seconds": 900}}]},
+                  {"id": "queued", "steps": [{"name": "s", "tool": "test.remote", "input": {}}]},
+                  {"id": "fails", "depends_on": ["gate"], "steps": [{"name": "s", "tool": "fail", "input": {},
+                   "retry": {"max_attempts": 1}}]},
+                  {"id": "gate", "steps": [{"name": "ask", "kind": "approval", "input": {"question": "Fail?"}}]}]}}""");
+        api.awaitSteps(run, "awaiting_retry", 1);
+        JsonNode asked = api.awaitSteps(run, "waiting_approval", 1).getFirst();
+        api.post("/api/v1/steps/" + asked.get("id").stringValue() + "/approve", "{}");
+        api.awaitState(run, "escalated");
+        pass(0.5);
+        JsonNode timeline = timeline(run, "");
+        assertThat(timeline.at("/spent/person_ms").longValue()).isGreaterThanOrEqualTo(490);
+        for (int task = 0; task < 3; task++) {
+            JsonNode last = timeline.at("/tasks/" + task + "/stretches").valueStream().toList().getLast();
+            assertThat(last.get("kind").stringValue()).as(timeline.at("/tasks/" + task).toString()).isEqualTo("person");
+            assertThat(last.get("to_ms").isNull()).isTrue();
+        }
+        assertThat(timeline.get("asked").valueStream().toList().getLast().get("to_ms").isNull()).isTrue();
+    }
+
+    @Test
+    void timeInWhichARunHadEndedIsNoPartOfItsDuration() {
+        String run = api.create("""
+                {"name": "ended", "start": true, "config": {"escalation": {"enabled": false}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "s", "tool": "fail", "input": {"class": "permanent"}}]}]}}""");
+        api.awaitState(run, "failed");
+        pass(1.5);
+        api.post("/api/v1/runs/" + run + "/retry", "{}");
+        JsonNode ended = Awaitility.await().until(() -> api.run(run), each -> each.get("attempt_number").intValue() == 2
+                && each.get("state").stringValue().equals("failed"));
+        JsonNode timeline = timeline(run, "");
+        assertThat(timeline.at("/spent/ended_ms").longValue()).isGreaterThanOrEqualTo(1490);
+        long whole = Instant.parse(ended.get("completed_at").stringValue()).toEpochMilli()
+                - Instant.parse(ended.get("started_at").stringValue()).toEpochMilli();
+        assertThat(ended.get("duration_ms").longValue()).isCloseTo(whole - timeline.at("/spent/ended_ms").longValue(),
+                within(50L));
+        assertThat(timeline.at("/spent/other_ms").longValue()).isBetween(0L, ended.get("duration_ms").longValue() + 50);
     }
 
     @Test

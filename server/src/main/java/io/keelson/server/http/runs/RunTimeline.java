@@ -20,6 +20,7 @@ import io.keelson.server.run.read.TimelineReader.Times;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -63,7 +64,7 @@ final class RunTimeline {
             all.addAll(stretches);
             tasks.add(row(task, stretches, span));
         }
-        document.set("spent", whole ? spent(TimeSpent.of(all, span.from(), span.to()), span) : null);
+        document.set("spent", whole ? spent(TimeSpent.of(all, span.from(), span.to()), times) : null);
         document.set("asked", times.whole() ? asked(times.asked(), span) : null);
         document.set("tasks", tasks);
         return document;
@@ -84,12 +85,16 @@ final class RunTimeline {
         return new Stretch(Kind.PERSON, asked.from(), to == null ? now : to, to == null);
     }
 
-    private static ObjectNode spent(TimeSpent spent, Span span) {
+    private static ObjectNode spent(TimeSpent spent, Times times) {
+        Span span = times.span();
         ObjectNode document = Json.object();
         for (Kind kind : Kind.values()) {
             document.put(kind.wire() + "_ms", spent.millis().getOrDefault(kind, 0L));
         }
-        document.put("other_ms", spent.other());
+        long ended = times.ended().stream()
+                .mapToLong(each -> Math.max(0, Objects.requireNonNull(each.to()) - Math.max(each.from(), span.from())))
+                .sum();
+        document.put("other_ms", spent.other() - ended).put("ended_ms", ended);
         ArrayNode idle = document.putArray("idle");
         spent.idle().forEach(each -> idle.addObject().put("from_ms", each.from() - span.from()).put("to_ms",
                 each.to() - span.from()));

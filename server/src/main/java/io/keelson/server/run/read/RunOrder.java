@@ -8,7 +8,8 @@ public enum RunOrder {
     STATE("n.state"),
     COST("n.credits_charged_before + k.credits_charged"),
     PROGRESS("n.tasks_completed::float / greatest(n.task_count, 1)"),
-    DURATION("coalesce(n.duration_ms, (extract(epoch from clock_timestamp() - n.started_at) * 1000)::bigint)"),
+    DURATION(
+            "coalesce(n.duration_ms, (extract(epoch from clock_timestamp() - n.started_at) * 1000)::bigint - n.ended_ms)"),
     UPDATED_AT("k.updated_at");
 
     private final String sql;

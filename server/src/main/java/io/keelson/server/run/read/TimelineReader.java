@@ -38,13 +38,14 @@ public final class TimelineReader {
     /** Events that begin and end questions about the run as a whole. Only packs with an event of the run itself are unpacked. */
     private static final String ASKED = """
             select e.event_type = 'run_acceptance_requested'
-                    or (e.payload ->> 'to') is not null and e.payload ->> 'to' in ('awaiting_approval', 'budget_exceeded') as asks,
+                    or (e.payload ->> 'to') is not null and e.payload ->> 'to' in ('awaiting_approval', 'budget_exceeded', 'escalated') as asks,
+                (e.payload ->> 'to') is not null and e.payload ->> 'to' = 'failed' as ends,
                 (extract(epoch from p.created_at) * 1000)::bigint as at
               from run_event_packs_kept p
              cross join lateral keelson_unpack(p.id, p.first_seq, p.agent_id, p.task_id, p.actor_type, p.actor_id, p.body) e
              where p.run_id = ? and p.attempt between ? and ? and p.body::text like '%"e":"run\\_%'
                and e.event_type in ('run_acceptance_requested', 'run_accepted', 'run_plan_ready', 'run_approved', 'run_rejected',
-                   'run_budget_exceeded', 'run_finishing', 'run_resuming', 'run_resumed', 'run_paused', 'run_retrying',
+                   'run_budget_exceeded', 'run_escalated', 'run_finishing', 'run_resuming', 'run_resumed', 'run_paused', 'run_retrying',
                    'run_failed', 'run_cancelled', 'run_completed')
              order by p.first_seq, e.seq""";
 
@@ -132,10 +133,11 @@ public final class TimelineReader {
 
     /**
      * @param asked when people were asked about the run as a whole, the earliest first
+     * @param ended when the run had ended and was retried later
      * @param whole false where {@code asked} is without questions about plans, results and budgets, as only some tasks of a
      *            long run are read
      */
-    public record Times(Span span, List<Task> tasks, List<Between> asked, boolean whole) {}
+    public record Times(Span span, List<Task> tasks, List<Between> asked, List<Between> ended, boolean whole) {}
 
     /** A selection of tasks. */
     private record Range(UUID run, int first, int last, UUID @Nullable [] tasks) {}
@@ -171,18 +173,36 @@ public final class TimelineReader {
                         after == null ? null : touched(c, run, after));
         Map<UUID, List<Between>> tickets = tickets(c, range);
         List<Between> asked = new ArrayList<>(tickets.getOrDefault(run, List.of()));
+        List<Between> ended = new ArrayList<>();
         boolean whole = after == null || span.lastSeq <= MAX_EVENTS;
         if (whole) {
-            asked.addAll(asked(c, range));
+            moments(c, range, asked, ended);
         }
-        asked.sort(Comparator.comparingLong(Between::from));
-        return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets), asked, whole));
+        return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets), joined(asked), ended, whole));
     }
 
-    /** When people were asked about a plan, a result or a budget. */
-    private static List<Between> asked(Connection c, Range range) throws SQLException {
-        List<Between> found = new ArrayList<>();
+    /** In order, without overlaps: an escalated run has a ticket as well. */
+    private static List<Between> joined(List<Between> asked) {
+        asked.sort(Comparator.comparingLong(Between::from));
+        List<Between> joined = new ArrayList<>();
+        for (Between each : asked) {
+            Between before = joined.isEmpty() ? null : joined.getLast();
+            Long end = before == null ? Long.valueOf(Long.MIN_VALUE) : before.to();
+            if (before == null || end != null && end < each.from()) {
+                joined.add(each);
+            } else {
+                Long to = end == null || each.to() == null ? null : Long.valueOf(Math.max(end, each.to()));
+                joined.set(joined.size() - 1, new Between(before.from(), to));
+            }
+        }
+        return joined;
+    }
+
+    /** Adds when people were asked about a plan, a failure, a result or a budget, and when the run had ended between attempts. */
+    private static void moments(Connection c, Range range, List<Between> asked, List<Between> ended)
+            throws SQLException {
         Long from = null;
+        Long end = null;
         try (PreparedStatement statement = c.prepareStatement(ASKED)) {
             statement.setObject(1, range.run);
             statement.setInt(2, range.first);
@@ -191,16 +211,19 @@ public final class TimelineReader {
                 while (row.next()) {
                     long at = row.getLong("at");
                     if (from != null) {
-                        found.add(new Between(from, at));
+                        asked.add(new Between(from, at));
                     }
+                    if (end != null) {
+                        ended.add(new Between(end, at));
+                    }
+                    end = row.getBoolean("ends") ? at : null;
                     from = row.getBoolean("asks") ? at : null;
                 }
             }
         }
         if (from != null) {
-            found.add(new Between(from, null));
+            asked.add(new Between(from, null));
         }
-        return found;
     }
 
     /** Null for so many that all are read as quickly. */
