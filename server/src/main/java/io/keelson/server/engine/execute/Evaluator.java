@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
@@ -120,7 +121,8 @@ public final class Evaluator {
         }
         JsonNode items = scopes.resolve(request.runId(), request.subject(), Json.string(task.forEach()).toString());
         if (!items.isArray()) {
-            return broken("FOR_EACH_NOT_A_LIST", "for_each must yield a list, not " + items.getNodeType());
+            return broken("FOR_EACH_NOT_A_LIST", "for_each must yield a list, not "
+                    + items.getNodeType().name().toLowerCase(Locale.ROOT));
         }
         List<String> texts = new ArrayList<>(items.size());
         items.forEach(item -> texts.add(item.toString()));
