@@ -42,6 +42,16 @@ public final class Invariants {
                 union all select id, state, 'pending' from orchestration_steps)
             """;
     private static final String PRESENT = "t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded";
+    /** The use of each lease: its result, or without one what its heartbeats have said. */
+    private static final String USED = """
+            with used as (
+                select run_id, step_id, tokens, cost, usage from work_results
+                union all select run_id, id, (metered #>> '{tokens,input}')::bigint + (metered #>> '{tokens,cache_read}')::bigint
+                    + (metered #>> '{tokens,cache_write}')::bigint + (metered #>> '{tokens,output}')::bigint,
+                    (metered ->> 'cost')::numeric, metered -> 'tokens' from task_steps s
+                 where metered is not null and not exists (
+                    select from work_results w where w.step_id = s.id and w.epoch = (s.metered ->> 'epoch')::int))
+            """;
     private static final Map<String, String> QUERIES = queries();
 
     private Invariants() {}
@@ -156,12 +166,14 @@ public final class Invariants {
                 select s.id, s.state, w.results
                   from orchestration_steps s
                  cross join lateral (
-                    select count(*) as results from work_results w where w.step_id = s.id and w.outcome <> 'failed') w
+                    select count(*) as results from work_results w
+                     where w.step_id = s.id and w.outcome not in ('failed', 'lost')) w
                  where s.kind in ('tool', 'turn', 'verify')
                    and w.results <> case when s.state = 'completed' then 1 else 0 end""");
         queries.put("I2 effects: a result belongs to a lease that was given", """
                 select w.step_id, w.epoch from work_results w left join orchestration_steps s on s.id = w.step_id
-                 where s.id is null or w.epoch > s.lease_epoch or w.epoch > s.result_epoch""");
+                 where s.id is null or w.epoch > s.lease_epoch
+                    or w.epoch > s.result_epoch and w.outcome <> 'lost'""");
     }
 
     private static void audit(Map<String, String> queries) {
@@ -253,17 +265,24 @@ public final class Invariants {
                     is distinct from (t.tasks, t.completed, t.failed, t.skipped, s.steps, s.completed)"""
                 .formatted(PRESENT));
         queries.put(
-                "I8 counters: tokens and cost are those of the results, and of leases with heartbeats that say them", """
-                select h.run_id, h.total_tokens, sum(w.tokens), h.total_cost, sum(w.cost)
-                  from run_heads h
-                  left join (
-                    select run_id, tokens, cost from work_results w
-                     where not exists (select from task_steps s where s.id = w.step_id and s.metered is not null)
-                    union all select run_id, tokens, cost from task_steps where metered is not null) w
-                    on w.run_id = h.run_id
+                "I8 counters: tokens and cost of a step are those of its results and of its open lease's heartbeats",
+                USED + """
+                select s.id, s.tokens, s.cost, sum(u.tokens), sum(u.cost)
+                  from orchestration_steps s left join used u on u.step_id = s.id
+                 group by s.id, s.tokens, s.cost
+                having s.tokens <> coalesce(sum(u.tokens), 0) or s.cost <> coalesce(sum(u.cost), 0)""");
+        queries.put("I8 counters: tokens and cost of a run are those of its steps' results and heartbeats", USED + """
+                select h.run_id, h.total_tokens, sum(u.tokens), h.total_cost, sum(u.cost)
+                  from run_heads h left join used u on u.run_id = h.run_id
                  group by h.run_id
-                having h.total_tokens <> coalesce(sum(w.tokens), 0) or h.total_cost <> coalesce(sum(w.cost), 0)""");
-        queries.put("I8 counters: the parts of the tokens are those of the results, and their sum is all tokens", """
+                having h.total_tokens <> coalesce(sum(u.tokens), 0) or h.total_cost <> coalesce(sum(u.cost), 0)""");
+        queries.put("I8 counters: a lease whose heartbeats were charged is open, or has a result of no less", """
+                select s.id, s.state, s.metered, w.cost from orchestration_steps s
+                  left join work_results w on w.step_id = s.id and w.epoch = (s.metered ->> 'epoch')::int
+                 where s.metered is not null and case when w.step_id is null
+                    then s.state <> 'running' or s.lease_epoch <> (s.metered ->> 'epoch')::int
+                    else w.cost < (s.metered ->> 'cost')::numeric end""");
+        queries.put("I8 counters: the parts of the tokens are those of the results, and their sum is all tokens", USED + """
                 select h.run_id, h.total_tokens, h.usage, w.usage
                   from run_heads h
                   left join (
@@ -272,9 +291,8 @@ public final class Invariants {
                             'cache_write', sum((usage -> 'cache_write')::bigint),
                             'output', sum((usage -> 'output')::bigint),
                             'reasoning', sum((usage -> 'reasoning')::bigint)) as usage
-                      from work_results where usage is not null group by run_id) w on w.run_id = h.run_id
+                      from used where tokens > 0 group by run_id) w on w.run_id = h.run_id
                  where h.usage is distinct from w.usage
-                        and not exists (select from task_steps s where s.run_id = h.run_id and s.metered is not null)
                     or h.total_tokens <> coalesce((h.usage -> 'input')::bigint + (h.usage -> 'cache_read')::bigint
                         + (h.usage -> 'cache_write')::bigint + (h.usage -> 'output')::bigint, 0)""");
     }

@@ -105,7 +105,7 @@ public final class ChangeSet {
     /**
      * The recorded outcome of one lease on a step.
      *
-     * @param outcome {@code completed}, {@code continued} or {@code failed}
+     * @param outcome {@code completed}, {@code continued}, {@code failed}, or {@code lost} for a lease without a report
      * @param attempt of the step
      * @param input JSON text of the resolved input; null when it is the plan's own or unknown
      * @param outputHash of the output as a worker reported it; null where no report can be repeated
@@ -123,6 +123,12 @@ public final class ChangeSet {
 
         public @Nullable String system() {
             return error == null ? null : error.system();
+        }
+
+        /** This result with the usage of another one of the same lease. */
+        public StepResult with(StepResult more) {
+            return new StepResult(stepId, epoch, runId, outcome, attempt, startedAt, input, outputHash, error,
+                    model == null ? more.model : model, tokens.plus(more.tokens), cost.add(more.cost), holder, false);
         }
     }
 
@@ -380,15 +386,12 @@ public final class ChangeSet {
         results.add(result);
     }
 
-    /** Adds the result of a lease, or its usage to that of a result that the lease has in this change. */
+    /** Adds the result of a lease, or its usage to that of a result that the lease has, in this change or before. */
     void amend(StepResult more) {
         for (int i = 0; i < results.size(); i++) {
             StepResult has = results.get(i);
             if (has.stepId().equals(more.stepId()) && has.epoch() == more.epoch()) {
-                results.set(i, new StepResult(has.stepId(), has.epoch(), has.runId(), has.outcome(), has.attempt(),
-                        has.startedAt(), has.input(), has.outputHash(), has.error(),
-                        has.model() == null ? more.model() : has.model(), has.tokens().plus(more.tokens()),
-                        has.cost().add(more.cost()), has.holder(), false));
+                results.set(i, has.with(more));
                 return;
             }
         }

@@ -78,6 +78,14 @@ final class HardLimit {
                 : new Scope(limit, charged(d.run).add(childrenTake(d)), out(d));
     }
 
+    /** The run's limit if its open children cost no more than they have so far. */
+    static @Nullable Scope atLeast(Decision d) {
+        BigDecimal limit = limit(d.run);
+        return limit == null ? null
+                : new Scope(limit, d.view.children.values().stream().filter(ChildRow::ended).map(ChildRow::charged)
+                        .reduce(charged(d.run), BigDecimal::add), out(d));
+    }
+
     /** @param task id in the plan */
     static @Nullable Scope task(Decision d, String task) {
         TaskBudgetRow budget = d.view.budgets.get(task);

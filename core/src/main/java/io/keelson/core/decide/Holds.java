@@ -103,7 +103,7 @@ final class Holds {
 
     /**
      * Holds the worst case that the step's executor has computed, in place of what the step holds; a worst case of the plan
-     * stays.
+     * stays, and so does a larger hold of a request that may have been billed.
      *
      * @param begun whether the step keeps its hold where the larger one does not fit
      * @return false when the limits or the credits do not pay it now
@@ -114,6 +114,7 @@ final class Holds {
             return true;
         }
         Hold held = step.hold;
+        boolean owing = !begun && held != null && held.requested();
         if (held != null) {
             d.view.held = d.view.held.subtract(held.amount());
             step.hold = null;
@@ -121,18 +122,22 @@ final class Holds {
         bound(d, step, before.within(most));
         boolean pays = begun ? pays(d, step, most(d, step.spec()))
                 : d.planning() ? pays(d, step, least(d, step.spec())) : !HardLimit.holdsBack(d, step);
-        if (!pays) {
-            if (held != null) {
-                step.hold = held;
-                d.view.held = d.view.held.add(held.amount());
+        if (pays) {
+            take(d, step);
+            Hold taken = step.hold;
+            if (!owing || held == null || taken == null || taken.amount().compareTo(held.amount()) >= 0) {
+                return true;
             }
-            if (begun) {
-                bound(d, step, before);
-            }
-            return false;
+            d.view.held = d.view.held.subtract(taken.amount());
         }
-        take(d, step);
-        return true;
+        if (held != null) {
+            step.hold = held;
+            d.view.held = d.view.held.add(held.amount());
+        }
+        if (begun || owing) {
+            bound(d, step, before);
+        }
+        return owing;
     }
 
     /** Why {@link #computed} was false, and which command helps. */

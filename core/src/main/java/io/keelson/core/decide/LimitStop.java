@@ -27,7 +27,6 @@ final class LimitStop {
         if (spent != null && spent.uncollected() != null) {
             notCollected(d);
         } else if (spent != null && spent.charged() != null && HardLimit.limit(d.run) != null
-                && !ChildLinks.open(d.view)
                 && tooMuchIsQueued(d)) {
             stop(d, "the hard limit leaves nothing for the steps that wait");
         }
@@ -46,7 +45,7 @@ final class LimitStop {
     }
 
     private static boolean tooMuchIsQueued(Decision d) {
-        return unclaimed(d, step -> true) && !HardLimit.allows(HardLimit.run(d), Amounts.ZERO);
+        return unclaimed(d, step -> true) && !HardLimit.allows(HardLimit.atLeast(d), Amounts.ZERO);
     }
 
     private static boolean unclaimed(Decision d, Predicate<StepRow> which) {

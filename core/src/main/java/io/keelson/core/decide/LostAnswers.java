@@ -19,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  * execution of the step can fetch is not charged before the step has ended; the step keeps its hold until then.
  */
 final class LostAnswers {
-    /** Outcome of a lease without a result, whose requests are charged. */
-    private static final String LOST = "lost";
+    /** Outcome of a lease without a result, whose use is charged. */
+    static final String LOST = "lost";
+    /** In the key of a charge for an answer that was still to be fetched when its step ended. */
+    private static final String UNFETCHED = "unfetched";
     private static final Result NOTHING = Result.spent(Tokens.NONE, null, null);
 
     private LostAnswers() {}
@@ -63,7 +65,11 @@ final class LostAnswers {
      * @param holder of the lease; null where a result has it
      */
     static void charge(Decision d, StepRow step, List<LostAnswer> lost, @Nullable String holder) {
-        PayloadPart.Spent spent = lost.isEmpty() ? null : charge(d, step, sum(d, step, NOTHING, lost), holder);
+        charge(d, step, lost, holder, LOST);
+    }
+
+    private static void charge(Decision d, StepRow step, List<LostAnswer> lost, @Nullable String holder, String what) {
+        PayloadPart.Spent spent = lost.isEmpty() ? null : charge(d, step, sum(d, step, NOTHING, lost), holder, what);
         for (int i = 0; i < lost.size(); i++) {
             note(d, step, lost.get(i), i == 0 ? spent : null);
         }
@@ -71,9 +77,9 @@ final class LostAnswers {
     }
 
     private static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result,
-            @Nullable String holder) {
+            @Nullable String holder, String what) {
         Cost cost = Credits.cost(d, step, result);
-        String key = step.id() + "/" + step.attempt + "/" + LOST + "/" + step.leaseEpoch;
+        String key = step.id() + "/" + step.attempt + "/" + what + "/" + step.leaseEpoch;
         PayloadPart.Spent spent = Credits.charge(d, step, result, cost, key);
         d.changes.amend(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), LOST, step.attempt,
                 step.startedAt, null, null, null, result.model(), result.tokens(), cost.amount(), holder, false));
@@ -85,7 +91,7 @@ final class LostAnswers {
     static void unfetched(Decision d, StepRow step) {
         List<LostAnswer> lost = d.fetchable;
         d.fetchable = List.of();
-        charge(d, step, lost, null);
+        charge(d, step, lost, null, UNFETCHED);
     }
 
     /** Keeps the hold for the answers that the next execution fetches. */
@@ -101,7 +107,8 @@ final class LostAnswers {
      * @return the charge for its event; null where none was sent
      */
     static PayloadPart.@Nullable Spent ended(Decision d, StepRow step) {
-        Hold hold = step.kept != null ? step.kept : step.hold;
+        boolean unfetched = step.kept != null;
+        Hold hold = unfetched ? step.kept : step.hold;
         WorstCase most = step.spec().worstCase();
         Holds.drop(d, step);
         Holds.release(d, step);
@@ -109,7 +116,7 @@ final class LostAnswers {
             return null;
         }
         return charge(d, step, Result.spent(dearest(d, most.model(), most.maxInput(), hold.maxOutput()), null,
-                most.model()).estimated(true), step.holder);
+                most.model()).estimated(true), step.holder, unfetched ? UNFETCHED : LOST);
     }
 
     /** Names the answers of a step that has ended and was charged by its hold. */

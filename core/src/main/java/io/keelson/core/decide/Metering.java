@@ -27,7 +27,7 @@ final class Metering {
             d.changes.touch(step);
             Holds.use(d, step, use.cost().amount());
             PayloadPart.Spent spent = Objects.requireNonNull(Credits.charge(d, step, use.result(), use.cost(),
-                    step.id() + "/" + step.attempt + "/used/" + d.run.seq));
+                    step.id() + "/" + step.attempt + "/used/" + step.leaseEpoch + "/" + d.run.seq));
             LimitStop.afterCharge(d, spent);
             d.note(step.task(), step, new StepPayload.Charged(step.leaseEpoch, spent));
         }
@@ -66,6 +66,16 @@ final class Metering {
         return used.cost() == null && !Credits.pricedByModel(d, step, used)
                 ? new Cost(Amounts.ZERO, null)
                 : Credits.cost(d, step, used);
+    }
+
+    /** A lease is about to end without a report: heartbeats have said its use. */
+    static void ended(Decision d, StepRow step) {
+        Metered used = step.metered;
+        if (step.held() && used != null && used.epoch() == step.leaseEpoch) {
+            d.changes.amend(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), LostAnswers.LOST,
+                    step.attempt, step.startedAt, null, null, null, null, used.tokens(), used.cost(), step.holder,
+                    false));
+        }
     }
 
     /** True when nothing more of the step can be collected. */

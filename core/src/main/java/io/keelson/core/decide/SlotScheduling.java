@@ -343,6 +343,7 @@ final class SlotScheduling {
     static void close(Decision d, StepRow step) {
         if (step.held()) {
             d.changes.stopped(step);
+            Metering.ended(d, step);
         }
         if (step.queued) {
             d.changes.touch(d.run);

@@ -30,6 +30,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Charges of requests to models whose answers are lost, for each way in which a step ends. */
 class LostAnswersTest extends OneWorkspace {
@@ -182,6 +184,33 @@ class LostAnswersTest extends OneWorkspace {
         world.done(new Command.Cancel(world.id(), "because", World.WHO));
         assertThat(charges()).singleElement()
                 .satisfies(charge -> assertThat(charge.amount()).isEqualByComparingTo("0.05"));
+    }
+
+    /** The lease has a result of its own, and a charge by which an answer is not charged once more. */
+    @Test
+    void aLeaseIsChargedForAnAnswerThatIsGoneAndLaterForOneThatNothingFetches() {
+        hold();
+        expire(List.of(lost(null).getFirst(), lost("r1").getFirst()));
+        assertThat(charges()).hasSize(1);
+        world.done(new Command.Cancel(world.id(), "because", World.WHO));
+        assertThat(charges()).hasSize(2).allSatisfy(
+                charge -> assertThat(charge.amount()).isEqualByComparingTo("0.05"));
+        assertThat(charges().stream().map(Transfer::key).distinct()).hasSize(2);
+        assertThat(step.cost()).isEqualByComparingTo("0.1");
+    }
+
+    /** The next execution computes a worst case that costs less, or that nothing pays. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 10_000_000})
+    void theHoldOfARequestThatWasSentIsNotReplacedByASmallerOne(long output) {
+        hold();
+        expire(lost("r1"));
+        step = world.claimAll().getFirst();
+        assertThat(world.send(new Command.Hold(world.id(), step.id(), step.leaseEpoch(),
+                new WorstCase("m", 100, output, true), false, HOLDER))).isInstanceOf(Reply.Claimed.class);
+        assertThat(world.view.held).isGreaterThanOrEqualTo(usd("0.05"));
+        world.done(new Command.Cancel(world.id(), "because", World.WHO));
+        assertThat(world.view.run().cost()).isGreaterThanOrEqualTo(usd("0.05"));
     }
 
     @Test

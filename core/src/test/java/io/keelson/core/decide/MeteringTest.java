@@ -27,6 +27,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Use that holders report by heartbeats is cumulative for a lease: each part of it is charged once. */
 class MeteringTest extends OneWorkspace {
@@ -104,6 +105,28 @@ class MeteringTest extends OneWorkspace {
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(beat(world, step, step.leaseEpoch(), cost("5"))).as("after its result")
                 .isInstanceOf(Reply.Rejected.class);
+    }
+
+    /** Leases that end without a report have a result with what their heartbeats have said. */
+    @ParameterizedTest
+    @ValueSource(strings = {"expired", "released", "cancelled"})
+    void aLeaseThatEndsWithoutAReportHasAResultOfItsUse(String end) {
+        World world = world(null, null);
+        StepRow step = world.claim("a");
+        beat(world, step, 1, Result.spent(Tokens.undivided(7), usd("0.2"), null));
+        beat(world, step, 1, Result.spent(Tokens.undivided(9), usd("0.3"), null));
+        switch (end) {
+            case "expired" -> world.expire(step);
+            case "released" -> world.done(new Command.Release(world.id(), step.id(), 1, null, Actor.agent("w1")));
+            default -> world.done(new Command.Cancel(world.id(), "because", World.WHO));
+        }
+        assertThat(world.results).singleElement().satisfies(result -> {
+            assertThat(result.outcome()).isEqualTo("lost");
+            assertThat(result.tokens()).isEqualTo(Tokens.undivided(9));
+            assertThat(result.cost()).isEqualByComparingTo("0.3");
+        });
+        assertThat(beat(world, step, 1, cost("5"))).isInstanceOf(Reply.Rejected.class);
+        assertThat(charges(world)).isEqualByComparingTo("0.3");
     }
 
     @Test

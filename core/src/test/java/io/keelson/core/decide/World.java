@@ -54,6 +54,7 @@ final class World {
     final Map<Lane, QueueItem> queue = new LinkedHashMap<>();
     final Map<TimerKey, Timer> timers = new LinkedHashMap<>();
     final List<Event> events = new ArrayList<>();
+    final List<ChangeSet.StepResult> results = new ArrayList<>();
     final List<Evaluate> evaluations = new ArrayList<>();
     /** What the run has asked of others. */
     final List<Evaluate> elsewhere = new ArrayList<>();
@@ -195,6 +196,7 @@ final class World {
             events.add(event);
             assertThat(event.seq()).as("no gap").isEqualTo(events.size());
         }
+        results.addAll(changes.results());
         bank.commit(changes);
         Invariants.check(this);
     }

@@ -3,6 +3,7 @@ package io.keelson.core.sim;
 import static io.keelson.core.sim.Violation.unless;
 
 import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.Metered;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -12,6 +13,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Counters equal a recount (I8), a result belongs to one lease and one effect (I2), tenancy (I7). */
 final class CountLaws {
@@ -32,9 +34,10 @@ final class CountLaws {
                 c.tasksSkipped(), c.steps(), rows.head.stepsCompleted());
         unless(counted.equals(recount), "I8: %s, a recount gives %s", counted, recount);
         Collection<StepResult> results = rows.calls.values().stream().map(Saved.Call::result).toList();
-        Tokens used = results.stream().map(StepResult::tokens).reduce(Tokens.NONE, Tokens::plus);
-        unless(metered(rows.steps.values()) || used.equals(rows.head.tokens()), "I8: the run has %s, its results %s",
-                rows.head.tokens(), used);
+        Tokens used = Stream.concat(results.stream().map(StepResult::tokens),
+                rows.steps.values().stream().flatMap(this::open).map(Metered::tokens))
+                .reduce(Tokens.NONE, Tokens::plus);
+        unless(used.equals(rows.head.tokens()), "I8: the run has %s, its results %s", rows.head.tokens(), used);
         spent("run", rows.head.tokens().total(), rows.head.cost(), rows.steps.values(), Saved.Step::tokens,
                 Saved.Step::cost);
         rows.tasks.values().stream().filter(task -> !task.inUse()).forEach(task -> spent(task.key(), task.tokens(),
@@ -68,21 +71,25 @@ final class CountLaws {
         boolean reported = results.size() > failed + lost;
         unless(step.spec().engineOwned() || reported == (step.state() == StepState.COMPLETED),
                 "completed means that a result is recorded: %s %s", step, results);
-        if (!metered(List.of(step))) {
-            spent(step.spec().name(), step.tokens(), step.cost(), results, r -> r.tokens().total(), StepResult::cost);
-            return;
-        }
-        BigDecimal paid = results.stream().map(StepResult::cost).reduce(BigDecimal.ZERO, BigDecimal::add);
-        unless(step.cost().compareTo(paid) >= 0 && step.cost().compareTo(step.metered().cost()) >= 0,
-                "less than its heartbeats and its results: %s %s", step, results);
-        unless(results.stream().noneMatch(r -> r.epoch() == step.metered().epoch()
-                && r.cost().compareTo(step.metered().cost()) < 0), "a result below its heartbeats: %s %s", step,
-                results);
+        spent(step.spec().name(), step.tokens(), step.cost(),
+                Stream.concat(results.stream().map(r -> new Metered(r.epoch(), r.tokens(), r.cost())), open(step))
+                        .toList(),
+                part -> part.tokens().total(), Metered::cost);
+        results.stream().filter(r -> step.metered() != null && r.epoch() == step.metered().epoch()).forEach(
+                r -> unless(r.cost().compareTo(step.metered().cost()) >= 0, "a result below its heartbeats: %s %s",
+                        step, r));
     }
 
-    /** Whether heartbeats have said what a step used: its leases that ended without a report have no result. */
-    private static boolean metered(Collection<Saved.Step> steps) {
-        return steps.stream().anyMatch(step -> step.metered() != null);
+    /** The use of a lease that has no result yet. */
+    private Stream<Metered> open(Saved.Step step) {
+        Metered used = step.metered();
+        if (used == null || rows.resultOf(step.id(), used.epoch()) != null) {
+            return Stream.empty();
+        }
+        Saved.Place place = rows.queue.get(rows.laneOf(step));
+        unless(step.state() == StepState.RUNNING && used.epoch() == step.leaseEpoch() && place != null
+                && place.item().holder() != null, "a lease has ended, and no result has its use: %s", step);
+        return Stream.of(used);
     }
 
     private List<StepResult> resultsOf(UUID step) {

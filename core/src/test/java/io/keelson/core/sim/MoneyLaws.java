@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Prices;
+import io.keelson.core.money.TokenPrices;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
@@ -16,11 +17,11 @@ import io.keelson.core.run.Event;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,11 +68,12 @@ final class MoneyLaws {
         holds();
     }
 
-    /** Charges and holds are reserved. */
+    /** Charges and holds are reserved, those for answers that are still to be fetched included. */
     private void holds() {
-        BigDecimal held = after.queue.values().stream()
-                .filter(place -> place.item().holder() != null && place.item().hold() != null)
-                .map(this::held).reduce(BigDecimal.ZERO, BigDecimal::add);
+        BigDecimal held = Stream.concat(after.queue.values().stream()
+                .filter(place -> place.item().holder() != null && place.item().hold() != null).map(this::held),
+                after.steps.values().stream().filter(step -> step.kept() != null).map(step -> step.kept().amount()))
+                .reduce(BigDecimal.ZERO, BigDecimal::add);
         unless(total(after.head.charged(), held).compareTo(after.head.reserved()) <= 0, "%s held: %s", held,
                 after.head);
     }
@@ -158,30 +160,50 @@ final class MoneyLaws {
         unless(total(after.run.chargedBefore(), after.head.charged()).compareTo(charged) == 0,
                 "counts %s and %s charged, the ledger says %s", after.run.chargedBefore(), after.head.charged(),
                 charged);
+        boolean all = charged.compareTo(after.head.cost()) == 0;
         for (Saved.Step step : after.steps.values()) {
-            unless(booked(t -> step.id().equals(t.stepId())).compareTo(step.cost()) <= 0,
-                    "charged more than it cost: %s",
-                    step);
+            int more = booked(t -> step.id().equals(t.stepId())).compareTo(step.cost());
+            unless(all ? more == 0 : more <= 0, "not charged what it cost: %s", step);
+            metered(step);
         }
+    }
+
+    /** Parts of a use that all have the price of their tokens are together not more than the price of all tokens. */
+    private void metered(Saved.Step step) {
+        List<Transfer> charges = after.ledger.stream()
+                .filter(t -> t.kind() == Kind.CHARGE && step.id().equals(t.stepId())).toList();
+        if (step.metered() != null && charges.stream().allMatch(charge -> price(charge) != null)) {
+            BigDecimal most = charges.stream().map(charge -> exact(price(charge), charge.use().tokens()))
+                    .reduce(BigDecimal.ZERO, BigDecimal::add);
+            BigDecimal sum = charges.stream().map(Transfer::amount).reduce(BigDecimal.ZERO, BigDecimal::add);
+            unless(sum.subtract(most).movePointRight(6).compareTo(BigDecimal.valueOf(charges.size())) <= 0,
+                    "charged %s, the tokens cost %s: %s", sum, most, charges);
+        }
+    }
+
+    /** By which a charge is made; null for the cost of a report. */
+    private @Nullable TokenPrices price(Transfer charge) {
+        Prices.ModelPrice price = charge.use().model() == null ? null : prices.models().get(charge.use().model());
+        return price == null || !Integer.valueOf(price.version()).equals(charge.use().priceVersion()) ? null
+                : price.usd();
+    }
+
+    private static BigDecimal exact(TokenPrices price, Tokens used) {
+        BigDecimal input = price.input();
+        BigDecimal write = price.cacheWrite() == null ? input : price.cacheWrite();
+        BigDecimal read = price.cacheRead() == null ? input : price.cacheRead();
+        return input.multiply(new BigDecimal(used.input())).add(read.multiply(new BigDecimal(used.cacheRead())))
+                .add(write.multiply(new BigDecimal(used.cacheWrite())))
+                .add(price.output().multiply(new BigDecimal(used.output()))).movePointLeft(6);
     }
 
     /** A cost by a model's price is the sum of its parts, in millionths of a credit. */
     private void priced(Transfer charge) {
-        Prices.ModelPrice price = charge.use().model() == null ? null : prices.models().get(charge.use().model());
-        if (price == null || !Integer.valueOf(price.version()).equals(charge.use().priceVersion())
-                || after.steps.get(charge.stepId()).metered() != null) {
+        TokenPrices price = price(charge);
+        if (price == null || after.steps.get(charge.stepId()).metered() != null) {
             return;
         }
-        Tokens used = charge.use().tokens();
-        BigDecimal input = price.usd().input();
-        BigDecimal write = price.usd().cacheWrite() == null ? input : price.usd().cacheWrite();
-        BigDecimal read = price.usd().cacheRead() == null ? input : price.usd().cacheRead();
-        long millionths =
-                input.multiply(new BigDecimal(used.input())).add(read.multiply(new BigDecimal(used.cacheRead())))
-                        .add(write.multiply(new BigDecimal(used.cacheWrite())))
-                        .add(price.usd().output().multiply(new BigDecimal(used.output())))
-                        .setScale(0, RoundingMode.HALF_UP).longValueExact();
-        BigDecimal cost = BigDecimal.valueOf(millionths, 6);
+        BigDecimal cost = exact(price, charge.use().tokens()).setScale(6, RoundingMode.HALF_UP);
         unless(charge.amount().compareTo(cost) <= 0, "charged %s, the tokens cost %s", charge, cost);
         unless(charge.amount().compareTo(cost) == 0
                 || after.head.cost().compareTo(booked(t -> t.kind() == Kind.CHARGE)) > 0,
@@ -197,18 +219,11 @@ final class MoneyLaws {
             case REFUND -> unless(transfer.key().equals(attempt + "settle"), "key: %s", transfer);
             case CHARGE -> {
                 Saved.Step step = after.steps.get(transfer.stepId());
-                Set<String> tries = new HashSet<>();
-                for (int i = 1; i <= step.attempt(); i++) {
-                    tries.add(step.id() + "/" + i);
-                    for (int epoch = 1; epoch <= step.leaseEpoch(); epoch++) {
-                        tries.add(step.id() + "/" + i + "/lost/" + epoch);
-                    }
-                }
-                boolean used = tries.stream().anyMatch(each -> transfer.key().startsWith(each + "/used/"));
-                unless((used || tries.contains(transfer.key())) && step.ofAttempt() == transfer.attempt(),
-                        "key: %s of %s",
-                        transfer,
-                        step);
+                String of = transfer.key().substring(step.id().toString().length());
+                unless(transfer.key().startsWith(step.id() + "/") && step.ofAttempt() == transfer.attempt()
+                        && IntStream.rangeClosed(1, step.attempt()).anyMatch(each -> of.equals("/" + each)
+                                || of.matches("/" + each + "/((lost|unfetched)/\\d+|used/\\d+/\\d+)")),
+                        "key: %s of %s", transfer, step);
             }
         }
     }

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
 
 /** A provider of models, which bills each request that it receives, and the details in which servers keep what they send. */
 final class Provider {
@@ -38,18 +39,26 @@ final class Provider {
         Saved.Step step = rows.steps.get(lease.stepId());
         Saved.Place place = rows.queue.get(lease.lane());
         Hold hold = place == null || step == null || step.leaseEpoch() != lease.epoch() ? null : place.item().hold();
-        if (hold != null && hold.requested() && !closed.contains(key)) {
+        if (hold != null && hold.requested() && !closed.contains(key)
+                && kept(lease.stepId(), lease.epoch()).isEmpty()) {
             WorstCase paid = new WorstCase(MODEL, most.maxInput(), Math.min(hold.maxOutput(), most.maxOutput()));
             bills.put(key, new Bill(paid, price.usd().atMost(paid.maxInput(), paid.maxOutput()).min(hold.amount())));
         }
     }
 
-    /** What a server has kept of its requests under a lease. */
+    /** What a server has kept of its requests under a lease, and of those before whose answers it can still fetch. */
     List<LostAnswer> kept(UUID step, int epoch) {
-        Bill bill = bills.get(new Lease(step, epoch));
-        return bill == null ? List.of()
-                : List.of(new LostAnswer(MODEL, "0".repeat(64), Instant.EPOCH,
-                        new Tokens(bill.most.maxInput(), 0, 0, bill.most.maxOutput(), 0), null));
+        boolean fetches = fetches(step);
+        return IntStream.rangeClosed(fetches ? 1 : epoch, epoch)
+                .mapToObj(each -> bills.get(new Lease(step, each))).filter(Objects::nonNull)
+                .map(bill -> new LostAnswer(MODEL, "0".repeat(64), Instant.EPOCH,
+                        new Tokens(bill.most.maxInput(), 0, 0, bill.most.maxOutput(), 0), fetches ? "id" : null))
+                .toList();
+    }
+
+    /** Whether the provider keeps the answers of a step, until an execution fetches them. */
+    private static boolean fetches(UUID step) {
+        return step.hashCode() % 3 == 0;
     }
 
     /** The same, and no request is sent under the lease any more. */

@@ -3,6 +3,7 @@ package io.keelson.core.sim;
 import static io.keelson.core.sim.Violation.unless;
 
 import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.Metered;
 import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
@@ -11,6 +12,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Reply;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.UUID;
 
@@ -72,7 +74,7 @@ final class ReplyDurability {
             case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
-            case Command.Meter c -> true;
+            case Command.Meter c -> !(reply instanceof Reply.Metered) || metered(rows, c);
             case Command.Hold c -> !done || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.Release c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.LeaseExpired c -> true;
@@ -100,6 +102,16 @@ final class ReplyDurability {
     private static boolean decided(Saved.Step step, boolean approved) {
         return step.spec().kind() == StepKind.CALL ? step.state() != StepState.WAITING_APPROVAL
                 : step.state() == (approved ? StepState.COMPLETED : StepState.FAILED);
+    }
+
+    /** A use that was taken counts for its lease, in full. */
+    private static boolean metered(RunRows rows, Command.Meter command) {
+        StepResult result = rows.resultOf(command.stepId(), command.epoch());
+        Metered open = rows.steps.get(command.stepId()).metered();
+        Metered all = result != null ? new Metered(result.epoch(), result.tokens(), result.cost()) : open;
+        BigDecimal cost = command.used().cost() == null ? BigDecimal.ZERO : command.used().cost();
+        return all != null && all.epoch() == command.epoch() && all.cost().compareTo(cost) >= 0
+                && command.used().tokens().beyond(all.tokens()).none();
     }
 
     /** A report that was taken is recorded under the very epoch that it was made for. */

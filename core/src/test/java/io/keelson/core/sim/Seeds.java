@@ -49,6 +49,7 @@ final class Seeds {
         try {
             for (long seed = next.getAndIncrement(); failure.get() == null
                     && (seed < end || coverage.commands() < steps); seed = next.getAndIncrement()) {
+                Thread.currentThread().setName("simulation of seed " + seed);
                 coverage.add(new Simulation(seed).run().coverage);
                 ran.incrementAndGet();
             }

@@ -276,9 +276,14 @@ final class Store {
             changes.timers().forEach((key, timer) -> timer.ifPresentOrElse(t -> draft(t.runId()).timers.put(key, t),
                     () -> armedIn(key).ifPresent(run -> draft(run).timers.remove(key))));
             for (StepResult result : changes.results()) {
-                Saved.Call earlier = draft(result.runId()).calls.putIfAbsent(
-                        new RunRows.ResultKey(result.stepId(), result.epoch()), new Saved.Call(result, decided));
-                Violation.unless(earlier == null, "two results of one lease: %s and %s", earlier, result);
+                draft(result.runId()).calls.merge(
+                        new RunRows.ResultKey(result.stepId(), result.epoch()), new Saved.Call(result, decided),
+                        (earlier, more) -> {
+                            Violation.unless(
+                                    result.outcome().equals("lost") && !earlier.result().outcome().equals("completed"),
+                                    "two results of one lease: %s and %s", earlier, result);
+                            return new Saved.Call(earlier.result().with(result), earlier.at());
+                        });
             }
             for (Artifact artifact : changes.artifacts()) {
                 UUID earlier = draft(artifact.runId()).artifacts.putIfAbsent(

@@ -78,14 +78,16 @@ public final class LedgerVerification {
              order by workspace_id, run_id, attempt_number limit 1""".replace("{attempts}", ATTEMPTS);
 
     /**
-     * Costs of steps are in their results, one for each try, and are charged once; of a step whose worker reports its use by
-     * heartbeats, the row has the sum of all leases. The uncollected part is known for a
-     * whole run only: if it is zero, each step's charges equal its cost, else they are at most that. A deleted run has
-     * no results.
+     * Costs of steps are in their results, one for each lease, and of a lease that has no result yet in the row of the step.
+     * Each try is charged once, beside the parts of its use that heartbeats or answers never fetched have charged. The
+     * uncollected part is known for a whole run only: if it is zero, each step's charges equal its cost, else they are at most
+     * that. A deleted run has no results.
      */
     private static final String WRONG_STEP = """
             with paid as (
-                select run_id, step_id, min(attempt_number) as attempt_number, count(*) as charges, sum(amount) as charged
+                select run_id, step_id, min(attempt_number) as attempt_number, sum(amount) as charged,
+                    count(*) filter (where idempotency_key !~ '/(used|unfetched)/') as charges,
+                    bool_or(idempotency_key ~ '/(used|unfetched)/') as in_parts
                   from billing_ledger
                  where transaction_type = 'charge' and (?::uuid is null or workspace_id = ?)
                  group by run_id, step_id),
@@ -95,18 +97,21 @@ public final class LedgerVerification {
                         where a.run_id = r.id and a.attempt_number < r.attempt_number), 0) as uncollected
                   from orchestration_runs r where ?::uuid is null or r.workspace_id = ?),
             cost as (
-                select run_id, step_id, count(*) as tries, max(metered) as metered, coalesce(max(metered), sum(cost)) as cost
-                  from (select run_id, step_id, cost, null::numeric as metered from work_results where cost > 0
-                    union all select run_id, id, cost, cost from orchestration_steps where metered is not null) used
+                select run_id, step_id, count(*) as tries, sum(cost) as cost
+                  from (select run_id, step_id, cost from work_results where cost > 0
+                    union all
+                    select run_id, id, (metered ->> 'cost')::numeric from task_steps s
+                     where metered is not null and not exists (
+                        select from work_results w where w.step_id = s.id and w.epoch = (s.metered ->> 'epoch')::int)) used
                  group by run_id, step_id),
             compared as (
                 select r.workspace_id, r.run_id, step_id, coalesce(paid.attempt_number, r.attempt_number) as attempt_number,
                     coalesce(cost, 0) as cost, coalesce(tries, 0) as tries, coalesce(charged, 0) as charged,
-                    coalesce(charges, 0) as charges, r.uncollected, metered is not null as metered
+                    coalesce(charges, 0) as charges, r.uncollected, coalesce(in_parts, false) as in_parts
                   from paid full join cost using (run_id, step_id) join of_runs r using (run_id))
             select * from compared
-             where charged > cost or charges > tries and not metered
-                or uncollected = 0 and (charged < cost or charges < tries and not metered)
+             where charged > cost or charges > tries
+                or uncollected = 0 and (charged < cost or charges < tries and not in_parts)
              order by workspace_id, run_id, step_id limit 1""";
 
     private static final String WRONG_BALANCE = """

@@ -142,7 +142,9 @@ final class ChangesWriter {
     private List<Part<?>> tries() {
         return List.of(StepsTable.INSERT.of(those(newSteps, step -> !StepsTable.plain(step))),
                 StepsTable.UPDATE.of(those(steps, step -> !StepsTable.plain(step))),
-                ResultsTable.INSERT.of(those(changes.results(), result -> !ResultsTable.inStep(result))));
+                ResultsTable.INSERT.of(those(changes.results(),
+                        result -> !ResultsTable.inStep(result) && !ResultsTable.adds(result))),
+                ResultsTable.ADD.of(those(changes.results(), ResultsTable::adds)));
     }
 
     /** Rows that change when tasks and runs begin or end. */

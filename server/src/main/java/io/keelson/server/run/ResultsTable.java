@@ -15,6 +15,7 @@ import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
 import io.keelson.server.run.sql.BinaryParameter;
+import io.keelson.server.run.sql.Column;
 import io.keelson.server.run.sql.RowSetStatement;
 import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
@@ -33,11 +34,7 @@ import java.util.UUID;
  * can; the others are rows of {@code step_results}. Both refuse a second one of a lease.
  */
 final class ResultsTable {
-    static final RowSetStatement<StepResult> INSERT = new RowSetStatement<>("keelson_result_new", """
-            insert into step_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
-                error_code, error_class, error_message, system, model, tokens, usage, cost, holder, recorded_at)
-            select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code,
-                error_class, error_message, system, model, tokens, usage, cost, holder, {now} from {rows}""",
+    private static final List<Column<StepResult>> COLUMNS = List.of(
             uuid("step_id", StepResult::stepId), integer("epoch", StepResult::epoch),
             uuid("run_id", StepResult::runId), word("outcome", StepResult::outcome),
             integer("attempt", StepResult::attempt), time("started_at", StepResult::startedAt),
@@ -49,6 +46,25 @@ final class ResultsTable {
             bigint("tokens", result -> result.tokens().total()),
             json("usage", result -> UsageText.of(result.tokens())), money("cost", StepResult::cost),
             text("holder", StepResult::holder));
+
+    private static final String NEW = """
+            insert into step_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
+                error_code, error_class, error_message, system, model, tokens, usage, cost, holder, recorded_at)
+            select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code,
+                error_class, error_message, system, model, tokens, usage, cost, holder, {now} from {rows}""";
+
+    static final RowSetStatement<StepResult> INSERT = new RowSetStatement<>("keelson_result_new", NEW, COLUMNS);
+
+    /** Results of leases without a report: their usage is added to that of a result which the lease has. */
+    static final RowSetStatement<StepResult> ADD = new RowSetStatement<>("keelson_result_new", NEW + """
+
+            on conflict (step_id, epoch) do update set tokens = step_results.tokens + excluded.tokens,
+                cost = step_results.cost + excluded.cost, model = coalesce(step_results.model, excluded.model),
+                usage = (select jsonb_object_agg(part, total)
+                    from (select part, sum(number::bigint) as total
+                            from (select * from jsonb_each_text(step_results.usage)
+                                union all select * from jsonb_each_text(excluded.usage)) each (part, number)
+                           group by part) parts)""", COLUMNS);
 
     /**
      * Calls per second. A recent result belongs to a step that is open or ended recently; steps of earlier attempts
@@ -85,6 +101,11 @@ final class ResultsTable {
     static boolean inStep(StepResult result) {
         return result.sole() && result.outcome().equals("completed")
                 && (result.tokens().none() || result.cost().signum() > 0);
+    }
+
+    /** Whether its lease may have a result already. */
+    static boolean adds(StepResult result) {
+        return result.outcome().equals("lost");
     }
 
     /** The recent calls, of runs that use them. */

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Books that are right, and every way in which they can be wrong: planted with triggers switched off. */
 class LedgerVerificationTest {
@@ -120,6 +121,8 @@ class LedgerVerificationTest {
                     + " | 1 | charges | 1 | 2",
             "update task_steps set cost = 0.25 where tokens = 7; update step_results set cost = 0.25 where cost = 0"
                     + " | 2 | charges | 2 | 1",
+            "update billing_ledger set idempotency_key = 's/1/used/1/7' where idempotency_key = 'c2';"
+                    + " update step_results set cost = 1.4 where cost = 1.5 | 1 | charged | 5.4 | 5.5",
             "update orchestration_runs set credits_uncollected = 1; update task_steps set cost = 0.4 where cost = 0.5"
                     + " | 2 | charged | 0.4 | 0.5"})
     void aStepWithOtherChargesThanItsCostIsNamed(String planted, int step, String figure, BigDecimal expected,
@@ -134,6 +137,28 @@ class LedgerVerificationTest {
         assertThat(found.expected()).isEqualByComparingTo(expected);
         assertThat(found.actual()).isEqualByComparingTo(actual);
         assertThat(books.money.audit().verify(books.workspace()).discrepancy()).isNull();
+    }
+
+    /** The use of a lease is charged in parts; its cost is in its result, or without one in the step's row. */
+    @ParameterizedTest
+    @ValueSource(strings = {
+            "update billing_ledger set amount = 1, idempotency_key = 's/1/used/1/7' where idempotency_key = 'c2'",
+            "delete from step_results where cost = 1.5; delete from billing_ledger where idempotency_key = 'c2';"
+                    + " update task_steps set metered = '{\"epoch\": 3, \"cost\": 1.5}'"})
+    void partsOfAUseAreNoDiscrepancy(String planted) {
+        plant(planted);
+        transfer("charge", "reserved", "spent", planted.startsWith("delete") ? "1" : "0.3", 2, "s/1/used/2/8");
+        transfer("charge", "reserved", "spent", planted.startsWith("delete") ? "0.5" : "0.2", 2, "s/1/unfetched/2");
+        if (planted.startsWith("delete")) {
+            plant("update billing_ledger set step_id = '" + two + "' where idempotency_key like 's/1/%'");
+        }
+
+        assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
+
+        plant(planted.startsWith("delete") ? "update task_steps set metered = '{\"epoch\": 3, \"cost\": 1.4}'"
+                : "update step_results set cost = 1.4 where cost = 1.5");
+        assertThat(Objects.requireNonNull(books.money.audit().verify(workspace).discrepancy()).kind())
+                .isEqualTo(Kind.STEP_DIFFERS);
     }
 
     @Test
