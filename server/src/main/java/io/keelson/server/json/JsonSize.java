@@ -19,8 +19,18 @@ public final class JsonSize {
     }
 
     private static boolean isDeeper(JsonNode value, int depth) {
-        return value.isContainer()
-                && (depth == 0 || value.valueStream().anyMatch(each -> isDeeper(each, depth - 1)));
+        if (value.isEmpty()) {
+            return depth == 0 && value.isContainer();
+        }
+        if (depth == 0) {
+            return true;
+        }
+        for (JsonNode each : value) {
+            if (each.isContainer() && isDeeper(each, depth - 1)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Chars of the compact text, escapes not counted; stops early with some number above {@code limit}. */
@@ -30,6 +40,9 @@ public final class JsonSize {
         }
         if (!node.isContainer()) {
             return node.isNumber() ? node.numberValue().toString().length() : 5;
+        }
+        if (node.isEmpty()) {
+            return 2;
         }
         long chars = 2;
         if (node.isObject()) {

@@ -38,7 +38,8 @@ public final class OutsideJson {
     /** Copies of the bytes of a stream while they are put together. */
     private static final int COPIES = 3;
 
-    private static final int OBJECT_BYTES = 80;
+    /** The object, its map and the views of the map, which its first readers create. */
+    private static final int OBJECT_BYTES = 112;
     private static final int MEMBERS_BYTES = 80;
     private static final int MEMBER_BYTES = 72;
     private static final int ARRAY_BYTES = 96;

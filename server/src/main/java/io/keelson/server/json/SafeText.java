@@ -4,8 +4,10 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.DecimalNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.node.StringNode;
 
 /**
  * Makes text storable: PostgreSQL's jsonb refuses NUL and lone surrogates, so each is replaced by U+FFFD. A number that it
@@ -55,8 +57,36 @@ public final class SafeText {
         return new String(chars);
     }
 
-    /** Every string and field name of the tree cleaned. */
+    /** The tree with every string and field name cleaned; the same object for a tree that has nothing to clean. */
     public static JsonNode clean(JsonNode node) {
+        return isClean(node) ? node : cleaned(node);
+    }
+
+    private static boolean isClean(JsonNode node) {
+        return switch (node) {
+            case StringNode text -> firstBad(text.stringValue(), 0) < 0;
+            case DecimalNode number -> digits(number.decimalValue()) <= MAX_DIGITS;
+            case ArrayNode array -> {
+                for (JsonNode each : array) {
+                    if (!isClean(each)) {
+                        yield false;
+                    }
+                }
+                yield true;
+            }
+            case ObjectNode object when !object.isEmpty() -> {
+                for (var each : object.properties()) {
+                    if (firstBad(each.getKey(), 0) >= 0 || !isClean(each.getValue())) {
+                        yield false;
+                    }
+                }
+                yield true;
+            }
+            default -> true;
+        };
+    }
+
+    private static JsonNode cleaned(JsonNode node) {
         if (node.isString()) {
             String text = node.stringValue();
             String clean = clean(text);
@@ -67,12 +97,12 @@ public final class SafeText {
         }
         if (node.isArray()) {
             ArrayNode array = JsonNodeFactory.instance.arrayNode(node.size());
-            node.forEach(each -> array.add(clean(each)));
+            node.forEach(each -> array.add(cleaned(each)));
             return array;
         }
         if (node.isObject()) {
             ObjectNode object = JsonNodeFactory.instance.objectNode();
-            node.properties().forEach(each -> object.set(clean(each.getKey()), clean(each.getValue())));
+            node.properties().forEach(each -> object.set(clean(each.getKey()), cleaned(each.getValue())));
             return object;
         }
         return node;

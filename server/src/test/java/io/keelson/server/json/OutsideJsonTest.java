@@ -42,14 +42,14 @@ class OutsideJsonTest {
         assertThatThrownBy(() -> OutsideJson.readStrict(twice)).isInstanceOf(JacksonException.class);
     }
 
-    /** A tree of empty objects takes some 30 times the memory of its text. */
+    /** A tree of empty objects takes some 40 times the memory of its text. */
     @Test
     void treeTakesItsMemoryBeforeItIsMade() throws IOException {
-        byte[] objects = bytes("[" + "{},".repeat(10_000) + "{}]");
+        byte[] objects = bytes("[" + "{},".repeat(8_000) + "{}]");
         DocumentMemory memory = new DocumentMemory(2 * MIB);
         try (DocumentMemory.Share share = memory.share(ONE, Duration.ZERO)) {
             JsonNode tree = share.within(() -> OutsideJson.read(objects));
-            assertThat(tree).hasSize(10_001);
+            assertThat(tree).hasSize(8_001);
             assertThatThrownBy(() -> share.within(() -> OutsideJson.read(objects)))
                     .isInstanceOf(DocumentMemory.FullException.class);
             share.giveBackAll();
@@ -66,8 +66,8 @@ class OutsideJsonTest {
     void grownTreeTakesTheDifference() {
         DocumentMemory memory = new DocumentMemory(MIB);
         try (DocumentMemory.Share share = memory.share(ONE, Duration.ZERO)) {
-            JsonNode small = OutsideJson.read(bytes("[" + "{},".repeat(3_000) + "{}]"));
-            JsonNode large = OutsideJson.read(bytes("[" + "{},".repeat(5_000) + "{}]"));
+            JsonNode small = OutsideJson.read(bytes("[" + "{},".repeat(2_000) + "{}]"));
+            JsonNode large = OutsideJson.read(bytes("[" + "{},".repeat(4_000) + "{}]"));
             long kept = share.within(() -> OutsideJson.reserveGrown(small, 0));
             long grown = share.within(() -> OutsideJson.reserveGrown(large, kept));
             assertThat(grown).isBetween(kept + 100_000, 500_000L);

@@ -23,6 +23,13 @@ class SafeTextTest {
         assertThat(SafeText.clean(tree).toString()).isEqualTo("{\"a\uFFFD\":[\"\uFFFD\",1,{\"b\":null}]}");
     }
 
+    /** Answers from outside fill the memory that was reserved for one tree of them. */
+    @Test
+    void aTreeWithNothingToCleanIsNotCopied() {
+        JsonNode tree = Json.read("{\"a\": [\"b\", 1.5, {}, [], {\"c\": null}]}");
+        assertThat(SafeText.clean(tree)).isSameAs(tree);
+    }
+
     @Test
     void numbersOutOfRangeAreKeptAsText() {
         JsonNode tree = Json.read("[1e400000, -1e-400000, 1.5, 1e400]");
