@@ -19,6 +19,7 @@ public final class Inbox {
     public Page<InboxItem> list(InboxQuery query) {
         RequestPath route = RequestPath.of("/inbox").with("kind", query.kind()).with("run_id", query.runId())
                 .with("assignee", query.assignee()).with("overdue", query.overdue() ? "true" : null)
+                .with("each", query.each() ? "true" : null)
                 .with("cursor", query.cursor()).with("limit", query.limit());
         return Page.of(api.get(route.toString()), InboxItem.class);
     }

@@ -10,44 +10,51 @@ import org.jspecify.annotations.Nullable;
  * @param assignee only items of this principal; {@code @me} is the caller, {@code @none} selects unassigned items,
  *     null all
  * @param overdue only what is past its due time
+ * @param each each ticket; otherwise tickets of a run about the same failure are one item, the first of them
  * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
  * @param limit at most so many; null for the server's default
  */
 public record InboxQuery(@Nullable String kind, @Nullable String runId, @Nullable String assignee, boolean overdue,
+        boolean each,
         @Nullable String cursor, @Nullable Integer limit) {
 
     /** No filter. */
     public static InboxQuery all() {
-        return new InboxQuery(null, null, null, false, null, null);
+        return new InboxQuery(null, null, null, false, false, null, null);
     }
 
     /** Only this kind, such as {@code plan_approval}; null for all. */
     public InboxQuery kind(@Nullable String value) {
-        return new InboxQuery(value, runId, assignee, overdue, cursor, limit);
+        return new InboxQuery(value, runId, assignee, overdue, each, cursor, limit);
     }
 
     /** Only those of this run; null for all. */
     public InboxQuery run(@Nullable String value) {
-        return new InboxQuery(kind, value, assignee, overdue, cursor, limit);
+        return new InboxQuery(kind, value, assignee, overdue, each, cursor, limit);
     }
 
     /** Only those of this principal, {@code @me} or {@code @none}; null for all. */
     public InboxQuery assignee(@Nullable String value) {
-        return new InboxQuery(kind, runId, value, overdue, cursor, limit);
+        return new InboxQuery(kind, runId, value, overdue, each, cursor, limit);
     }
 
     /** Only those whose due time has passed, if true. */
     public InboxQuery overdue(boolean value) {
-        return new InboxQuery(kind, runId, assignee, value, cursor, limit);
+        return new InboxQuery(kind, runId, assignee, value, each, cursor, limit);
+    }
+
+    /** Each ticket, if true. */
+    public InboxQuery each(boolean value) {
+        return new InboxQuery(kind, runId, assignee, overdue, value, cursor, limit);
     }
 
     /** Begins at a {@link Page#nextCursor()}; null for the first page. */
     public InboxQuery from(@Nullable String value) {
-        return new InboxQuery(kind, runId, assignee, overdue, value, limit);
+        return new InboxQuery(kind, runId, assignee, overdue, each, value, limit);
     }
 
     /** Maximum rows of a page. */
     public InboxQuery limit(int value) {
-        return new InboxQuery(kind, runId, assignee, overdue, cursor, value);
+        return new InboxQuery(kind, runId, assignee, overdue, each, cursor, value);
     }
 }

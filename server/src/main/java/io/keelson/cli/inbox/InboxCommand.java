@@ -53,6 +53,10 @@ public final class InboxCommand extends CliCommand {
     @Option(names = "--overdue", description = "Only items past their due time.")
     boolean overdue;
 
+    @Option(names = "--each",
+            description = "Each ticket; otherwise tickets of a run about the same failure are one line.")
+    boolean each;
+
     @Option(names = "--limit", paramLabel = "N", defaultValue = "50",
             description = "At most N; ${DEFAULT-VALUE} when not given.")
     int limit = 50;
@@ -66,7 +70,7 @@ public final class InboxCommand extends CliCommand {
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
         try (ServerConnection server = link(review)) {
-            InboxQuery query = InboxQuery.all().kind(kind).assignee(mine ? "@me" : assignee).overdue(overdue)
+            InboxQuery query = InboxQuery.all().kind(kind).assignee(mine ? "@me" : assignee).overdue(overdue).each(each)
                     .run(run == null ? null : RunDocuments.id(server.keelson(), run)).limit(limit);
             Page<InboxItem> page = server.keelson().inbox().list(query);
             if (json) {

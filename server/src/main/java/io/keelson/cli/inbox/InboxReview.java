@@ -2,6 +2,7 @@ package io.keelson.cli.inbox;
 
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.Decided;
+import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Subject;
 import io.keelson.cli.view.TerminalText;
@@ -92,6 +93,11 @@ final class InboxReview {
         }
         lines.add("  accept: " + item.onAccept());
         lines.add("  reject: " + item.onReject());
+        if (item.data() != null && item.data().path("alike").asInt(1) > 1) {
+            lines.add("  all " + item.data().path("alike").asInt() + ": " + ProgramName.current() + " resolve "
+                    + item.links().subject().substring(item.links().subject().lastIndexOf('/') + 1)
+                    + " resume|skip --alike");
+        }
         return lines;
     }
 

@@ -138,7 +138,7 @@ class InboxApiTest {
         claimed.forEach(step -> api.post("/api/v1/dispatch/fail", """
                 {"worker_id": "crm", "items": [{"step_id": "%s", "lease_epoch": 1, "error_code": "CRM_DOWN",
                  "error_class": "infrastructure", "message": "down"}]}""".formatted(step.get("step_id").asString())));
-        assertThat(items("?run_id=" + run)).hasSize(3);
+        assertThat(items("?each=true&run_id=" + run)).hasSize(3);
         open.add(run);
         return run;
     }
@@ -153,6 +153,11 @@ class InboxApiTest {
     @Test
     void questionsAboutOneFailureAreAnsweredTogether() {
         String run = threeQuestions();
+        JsonNode listed = items("?run_id=" + run).getFirst();
+        assertThat(items("?run_id=" + run)).as("one line for one cause").hasSize(1);
+        assertThat(listed.get("question").asString()).startsWith("3 steps or tasks failed alike, the first: step");
+        assertThat(items("?each=true&run_id=" + run)).hasSize(3);
+        assertThat(api.get(INBOX + "/stats").json().at("/by_kind/escalation").asInt()).isEqualTo(1);
         JsonNode item = api.get(INBOX + "/" + items("?run_id=" + run).getFirst().get("id").asString()).json();
         assertThat(item.at("/data/alike").asInt()).isEqualTo(3);
         JsonNode all = item.get("actions").valueStream().filter(each -> each.get("name").asString().equals("skip_all"))

@@ -53,7 +53,7 @@ public final class InboxActions {
         String assignee = query.text("assignee");
         boolean overdue = query.flag("overdue");
         Filter filter = new Filter(kind, run, UNASSIGNED.equals(assignee) ? null : named(request, assignee),
-                UNASSIGNED.equals(assignee), overdue);
+                UNASSIGNED.equals(assignee), overdue, query.flag("each"));
         return ApiResponse.ok(items.page(request.workspace(), filter, query.text("cursor"), query.limit()));
     }
 

@@ -89,7 +89,16 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     public ObjectNode page(UUID workspace, Filter filter, @Nullable String cursor, int limit) {
         ListCursor list = new ListCursor("inbox");
         Page<ObjectNode> found = rows(workspace, filter, list.read(cursor, InboxItems::place), limit);
-        return Lists.page(found, list, item -> text(Place.of(item)), InboxItems::shown);
+        return Lists.page(found, list, item -> text(Place.of(item)),
+                filter.each() ? InboxItems::shown : InboxItems::firstOfItsCause);
+    }
+
+    private static ObjectNode firstOfItsCause(ObjectNode row) {
+        ObjectNode item = shown(row);
+        int alike = item.at("/data/alike").asInt(1);
+        return alike == 1 ? item
+                : item.put("question",
+                        alike + " steps or tasks failed alike, the first: " + item.get("question").stringValue());
     }
 
     private static String text(Place place) {

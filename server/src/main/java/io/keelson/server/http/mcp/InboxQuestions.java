@@ -47,7 +47,7 @@ public record InboxQuestions(InboxItems items, InboxDecisions decisions) {
         if (!OfferedRunDocuments.waits(run)) {
             return List.of();
         }
-        Filter ofRun = new Filter(null, UUID.fromString(run.get("id").stringValue()), null, false, false);
+        Filter ofRun = new Filter(null, UUID.fromString(run.get("id").stringValue()), null, false, false, true);
         return items.page(incoming.workspace(), ofRun, null, MAX).get("items").valueStream()
                 .filter(item -> KINDS.contains(item.path("kind").asString(""))).toList();
     }

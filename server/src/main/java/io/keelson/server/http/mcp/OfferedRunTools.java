@@ -160,7 +160,7 @@ public record OfferedRunTools(RunStarts starts, RecipeMissions missions, Offered
     private Outcome inbox(Incoming call, ObjectNode given) {
         UUID run = given.has("run_id") ? run(given) : null;
         return document(items.page(call.workspace(),
-                new Filter(given.path("kind").asString(null), run, null, false, false),
+                new Filter(given.path("kind").asString(null), run, null, false, false, false),
                 given.path("cursor").asString(null), INBOX_PAGE));
     }
 

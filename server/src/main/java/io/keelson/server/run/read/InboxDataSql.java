@@ -97,6 +97,11 @@ final class InboxDataSql {
                 || case when t.output_ref is null then '{}' else jsonb_build_object('output_ref', t.output_ref) end"""
             .formatted(CHECKS.formatted("t"));
 
+    /** The cause of a failure's ticket, the same for tickets alike: run, code, system and tool. */
+    static final String CAUSE = """
+            jsonb_build_array(e.run_id, e.error_code, e.system,
+                (select y.tool from task_steps y where y.id = e.step_id))::text""";
+
     private static final String FAILURE =
             """
             jsonb_build_object('reason', e.reason, 'error_code', e.error_code, 'message', e.message,
@@ -105,10 +110,9 @@ final class InboxDataSql {
                 case when s.id is null then t.attempt_number else s.attempt end, 'input', (
                     select %s from (select coalesce(s.resolved_input, (select w.input from work_results w
                         where w.step_id = s.id order by w.epoch desc limit 1), s.input) as input) given), 'alike', (
-                    select count(*) from escalation_tickets x left join task_steps y on y.id = x.step_id
-                     where x.run_id = e.run_id and x.resolution is null and x.kind = 'failure'
-                       and (x.error_code, x.system, y.tool) is not distinct from (e.error_code, e.system, s.tool)), %s)"""
-                    .formatted(BOUNDED.formatted("given.input"), SPENT);
+                    select count(*) from escalation_tickets x
+                     where x.run_id = e.run_id and x.resolution is null and x.kind = 'failure' and %s = %s), %s)"""
+                    .formatted(BOUNDED.formatted("given.input"), CAUSE.replace("e.", "x."), CAUSE, SPENT);
 
     /** The proposed plan as the planner gave it, and facts about the old one. */
     private static final String NEW_PLAN = """

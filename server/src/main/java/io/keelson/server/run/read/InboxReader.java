@@ -28,10 +28,11 @@ public final class InboxReader {
      * @param assignee null for all
      * @param unassigned only items without an assignee
      * @param overdue only items past their due time
+     * @param each each ticket; otherwise tickets of a run about the same failure are the first of them
      */
     public record Filter(@Nullable String kind, @Nullable UUID runId, @Nullable String assignee, boolean unassigned,
-            boolean overdue) {
-        public static final Filter ALL = new Filter(null, null, null, false, false);
+            boolean overdue, boolean each) {
+        public static final Filter ALL = new Filter(null, null, null, false, false, false);
     }
 
     /** The position of an item in the order: due first, then oldest. Times in microseconds since 1970. */
@@ -68,7 +69,7 @@ public final class InboxReader {
 
     /** The item with that id. */
     public Optional<ObjectNode> item(Connection c, UUID workspaceId, String kind, UUID subject) throws SQLException {
-        return page(c, workspaceId, new Filter(kind, null, null, false, false), null, subject, 1).items().stream()
+        return page(c, workspaceId, new Filter(kind, null, null, false, false, true), null, subject, 1).items().stream()
                 .findFirst();
     }
 
@@ -85,12 +86,13 @@ public final class InboxReader {
             statement.setBoolean(p++, !filter.unassigned());
             statement.setBoolean(p++, !filter.overdue());
             clock.bind(statement, p++);
+            statement.setObject(p++, subject);
+            statement.setObject(p++, subject);
+            statement.setBoolean(p++, filter.each());
             statement.setObject(p++, after == null ? null : after.subject());
             statement.setObject(p++, after == null ? null : after.due());
             statement.setObject(p++, after == null ? null : after.since());
             statement.setObject(p++, after == null ? null : after.subject());
-            statement.setObject(p++, subject);
-            statement.setObject(p++, subject);
             statement.setInt(p++, limit + 1);
             clock.bind(statement, p);
             return Rows.page(statement, limit, JsonRows::object);

@@ -15,16 +15,20 @@ final class InboxSql {
 
     private static final String ORDER = MICROS.formatted("due_at") + ", " + MICROS.formatted("since") + ", subject";
 
-    /** {@code kind, subject, run_id, since, due_at, assignee}; an item's own due time overrides the run's rule. */
+    /**
+     * {@code kind, subject, run_id, since, due_at, assignee, cause}; an item's own due time overrides the run's rule. Tickets of a
+     * run about the same failure have the same cause.
+     */
     private static final String WAITING = """
             waiting as materialized (
-                select i.kind, i.subject, i.run_id, i.since, a.assignee,
+                select i.kind, i.subject, i.run_id, i.since, a.assignee, coalesce(i.cause, i.subject::text) as cause,
                     case when a.due_at is not null then a.due_at else i.due_at end as due_at
                   from (
                     select q.kind, w.subject, w.run_id, q.since, greatest(q.since, case q.kind
                             when 'result_acceptance' then r.state_since end) + case
                             when r.policy #>> '{humans,timeout}' is null then interval '1 day'
-                            else (r.policy #>> '{humans,timeout}')::interval end as due_at
+                            else (r.policy #>> '{humans,timeout}')::interval end as due_at,
+                            case when e.kind = 'failure' then {cause} end as cause
                       from timers w
                       join orchestration_runs r on r.id = w.run_id
                       left join orchestration_steps s on s.id = w.subject
@@ -45,36 +49,39 @@ final class InboxSql {
                                          and (done.attempt = r.attempt_number) is true), r.state_since) end as since) q
                      where w.workspace_id = ? and w.kind = 'human' and q.kind is not null
                     union all
-                    select 'budget', r.id, r.id, r.state_since, null
+                    select 'budget', r.id, r.id, r.state_since, null, null
                       from orchestration_runs r
                      where r.workspace_id = ? and r.state_type = 'paused' and r.state = 'budget_exceeded'
                     union all
-                    select 'proposal', p.id, p.run_id, p.created_at, p.expires_at
+                    select 'proposal', p.id, p.run_id, p.created_at, p.expires_at, null
                       from proposals p
                      where p.workspace_id = ? and p.state = 'pending'
                        and (select r.deleted_at from orchestration_runs r where r.id = p.run_id) is null
                        and (p.expires_at is null or p.expires_at > {now})
                     union all
-                    select 'elicitation', w.step_id, w.run_id, w.since, null
+                    select 'elicitation', w.step_id, w.run_id, w.since, null, null
                       from call_waits w
                      where w.workspace_id = ? and w.state = 'asked'
                        and exists (select from orchestration_steps s where s.id = w.step_id and s.state = 'running')
                     union all
-                    select 'tool_change', m.change, null, m.changed_at, null
+                    select 'tool_change', m.change, null, m.changed_at, null, null
                       from mcp_tools m
                      where m.workspace_id = ? and m.change is not null) i
                   left join inbox_assignments a on a.subject = i.subject and a.since = i.since)""".replace("{now}",
-            DbClock.SQL);
+            DbClock.SQL).replace("{cause}", InboxDataSql.CAUSE);
 
     /** Due first, then oldest; a page with all facts. */
     static final String PAGE = "with " + WAITING + """
-            , page as materialized (
-                select * from waiting
+            , chosen as (
+                select *, row_number() over (partition by cause order by {order}) as of_cause from waiting
                  where (?::text is null or kind = ?) and (?::uuid is null or run_id = ?)
                    and (?::text is null or assignee = ?) and (? or assignee is null)
                    and (? or due_at < {now})
+                   and (?::uuid is null or subject = ?)),
+            page as materialized (
+                select * from chosen
+                 where (? or of_cause = 1)
                    and (?::uuid is null or ({order}) > (?::bigint, ?::bigint, ?::uuid))
-                   and (?::uuid is null or subject = ?)
                  order by {order}
                  limit ?)
             select p.kind, p.subject, p.run_id, r.title as run_name, r.state as run_state, p.since as created_at, p.due_at,
@@ -113,8 +120,9 @@ final class InboxSql {
 
     static final String STATS = "with " + WAITING + """
 
-            select kind, count(*)::int as count, (count(*) filter (where due_at < {now}))::int as overdue,
-                (count(*) filter (where assignee is null))::int as unassigned, min(since) as oldest_at,
+            select kind, count(distinct cause)::int as count,
+                (count(distinct cause) filter (where due_at < {now}))::int as overdue,
+                (count(distinct cause) filter (where assignee is null))::int as unassigned, min(since) as oldest_at,
                 min(due_at) as next_due_at
               from waiting
              group by kind""".replace("{now}", DbClock.SQL);
