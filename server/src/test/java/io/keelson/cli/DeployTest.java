@@ -161,6 +161,20 @@ class DeployTest {
     }
 
     @Test
+    void podsHaveNoTokenALimitOfProcessorsAndARuleForWhatTheyCall() throws IOException {
+        List<JsonNode> manifests = documents("deploy/kubernetes/keelson.yaml");
+        JsonNode pod = manifests.stream().filter(each -> each.path("kind").asString("").equals("Deployment")
+                || each.path("kind").asString("").equals("StatefulSet")).findFirst().orElseThrow()
+                .at("/spec/template/spec");
+        assertThat(pod.path("automountServiceAccountToken").asBoolean(true)).isFalse();
+        assertThat(pod.path("containers").valueStream().toList()).isNotEmpty()
+                .allMatch(each -> each.at("/resources/limits").has("cpu"));
+        assertThat(manifests.stream().filter(each -> each.path("kind").asString("").equals("NetworkPolicy")).toList())
+                .isNotEmpty().allSatisfy(each -> assertThat(each.at("/spec/policyTypes").valueStream()
+                        .map(JsonNode::asString)).contains("Egress"));
+    }
+
+    @Test
     void composeMountsFilesThatExist() throws IOException {
         JsonNode services = documents("deploy/compose/docker-compose.yaml").getFirst().get("services");
         assertThat(services.propertyNames()).containsExactlyInAnyOrder("postgres", "keelson", "prometheus", "grafana");

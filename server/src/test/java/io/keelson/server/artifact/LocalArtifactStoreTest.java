@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -29,6 +30,17 @@ class LocalArtifactStoreTest extends ArtifactStoreContract {
     void keysContainTheOwner() throws IOException {
         assertThat(store().put(OWNER, "a.txt", "text/plain", bytes("abc")).storageKey())
                 .startsWith(OWNER.workspaceId() + "/" + OWNER.runId()).contains("/2-7/");
+    }
+
+    @Test
+    void foldersAreTheOwnersAlone() throws IOException {
+        store().put(OWNER, "a.txt", "text/plain", bytes("abc"));
+        try (Stream<Path> all = Files.walk(folder.resolve("artifacts"))) {
+            for (Path each : all.filter(Files::isDirectory).toList()) {
+                assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(each))).as(each.toString())
+                        .isEqualTo("rwx------");
+            }
+        }
     }
 
     @Test

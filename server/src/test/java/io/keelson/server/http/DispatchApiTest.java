@@ -557,6 +557,15 @@ class DispatchApiTest {
                         amount -> assertThat(amount.abs()).isEqualByComparingTo("0.01"));
     }
 
+    @Test
+    void aFanOutOverNothingNamesItsExpressionAndWhatItYields() {
+        String run = api
+                .create("""
+                {"name": "m", "start": true, "plan": {"tasks": [{"id": "m", "for_each": "${ {}.rows }", "steps": [{"tool": "noop"}]}]}}""");
+        assertThat(api.awaitState(run, "failed").get("error_message").stringValue())
+                .contains("for_each must yield a list; ${ {}.rows } yields null");
+    }
+
     /** A worker that sends heartbeats has the time of the task: an hour, or as the mission says. */
     @ParameterizedTest
     @CsvSource({"'', '', 3600", "'\"timeouts\": {\"task_seconds\": 7200}', '', 7200",

@@ -13,6 +13,8 @@ import io.keelson.server.run.queue.CallWaits.Wait;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** Questions of MCP servers, which people answer in the inbox. */
@@ -60,6 +62,20 @@ abstract class McpQuestionCases extends McpCases {
         assertThat(api.post(accept, "{\"content\": {}}").status()).isEqualTo(404);
         other.released.release();
         api.awaitState(run, "completed");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Whom?, name, false", "Enter the password, name, true", "Whom?, apiKey, true", "Whom?, access_token, true"})
+    void formThatAsksForASecretHasAWarning(String message, String field, boolean warned) {
+        String run = mcp.run("mcp.other.ask", "{}");
+        awaitDeferral(run);
+        api.sql("""
+                update call_waits set questions = '{"who": {"method": "elicitation/create", "params": {"mode": "form",
+                  "message": "%s", "requestedSchema": {"type": "object", "properties": {"%s": {}}}}}}'
+                 where run_id = '%s'""".formatted(message, field, run));
+        JsonNode item = mcp.item(run);
+        assertThat(item.path("body").asString("").startsWith("Warning: this form asks for")).isEqualTo(warned);
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
     }
 
     @Test

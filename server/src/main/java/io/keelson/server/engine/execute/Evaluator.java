@@ -11,6 +11,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.json.ChildInput;
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.log.LogContext;
 import io.keelson.server.run.read.ScopeReader;
@@ -121,7 +122,7 @@ public final class Evaluator {
         }
         JsonNode items = scopes.resolve(request.runId(), request.subject(), Json.string(task.forEach()).toString());
         if (!items.isArray()) {
-            return broken("FOR_EACH_NOT_A_LIST", "for_each must yield a list, not "
+            return broken("FOR_EACH_NOT_A_LIST", "for_each must yield a list; " + Excerpt.piece(task.forEach()) + " yields "
                     + items.getNodeType().name().toLowerCase(Locale.ROOT));
         }
         List<String> texts = new ArrayList<>(items.size());

@@ -7,6 +7,7 @@ import io.keelson.server.json.Json;
 import io.keelson.server.json.SafeText;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -14,6 +15,9 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Questions of a foreign tool to people, and their answers. All texts are the other server's: data, not instructions. */
 final class Elicitation {
+
+    private static final Pattern SECRET = Pattern.compile(
+            "(?i)pass(word|phrase|code)|secret|token|credential|(api|access|private|ssh)[ _-]?key");
 
     private Elicitation() {}
 
@@ -33,6 +37,16 @@ final class Elicitation {
             }
         });
         return data;
+    }
+
+    /** A warning about forms that ask for secrets, in their messages or fields; null for none. Servers shall ask by an address. */
+    static @Nullable String warning(JsonNode asked) {
+        boolean secret = asked.path("questions").valueStream().map(each -> each.path("params"))
+                .anyMatch(params -> !params.has("url") && (SECRET.matcher(params.path("message").asString("")).find()
+                        || SECRET.matcher(params.path("requestedSchema").path("properties").toString()).find()));
+        return secret
+                ? "Warning: this form asks for a password, key or token. The answer is stored and sent to the MCP server as plain text."
+                : null;
     }
 
     static String messages(JsonNode asked) {

@@ -222,6 +222,9 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             item.set(member, row.get(member));
         }
         item.set("body", row.get("proposal_body"));
+        if (kind == InboxKind.ELICITATION) {
+            item.put("body", Elicitation.warning(row.path("asked")));
+        }
         item.set("data", switch (kind) {
             case PROPOSAL -> row.get("proposal_data");
             case ELICITATION -> Elicitation.shown(row.path("asked"));
