@@ -147,11 +147,12 @@ final class BoardTable {
         if (task.errorMessage() != null || skipped == null) {
             return "skipped" + (task.errorMessage() == null ? "" : ": " + task.errorMessage());
         }
-        String upstreams = !skipped.reason().equals("trigger_rule") ? ""
-                : task.upstreams().stream().filter(up -> up.state() != TaskState.COMPLETED)
-                        .map(up -> "'" + up.key() + "' " + up.state().wire())
-                        .collect(Collectors.joining(", ", " (", ")"));
-        return "skipped: " + skipped.skippedBecause() + upstreams;
+        if (!skipped.reason().equals("trigger_rule")) {
+            return "skipped: " + skipped.skippedBecause();
+        }
+        return task.upstreams().stream().filter(up -> up.state() != TaskState.COMPLETED)
+                .map(up -> "'" + up.key() + "' " + up.state().wire())
+                .collect(Collectors.joining(", ", "skipped: dependency failed (" + skipped.skippedBecause() + ": ", ")"));
     }
 
     private static @Nullable String error(RunRow run) {
