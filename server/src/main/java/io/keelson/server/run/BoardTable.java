@@ -152,7 +152,8 @@ final class BoardTable {
         }
         return task.upstreams().stream().filter(up -> up.state() != TaskState.COMPLETED)
                 .map(up -> "'" + up.key() + "' " + up.state().wire())
-                .collect(Collectors.joining(", ", "skipped: dependency failed (" + skipped.skippedBecause() + ": ", ")"));
+                .collect(Collectors.joining(", ", "skipped: dependency failed (" + skipped.skippedBecause() + ": ",
+                        ")"));
     }
 
     private static @Nullable String error(RunRow run) {

@@ -65,7 +65,8 @@ abstract class McpQuestionCases extends McpCases {
     }
 
     @ParameterizedTest
-    @CsvSource({"Whom?, name, false", "Enter the password, name, true", "Whom?, apiKey, true", "Whom?, access_token, true"})
+    @CsvSource({"Whom?, name, false", "Enter the password, name, true", "Whom?, apiKey, true",
+            "Whom?, access_token, true"})
     void formThatAsksForASecretHasAWarning(String message, String field, boolean warned) {
         String run = mcp.run("mcp.other.ask", "{}");
         awaitDeferral(run);

@@ -279,7 +279,8 @@ class PeerReportsTest {
         }
         JsonNode failed = settled(api.create(fanOut(".inputs.list")), "failed");
         assertThat(failed.get("error_code").stringValue()).isEqualTo("FOR_EACH_NOT_A_LIST");
-        assertThat(failed.get("error_message").stringValue()).contains("for_each must yield a list").endsWith("yields null");
+        assertThat(failed.get("error_message").stringValue()).contains("for_each must yield a list")
+                .endsWith("yields null");
     }
 
     private static String fanOut(String items) {

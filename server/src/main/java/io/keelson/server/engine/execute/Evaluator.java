@@ -122,8 +122,9 @@ public final class Evaluator {
         }
         JsonNode items = scopes.resolve(request.runId(), request.subject(), Json.string(task.forEach()).toString());
         if (!items.isArray()) {
-            return broken("FOR_EACH_NOT_A_LIST", "for_each must yield a list; " + Excerpt.piece(task.forEach()) + " yields "
-                    + items.getNodeType().name().toLowerCase(Locale.ROOT));
+            return broken("FOR_EACH_NOT_A_LIST",
+                    "for_each must yield a list; " + Excerpt.piece(task.forEach()) + " yields "
+                            + items.getNodeType().name().toLowerCase(Locale.ROOT));
         }
         List<String> texts = new ArrayList<>(items.size());
         items.forEach(item -> texts.add(item.toString()));

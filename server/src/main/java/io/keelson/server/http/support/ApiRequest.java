@@ -45,7 +45,8 @@ public final class ApiRequest {
         this.caller = caller;
         this.body = body;
         this.schema = schema;
-        this.query = parameters.read(context.queryParamMap(), context.queryString());
+        this.query = parameters.read(caller == null ? null : caller.workspaceId(), context.queryParamMap(),
+                context.queryString());
     }
 
     Context context() {

@@ -3,6 +3,7 @@ package io.keelson.server.http.support;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -12,6 +13,8 @@ import tools.jackson.databind.JsonNode;
  * <p>An operation that needs no key ignores undeclared parameters: probes, scrapers and caches add theirs.
  */
 public final class QueryParameters {
+
+    private static final String WORKSPACE = "workspace_id";
 
     private final JsonNode document;
     private final Route route;
@@ -36,21 +39,31 @@ public final class QueryParameters {
     }
 
     /**
-     * Validates the query of a request.
+     * Validates the query of a request. Each operation takes the caller's own workspace as {@code workspace_id}, unless it
+     * declares a parameter of that name.
      *
+     * @param workspace the caller's; null on an open route
      * @param encoded the query as it was sent, of which {@code values} lack what cannot be decoded; null for none
-     * @throws ApiProblem UNKNOWN_PARAMETER or INVALID_PARAMETER
+     * @throws ApiProblem UNKNOWN_PARAMETER, INVALID_PARAMETER or WORKSPACE_MISMATCH
      */
-    Query read(Map<String, List<String>> values, @Nullable String encoded) {
+    Query read(@Nullable UUID workspace, Map<String, List<String>> values, @Nullable String encoded) {
         Declared known = declared;
         if (known == null) {
             known = Declared.of(document, route);
             declared = known;
         }
         Map<String, List<String>> read = values;
+        List<String> named = known.byName.containsKey(WORKSPACE) ? null : values.get(WORKSPACE);
         if (known.othersIgnored) {
             read = new LinkedHashMap<>(values);
             read.keySet().retainAll(known.byName.keySet());
+        } else if (workspace != null && named != null) {
+            if (!named.stream().allMatch(workspace.toString()::equalsIgnoreCase)) {
+                throw ApiProblem.of(ErrorCode.WORKSPACE_MISMATCH,
+                        WORKSPACE + " names a workspace that the API key does not belong to");
+            }
+            read = new LinkedHashMap<>(values);
+            read.remove(WORKSPACE);
         }
         return new Query(known.byName, read, encoded);
     }

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -68,6 +69,20 @@ class AuthenticatorTest {
         assertRefused(api.get(RUNS, "X-Workspace-ID", UUID.randomUUID().toString()), 403, "WORKSPACE_MISMATCH");
         assertRefused(api.get(RUNS, "X-Workspace-ID", "default"), 403, "WORKSPACE_MISMATCH");
         assertRefused(api.get(RUNS, "X-Workspace", UUID.randomUUID().toString()), 403, "WORKSPACE_MISMATCH");
+        String query = RUNS + "?limit=1&workspace_id=";
+        assertThat(api.get(query + Bootstrap.DEFAULT_WORKSPACE).status()).isEqualTo(200);
+        assertThat(api.get(query + Bootstrap.DEFAULT_WORKSPACE.toString().toUpperCase(Locale.ROOT)).status())
+                .isEqualTo(200);
+        assertRefused(api.get(query + UUID.randomUUID()), 403, "WORKSPACE_MISMATCH");
+        assertRefused(api.get(query), 403, "WORKSPACE_MISMATCH");
+        assertRefused(api.get(query + Bootstrap.DEFAULT_WORKSPACE + "&workspace_id=" + UUID.randomUUID()), 403,
+                "WORKSPACE_MISMATCH");
+    }
+
+    /** The audit log filters by its own parameter of that name. */
+    @Test
+    void aDeclaredParameterKeepsItsMeaning() {
+        assertThat(api.get("/api/v1/audit?workspace_id=" + UUID.randomUUID()).json().get("items")).isEmpty();
     }
 
     @Test
