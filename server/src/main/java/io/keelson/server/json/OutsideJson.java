@@ -131,9 +131,11 @@ public final class OutsideJson {
     }
 
     private static JsonNode tree(ObjectMapper mapper, byte[] bytes) {
-        try (JsonParser parser = mapper.createParser(bytes)) {
-            return Json.read(mapper, parser);
-        }
+        return LargeDocuments.work(bytes.length, () -> {
+            try (JsonParser parser = mapper.createParser(bytes)) {
+                return Json.read(mapper, parser);
+            }
+        });
     }
 
     /**
@@ -143,9 +145,11 @@ public final class OutsideJson {
      * @throws tools.jackson.core.JacksonException when it is no JSON
      */
     private static long weight(byte[] bytes) {
-        try (JsonParser parser = LENIENT.tokenStreamFactory().createParser(ObjectReadContext.empty(), bytes)) {
-            return weight(parser);
-        }
+        return LargeDocuments.<Long, RuntimeException>work(bytes.length, () -> {
+            try (JsonParser parser = LENIENT.tokenStreamFactory().createParser(ObjectReadContext.empty(), bytes)) {
+                return weight(parser);
+            }
+        });
     }
 
     private static long weight(JsonParser parser) {

@@ -3,6 +3,7 @@ package io.keelson.server.tool;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
 import io.keelson.server.json.JsonSize;
+import io.keelson.server.json.LargeDocuments;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.json.SchemaErrors;
 import io.keelson.server.json.Schemas;
@@ -196,6 +197,10 @@ public final class ToolCatalog {
             throw ToolFailure.permanent("TOOL_INPUT_INVALID", problems).spending(ToolUsage.NOT_MADE);
         }
         ToolResult result = attempt(entry.tool, call);
+        return LargeDocuments.work(result.output(), () -> checked(name, result));
+    }
+
+    private static ToolResult checked(String name, ToolResult result) throws ToolFailure {
         if (JsonSize.chars(result.output(), MAX_OUTPUT_CHARS) > MAX_OUTPUT_CHARS) {
             throw ToolFailure.permanent("OUTPUT_TOO_LARGE", "the output of " + name + " is longer than "
                     + MAX_OUTPUT_CHARS + " characters; narrow the call or write an artifact").spending(result.usage());

@@ -15,6 +15,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.json.DocumentMemory;
+import io.keelson.server.json.LargeDocuments;
 import io.keelson.server.log.LogContext;
 import io.keelson.server.tool.CreditHolds;
 import io.keelson.server.tool.HandBackException;
@@ -363,7 +364,8 @@ public final class LocalExecutor {
             List<NewArtifact> artifacts = artifacts(Stream.concat(result.artifacts().stream(), sent.stored().stream()));
             ToolUsage usage = result.usage();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
-                    new Result(result.output().toString(), usage.tokens(), usage.cost(), usage.model(), artifacts,
+                    new Result(LargeDocuments.work(result.output(), result.output()::toString), usage.tokens(),
+                            usage.cost(), usage.model(), artifacts,
                             ProposalTexts.of(result.proposals()),
                             VerdictText.of(result.output()),
                             runner.turn(execution.workspaceId(), execution.taskId(), result.output()), input, null,
