@@ -22,6 +22,7 @@ public final class DocumentMemory {
     private final long maxBytes;
     private final Map<@Nullable UUID, Long> taken = new HashMap<>();
     private long total;
+    private int waiting;
 
     /** The workspace or the process has too many documents in memory. */
     public static final class FullException extends RuntimeException {
@@ -105,6 +106,11 @@ public final class DocumentMemory {
         return new Share(workspace, timeout);
     }
 
+    /** Threads that wait for memory. */
+    synchronized int waiting() {
+        return waiting;
+    }
+
     /** The memory of one request or one step. Thread-safe. */
     public final class Share implements AutoCloseable {
         private final @Nullable UUID workspace;
@@ -133,8 +139,13 @@ public final class DocumentMemory {
                     throw new FullException();
                 }
                 long deadline = System.nanoTime() + timeout.toNanos();
-                while (!closed && !fits(bytes)) {
-                    await(deadline - System.nanoTime());
+                waiting++;
+                try {
+                    while (!closed && !fits(bytes)) {
+                        await(deadline - System.nanoTime());
+                    }
+                } finally {
+                    waiting--;
                 }
                 if (closed) {
                     throw new FullException();

@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.CharBuffer;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -37,6 +38,8 @@ public final class OutsideJson {
     private static final int BUFFER_SIZE = 64 << 10;
     /** Copies of the bytes of a stream while they are put together. */
     private static final int COPIES = 3;
+    /** The longest answer that is read, of a model. */
+    private static final int MAX_DECLARED = 32 << 20;
 
     /** The object, its map and the views of the map, which its first readers create. */
     private static final int OBJECT_BYTES = 112;
@@ -69,21 +72,39 @@ public final class OutsideJson {
         return DocumentMemory.reading(share -> read(LENIENT, bytes, share));
     }
 
-    /** The same of a stream, whose bytes count as well while it is read. */
-    public static JsonNode read(InputStream in) throws IOException {
+    /**
+     * The same of a stream, whose bytes count as well while it is read. Memory for a declared length is taken before the first
+     * byte, so that streams that are read at the same time do not wait for each other's memory.
+     *
+     * @param length the value of {@code Content-Length}; null if absent
+     */
+    public static JsonNode read(InputStream in, @Nullable String length) throws IOException {
         return DocumentMemory.<JsonNode, IOException>reading(share -> {
             ByteArrayOutputStream all = new ByteArrayOutputStream();
             byte[] piece = new byte[BUFFER_SIZE];
+            long taken = COPIES * declared(length);
+            share.take(taken);
             try {
-                for (int length = in.read(piece); length >= 0; length = in.read(piece)) {
-                    share.take((long) COPIES * length);
-                    all.write(piece, 0, length);
+                for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
+                    all.write(piece, 0, read);
+                    long missing = (long) COPIES * all.size() - taken;
+                    if (missing > 0) {
+                        share.take(missing);
+                        taken += missing;
+                    }
                 }
                 return read(LENIENT, all.toByteArray(), share);
             } finally {
-                share.giveBack((long) COPIES * all.size());
+                share.giveBack(taken);
             }
         });
+    }
+
+    /** The length that an answer declares; 0 for an absent one and for one that no reader takes. */
+    private static long declared(@Nullable String length) {
+        return length != null && length.matches("\\d{1,9}") && Long.parseLong(length) <= MAX_DECLARED
+                ? Long.parseLong(length)
+                : 0;
     }
 
     /** The same of a document that its reader soon forgets: its memory is given back when it has been read. */

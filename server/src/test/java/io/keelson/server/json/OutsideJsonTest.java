@@ -8,7 +8,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,7 +37,7 @@ class OutsideJsonTest {
     void beyondABound(String text) {
         assertThatThrownBy(() -> OutsideJson.read(bytes(text))).isInstanceOf(StreamConstraintsException.class);
         assertThatThrownBy(() -> OutsideJson.readStrict(bytes(text))).isInstanceOf(StreamConstraintsException.class);
-        assertThatThrownBy(() -> OutsideJson.read(new ByteArrayInputStream(bytes(text))))
+        assertThatThrownBy(() -> OutsideJson.read(new ByteArrayInputStream(bytes(text)), null))
                 .isInstanceOf(StreamConstraintsException.class);
     }
 
@@ -56,8 +62,48 @@ class OutsideJsonTest {
             assertThat(share.<JsonNode, RuntimeException>within(() -> OutsideJson.readPassing(objects)))
                     .isEqualTo(tree);
             JsonNode streamed = share.<JsonNode, IOException>within(
-                    () -> OutsideJson.read(new ByteArrayInputStream(objects)));
+                    () -> OutsideJson.read(new ByteArrayInputStream(objects), null));
             assertThat(streamed).isEqualTo(tree);
+        }
+    }
+
+    /** Two streams that each hold a part of their memory would wait for each other until both time out. */
+    @Test
+    void streamOfADeclaredLengthTakesItsMemoryBeforeItsFirstByte() throws Exception {
+        byte[] text = bytes("\"" + "x".repeat(100_000) + "\"");
+        DocumentMemory memory = new DocumentMemory(MIB);
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        AtomicInteger read = new AtomicInteger();
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<JsonNode> first = threads.submit(() -> declared(memory, text, () -> {
+                begun.countDown();
+                end.await();
+                return null;
+            }));
+            begun.await();
+            Future<JsonNode> second = threads.submit(() -> declared(memory, text, read::incrementAndGet));
+            Awaitility.await().until(() -> memory.waiting() == 1);
+            assertThat(read).hasValue(0);
+            end.countDown();
+            assertThat(first.get()).isEqualTo(second.get());
+        }
+    }
+
+    private static JsonNode declared(DocumentMemory memory, byte[] text, Callable<?> atTheFirstByte)
+            throws IOException {
+        try (DocumentMemory.Share share = memory.share(ONE, Duration.ofMinutes(1))) {
+            return share.<JsonNode, IOException>within(() -> OutsideJson.read(new ByteArrayInputStream(text) {
+                @Override
+                public int read(byte[] into) throws IOException {
+                    try {
+                        atTheFirstByte.call();
+                    } catch (Exception e) {
+                        throw new IOException(e);
+                    }
+                    return super.read(into);
+                }
+            }, String.valueOf(text.length)));
         }
     }
 

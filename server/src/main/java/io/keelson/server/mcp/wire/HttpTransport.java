@@ -166,7 +166,7 @@ final class HttpTransport implements Transport {
             throw McpException.unreadable("the answer is neither JSON nor a stream of events");
         }
         try {
-            JsonNode message = OutsideJson.read(in);
+            JsonNode message = OutsideJson.read(in, answered.get("content-length"));
             if (!Answers.isMessage(message) || message.has("method")) {
                 throw McpException.unreadable("the answer is no response of JSON-RPC 2.0");
             }

@@ -281,7 +281,7 @@ public final class HttpModelClient implements ModelClient {
 
         private JsonNode document(InputStream body) throws IOException, UnreadableException {
             try {
-                return OutsideJson.read(body);
+                return OutsideJson.read(body, headers.get("content-length"));
             } catch (StreamConstraintsException e) {
                 throw new UnreadableException(
                         "the answer exceeds a bound: " + Excerpt.firstLine(e.getOriginalMessage()));
