@@ -227,6 +227,13 @@ public final class Decider {
         if (d.run.attempt > 1 && d.run.state.type() == StateType.PENDING) {
             return Reply.UNCHANGED;
         }
+        long failures = IgnoredFailure.in(d.view).count();
+        if (failures > 0 && (d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED)) {
+            return new Reply.Rejected("INVALID_STATE_TRANSITION", "cannot retry a run that is " + d.run.state.wire()
+                    + " with failures: " + failures
+                    + "; `fork` it from a task that failed, to execute that task and those behind it again",
+                    d.run.state.wire(), List.of());
+        }
         if (d.run.state != RunState.FAILED) {
             return Reply.forbidden(d.run.state, "retry");
         }

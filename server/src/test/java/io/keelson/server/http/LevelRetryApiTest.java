@@ -48,6 +48,23 @@ class LevelRetryApiTest {
                 .filter(event -> event.get("event_type").stringValue().equals("agent_retrying"))).hasSize(attempts - 1);
     }
 
+    @ParameterizedTest
+    @CsvSource({"completed, noop, 2", "skipped, fail, 3"})
+    void retryOfARunThatEndedWithFailuresNamesTheFork(String state, String tool, int failures) {
+        String run = api.create("""
+                {"name": "partial", "start": true, "config": {"escalation": {"enabled": false}, "failure_mode": "continue"},
+                 "plan": {"tasks": [
+                  {"id": "bad", "steps": [{"name": "no", "tool": "fail", "input": {"class": "permanent"}}]},
+                  {"id": "lenient", "failure_mode": "continue", "steps": [
+                   {"name": "no", "tool": "fail", "input": {"class": "permanent"}},
+                   {"name": "maybe", "tool": "%s", "retry": {"max_attempts": 1}}]}]}}""".formatted(tool));
+        api.awaitState(run, state);
+        ApiServer.Answer refused = api.post("/api/v1/runs/" + run + "/retry", "{}");
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().get("detail").stringValue()).startsWith("cannot retry a run that is " + state
+                + " with failures: " + failures + "; `fork` it from a task that failed");
+    }
+
     private static String mission(String mode, String level) {
         return """
                 {"name": "unlucky", "start": true, "config": {"autonomy": {"level": "full_auto"}, "%s": "retry",
