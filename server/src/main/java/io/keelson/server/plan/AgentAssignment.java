@@ -262,7 +262,7 @@ final class AgentAssignment {
         }
         boolean able = roster().stream().anyMatch(agent -> AgentSelection.able(agent, needed));
         String model = modelInTurns(task, taskType, null);
-        return able || model != null && models.configured(model)
+        return named != null || able || model != null && models.configured(model)
                 && JsonFields.text(task, "suggested_model") == null
                         ? contractor(task, taskType, JsonNodeFactory.instance.objectNode(), needed, choice.candidates())
                         : null;

@@ -354,6 +354,30 @@ class AgentsApiTest {
         assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("CONTINUATION_LIMIT");
     }
 
+    /** No agent of the roster has the tool. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '\'', value = {
+            "\"suggested_agent\": {\"agent_name\": \"librarian\"} | {\"agent_name\":\"librarian\"}",
+            "\"title\": \"of the run's agent\" | {\"type\":\"contractor\"}"})
+    void aTaskWhoseAgentLacksItsToolsGoesToAContractor(String task, String saved) {
+        String run = api.create("""
+                {"name": "n", "start": true, "agent_slug": "librarian", "plan": {"tasks": [{"id": "t", %s,
+                  "tools_needed": ["files.read"]}]}}""".formatted(task));
+        JsonNode turn = turn();
+        assertThat(turn.at("/input/agent").stringValue()).isEqualTo("contractor");
+        assertThat(turn.at("/input/tools").toString()).isEqualTo("[\"files.read\"]");
+        JsonNode assigned = events(run, "task_assigned").getFirst().get("payload");
+        assertThat(assigned.get("agent_type").stringValue()).isEqualTo("contractor");
+        assertThat(assigned.get("candidates").toString()).contains("librarian lacks files.read",
+                "scribe lacks files.read");
+        assertThat(task(run).get("agent_type").stringValue()).isEqualTo("contractor");
+        answer(turn, "{\"output\": 1}");
+        api.awaitState(run, "completed");
+        JsonNode recipe =
+                api.post("/api/v1/runs/" + run + "/save-as-recipe", "{\"name\": \"of %s\"}".formatted(run)).json();
+        assertThat(recipe.at("/mission/plan/tasks/0/suggested_agent").toString()).isEqualTo(saved);
+    }
+
     @Test
     void anAgentThatIsGoneKeepsWhatItHas() {
         agent("brief", "\"tools\": [\"noop\"]");

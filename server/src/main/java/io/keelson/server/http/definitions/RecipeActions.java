@@ -225,12 +225,15 @@ public final class RecipeActions {
                 : keep(request, recipe);
     }
 
-    /** An agent of the roster that was chosen does the task in runs of the recipe, too. */
+    /** The agent of the roster or the contractor that was chosen does the task in runs of the recipe, too. */
     private static void keepAgent(JsonNode task) {
         JsonNode assigned = task.path("assigned_agent");
-        if (task instanceof ObjectNode object && !task.has("suggested_agent")
-                && assigned.path("type").asString("").equals("roster")) {
-            object.putObject("suggested_agent").put("type", "roster").set("agent_id", assigned.path("agent_id"));
+        if (!(task instanceof ObjectNode object) || task.has("suggested_agent") || !assigned.isObject()) {
+            return;
+        }
+        ObjectNode suggested = object.putObject("suggested_agent").put("type", assigned.path("type").asString());
+        if (assigned.path("agent_id").isInt()) {
+            suggested.set("agent_id", assigned.path("agent_id"));
         }
     }
 
