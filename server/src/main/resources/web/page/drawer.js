@@ -106,6 +106,7 @@ class Drawer extends Part {
         <span class="end small soft num">${step.superseded ? `attempt ${step.task_attempt} · ` : ''}${step.started_at ? duration((step.completed_at ? Date.parse(step.completed_at) : now()) - Date.parse(step.started_at)) : ''}${step.failures ? ` · ${step.failures} failed` : ''}</span></div>
       ${step.error_message ? html`<div class="note bad small"><span><code>${step.error_code}</code> ${name(step.error_message, 2000)}</span></div>` : nothing}
       ${step.progress_message || step.progress !== null ? html`<p class="small soft">${step.progress !== null ? `${Math.round(step.progress * 100)} % ` : ''}${name(step.progress_message, 300)}</p>` : nothing}
+      ${['failed', 'awaiting_retry'].includes(step.state) && step.kind === 'tool' && step.input_bytes === null ? html`<p class="soft small">No resolved input was recorded for this attempt.</p>` : nothing}
       ${this.#value('Input', step, 'input', `/steps/${step.id}`, (each) => each.input)}${this.#value('Output', step, 'output', `/steps/${step.id}`, (each) => each.output)}
       <div class="row"><button class="btn bare low" @click=${() => this.#showLogs(step)}>Logs</button></div>
       ${this.logs?.[step.id] ? json('Logs', this.logs[step.id].map((line) => line.message).join('\n') || 'No lines', true) : nothing}</li>`;

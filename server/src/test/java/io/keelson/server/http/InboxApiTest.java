@@ -127,6 +127,32 @@ class InboxApiTest {
         assertThat(events(run)).contains("\"reason\":\"yes\"").contains("\"actor_type\":\"human\"");
     }
 
+    @Test
+    void failureShowsTheInputOfItsAttempt() {
+        JsonNode data = items("?run_id=" + waiting(Waits.ESCALATION)).getFirst().get("data");
+        assertThat(data.get("input").toString()).isEqualTo("{\"times\":1}");
+        assertThat(data.get("input_missing").isNull()).isTrue();
+    }
+
+    @Test
+    void templateOfAnInputIsNotShownAsTheInputOfAnAttempt() {
+        claim();
+        String run = api.create("""
+                {"name": "silent", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "push", "tool": "crm.push", "input": {"n": "${ 1 + 1 }"}, "timeout_seconds": 1,
+                   "retry": {"max_attempts": 1}}]}]}}""");
+        open.add(run);
+        Awaitility.await().until(() -> claim() == 1);
+        api.awaitState(run, "escalated");
+        JsonNode data = items("?run_id=" + run).getFirst().get("data");
+        assertThat(data.get("error_code").stringValue()).as("the worker reported nothing").isEqualTo("STEP_TIMEOUT");
+        assertThat(data.get("input").isNull()).as(data.toString()).isTrue();
+        assertThat(data.get("input_missing").stringValue()).contains("No resolved input was recorded");
+        JsonNode step = api.get("/api/v1/runs/" + run + "/steps").json().at("/items/0");
+        assertThat(step.get("state").stringValue()).isEqualTo("awaiting_retry");
+        assertThat(step.get("input").isNull()).as(step.toString()).isTrue();
+    }
+
     /** Three steps of a fan-out fail side by side for one reason. */
     private String threeQuestions() {
         claim();

@@ -107,12 +107,14 @@ final class InboxDataSql {
             jsonb_build_object('reason', e.reason, 'error_code', e.error_code, 'message', e.message,
                 'error_class', case when s.id is null then t.error_class else s.error_class end,
                 'task', t.key, 'task_title', t.title, 'step', s.name, 'tool', s.tool, 'attempt',
-                case when s.id is null then t.attempt_number else s.attempt end, 'input', (
-                    select %s from (select coalesce(s.resolved_input, (select w.input from work_results w
-                        where w.step_id = s.id order by w.epoch desc limit 1), s.input) as input) given), 'alike', (
+                case when s.id is null then t.attempt_number else s.attempt end, 'alike', (
                     select count(*) from escalation_tickets x
-                     where x.run_id = e.run_id and x.resolution is null and x.kind = 'failure' and %s = %s), %s)"""
-                    .formatted(BOUNDED.formatted("given.input"), CAUSE.replace("e.", "x."), CAUSE, SPENT);
+                     where x.run_id = e.run_id and x.resolution is null and x.kind = 'failure' and %s = %s), %s)
+                || (select jsonb_build_object('input', %s, 'input_missing', case when given.input is null and s.id is not null
+                        then 'No resolved input was recorded for this attempt' end)
+                      from (select %s as input offset 0) given)"""
+                    .formatted(CAUSE.replace("e.", "x."), CAUSE, SPENT, BOUNDED.formatted("given.input"),
+                            TaskSql.ATTEMPT_INPUT);
 
     /** The proposed plan as the planner gave it, and facts about the old one. */
     private static final String NEW_PLAN = """

@@ -112,8 +112,20 @@ final class TaskSql {
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
                 p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
 
-    private static final String STEP_VALUES =
-            "coalesce(s.resolved_input, s.result_input, s.input) as input, s.output";
+    /**
+     * The input of the step's last attempt: as recorded, or the plan's where that has no expressions. Null where no resolved
+     * input was recorded, such as after an expression that failed, or after a worker that did not report.
+     */
+    static final String ATTEMPT_INPUT = """
+            coalesce(s.resolved_input, s.result_input, (
+                select w.input from work_results w
+                 where w.step_id = s.id and w.attempt = s.attempt and w.input is not null
+                 order by w.epoch desc limit 1), case when strpos(s.input::text, '${') = 0 then s.input end)""";
+
+    private static final String STEP_VALUES = """
+            case when s.state in ('failed', 'awaiting_retry') then %s else coalesce(s.resolved_input, s.result_input, s.input)
+                end as input, s.output"""
+            .formatted(ATTEMPT_INPUT);
 
     static final String LISTED_STEP_VALUES =
             ValueSql.listed("v.input", "input") + ", " + ValueSql.listed("v.output", "output")
