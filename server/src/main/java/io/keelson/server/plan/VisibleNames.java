@@ -3,13 +3,17 @@ package io.keelson.server.plan;
 import io.keelson.server.json.SafeText;
 import tools.jackson.databind.JsonNode;
 
-/** Refuses control and format characters in a mission's names: of the run, its tasks, its steps and its agents. */
+/** Refuses control and format characters in a mission's names, of the run, its tasks, its steps and its agents, and in its tags. */
 final class VisibleNames {
 
     private VisibleNames() {}
 
     static void check(JsonNode document, Problems problems) {
         check(document.path("name"), "/name", problems);
+        JsonNode tags = document.path("tags");
+        for (int i = 0; tags.isArray() && i < tags.size(); i++) {
+            check(tags.path(i), "/tags/" + i, problems);
+        }
         JsonNode tasks = document.path("plan").path("tasks");
         for (int i = 0; tasks.isArray() && i < tasks.size(); i++) {
             JsonNode task = tasks.path(i);

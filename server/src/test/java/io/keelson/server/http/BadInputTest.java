@@ -182,6 +182,12 @@ class BadInputTest {
                         "{\"name\": \"a\\u200Bb\", \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [" + step
                                 + "]}]}}",
                         422, "INVALID_TEXT", "/name"),
+                post(RUNS,
+                        "{\"name\": \"a\", \"tags\": [\"a\", \"\\u2028\"], \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": ["
+                                + step + "]}]}}",
+                        422, "INVALID_TEXT", "/tags/1"),
+                post("/api/v1/board/tasks", "{\"title\": \"a\", \"tags\": [\"\\u2028\"]}", 422, "INVALID_TEXT",
+                        "/tags/0"),
                 post("/api/v1/recipes",
                         "{\"name\": \"a\\nb\", \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [" + step
                                 + "]}]}}",
