@@ -16,4 +16,4 @@ start_server
 "$home/keelson" agents create --file "$here/librarian.yaml"
 "$java" -cp "$jar" "$here/LibrarianWorker.java" &
 processes="$! $processes"
-"$home/keelson" run "$here/mission.yaml" --input path="$folder"
+"$home/keelson" run "$here/mission.yaml"

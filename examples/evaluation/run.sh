@@ -16,6 +16,6 @@ fi
 start_server
 
 keelson=$home/keelson
-"$keelson" run "$here/mission.yaml" --input path="$folder"
+"$keelson" run "$here/mission.yaml"
 echo "--- the same tasks by other models: one asks for a folder that was not listed, so that its case stops (exit code 5)"
 "$keelson" eval "$here/evaluation.yaml" || [ $? -eq 5 ]

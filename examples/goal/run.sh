@@ -20,7 +20,7 @@ start_server
 keelson=$home/keelson
 "$keelson" agents create --file "$here/librarian.yaml"
 "$keelson" agents create --file "$here/writer.yaml"
-"$keelson" run "$here/mission.yaml" --input path="$folder" || [ $? -eq 4 ]
+"$keelson" run "$here/mission.yaml" || [ $? -eq 4 ]
 echo "--- a person looks at what waits, and accepts the result"
 "$keelson" inbox
 "$keelson" approve latest --reason "good to read"

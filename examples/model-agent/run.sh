@@ -18,5 +18,5 @@ fi
 start_server
 
 "$home/keelson" agents create --file "$here/librarian.yaml"
-"$home/keelson" run "$here/mission.yaml" --input path="$folder"
+"$home/keelson" run "$here/mission.yaml"
 "$home/keelson" ledger latest

@@ -46,6 +46,16 @@ class ExamplesTest {
         check(Files.readString(file));
     }
 
+    /** The folder is the first allowed one, and the inputs of a run are printed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"agent", "evaluation", "goal", "model-agent"})
+    void scriptsGiveMissionsNoAbsolutePath(String example) throws IOException {
+        Path folder = ROOT.resolve("examples").resolve(example);
+        assertThat(Files.readString(folder.resolve("run.sh"))).contains("KEELSON_ALLOWED_FOLDERS=\"$folder\"")
+                .doesNotContain("--input path=");
+        assertThat(Files.readString(folder.resolve("mission.yaml"))).contains("path: {type: string, default: \".\"}");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"README.md", "docs/guide/getting-started.md"})
     void missionsInTheDocumentsAreValid(String file) throws IOException {
