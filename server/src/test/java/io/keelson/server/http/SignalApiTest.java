@@ -173,6 +173,13 @@ class SignalApiTest {
     }
 
     @Test
+    void whatPostgresqlDoesNotStoreIsReplaced() {
+        String run = run(step("s", "{\"name\": \"n\"}"));
+        assertThat(send(run, "n", "\"a\\u0000b\\ud800\"").status()).isEqualTo(200);
+        assertThat(api.awaitState(run, "completed").get("output").stringValue()).isEqualTo("a\uFFFDb\uFFFD");
+    }
+
+    @Test
     void workspaceSecretsAreRedacted() {
         api.send("PUT", "/api/v1/secrets/token", "{\"value\": \"canary-of-signals\"}".getBytes(), "Content-Type",
                 "application/json");
