@@ -68,16 +68,6 @@ final class Metering {
                 : Credits.cost(d, step, used);
     }
 
-    /** A lease is about to end without a report: heartbeats have said its use. */
-    static void ended(Decision d, StepRow step) {
-        Metered used = step.metered;
-        if (step.held() && used != null && used.epoch() == step.leaseEpoch) {
-            d.changes.amend(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), LostAnswers.LOST,
-                    step.attempt, step.startedAt, null, null, null, null, used.tokens(), used.cost(), step.holder,
-                    false));
-        }
-    }
-
     /** True when nothing more of the step can be collected. */
     private static boolean exhausted(Decision d, StepRow step) {
         if (step.hold != null && step.hold.amount().signum() > 0) {

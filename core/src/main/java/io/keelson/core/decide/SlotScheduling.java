@@ -343,7 +343,7 @@ final class SlotScheduling {
     static void close(Decision d, StepRow step) {
         if (step.held()) {
             d.changes.stopped(step);
-            Metering.ended(d, step);
+            recordUse(d, step);
         }
         if (step.queued) {
             d.changes.touch(d.run);
@@ -352,6 +352,16 @@ final class SlotScheduling {
         step.queued = false;
         step.holder = null;
         Holds.drop(d, step);
+    }
+
+    /** The result of a lease that ends without a report: heartbeats have said its use. */
+    private static void recordUse(Decision d, StepRow step) {
+        Metered used = step.metered;
+        if (used != null && used.epoch() == step.leaseEpoch) {
+            d.changes.amend(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), LostAnswers.LOST,
+                    step.attempt, step.startedAt, null, null, null, null, used.tokens(), used.cost(), step.holder,
+                    false));
+        }
     }
 
     /** Removes an unclaimed step from the queue; a task that has not begun waits again before others. */
