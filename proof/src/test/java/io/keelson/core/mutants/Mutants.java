@@ -45,7 +45,7 @@ final class Mutants {
                 new Mutant(STEPS, "d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);", "",
                         "a deferred step is never claimed again").foundBy(22),
                 new Mutant(STEPS, "!deferrable(d, step, deferral).isPositive()",
-                        "deferrable(d, step, deferral).compareTo(Duration.ofSeconds(15)) < 0",
+                        "deferrable(d, step, deferral).compareTo(Duration.ofMinutes(9)) < 0",
                         "a person is asked while a busy system may still answer"),
                 new Mutant("decide/CallWindow.java", "bucket.systems.stream()).distinct().count()",
                         "bucket.systems.stream()).count()", "one system out of order is many errors of its run"),
