@@ -12,8 +12,8 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import io.keelson.server.Server;
-import io.keelson.server.json.Json;
+import io.keelson.server.app.Server;
+import io.keelson.server.base.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
@@ -35,7 +35,7 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .withImportOption(location -> !location.contains("-tests.jar")).importPackages("io.keelson");
 
-    /** Package | the packages that it may know, below {@code io.keelson}, sub-packages included. */
+    /** Layer or group | what it may know, below {@code io.keelson}, sub-packages included. */
     @ParameterizedTest(name = "{0} may know {1}")
     @CsvSource(delimiter = '|', nullValues = "nothing", value = {
             "core.lifecycle   | nothing",
@@ -46,98 +46,108 @@ class ArchitectureTest {
             "core.decide      | core.lifecycle core.money core.plan core.policy core.run",
             "core.schedule    | nothing",
             "client           | nothing",
-            "server.json      | nothing",
-            "server.db        | nothing",
-            "server.log       | nothing",
-            "server.background | nothing",
-            "server.live      | server.background server.db",
-            "server.compute   | nothing",
-            "server.expr      | server.compute server.json",
-            "server.artifact  | server.json",
-            "server.outbound  | nothing",
-            "server.tool      | core.money core.policy server.artifact server.compute server.expr server.json server.outbound",
-            "server.plan      | core server.expr server.json server.tool",
-            "server.model     | core.money core.plan core.policy server.compute server.json server.outbound server.plan"
-                    + " server.tool",
-            "server.mcp       | core.plan core.policy server.artifact server.audit server.background server.db server.json"
-                    + " server.outbound server.plan server.run server.secret server.tool",
-            "server.run       | core server.db server.json",
-            "server.audit     | server.db server.json",
-            "server.workspace | server.audit server.db server.json",
-            "server.auth      | server.audit server.workspace server.background server.db server.json",
-            "server.money     | core.lifecycle core.money core.run server.db",
-            "server.secret    | server.audit server.db server.json",
-            "server.board     | core.lifecycle server.db",
-            "server.roster    | core.plan core.policy server.audit server.db server.json server.tool",
-            "server.recipe    | server.db server.json",
-            "server.statusdoc | core.lifecycle server.artifact server.background server.json server.run server.db",
-            "server.schedule  | core.run core.schedule server.background server.db server.json",
-            "server.effect    | core.policy server.audit server.background server.db server.json server.outbound"
-                    + " server.tool",
-            "server.webhook   | core.run server.audit server.background server.db server.json server.outbound"
-                    + " server.run server.secret",
-            "server.engine    | core server.run server.db server.compute server.expr server.tool server.artifact"
-                    + " server.secret server.json server.live server.log server.background",
-            "server.bulk      | core.lifecycle core.run server.audit server.background server.db server.engine server.json server.run",
-            "server.purge     | core.run server.background server.db server.engine server.run server.workspace",
-            "server.submission | core server.plan server.engine server.run server.recipe server.schedule server.tool"
-                    + " server.bulk server.money server.workspace server.db server.json",
-            "server.picture   | server.json server.run",
-            "server.web       | server.json",
-            "server.view      | server.db",
-            "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
-                    + " server.workspace server.auth server.purge server.submission server.money server.secret"
-                    + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
-                    + " server.picture server.web server.view server.board server.compute server.mcp server.live server.model server.db server.json"
-                    + " server.log server.background",
-            "server.metrics   | core server.background server.engine server.http server.run server.tool server.webhook server.db",
-            "server.trace     | core server.engine server.http server.webhook",
-            "cli              | client core.lifecycle core.plan core.policy server.json server.model server.plan server.tool server.db",
+            "server.base      | nothing",
+            "server.tenant    | core server.base",
+            "server.engine    | core server.base server.tenant",
+            "server.mission   | core server.base server.tenant server.engine",
+            "server.work      | core server.base server.tenant server.engine server.mission",
+            "server.outlet    | core server.base server.tenant server.engine server.mission server.work",
+            "server.api       | core server.base server.tenant server.engine server.mission server.work server.outlet",
+            "server.app       | core server",
+            "cli              | client core server.app server.base server.engine.tool server.mission.plan server.work.model",
     })
-    void packageDependsOnLowerPackagesOnly(String name, String known) {
+    void groupDependsOnLowerGroupsOnly(String name, String known) {
         String[] allowed =
                 Stream.concat(Stream.of(name), Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))))
                         .map(each -> "io.keelson." + each + "..").toArray(String[]::new);
-        DescribedPredicate<com.tngtech.archunit.core.domain.JavaClass> elsewhere = resideInAPackage("io.keelson..")
-                .and(DescribedPredicate.not(resideInAnyPackage(allowed)));
-        if (name.equals("cli")) {
-            elsewhere = elsewhere.and(DescribedPredicate.not(resideInAPackage("io.keelson.server")));
-        }
-        noClasses().that().resideInAPackage("io.keelson." + name + "..").should().dependOnClassesThat(elsewhere)
-                .because("a run goes one hop down and never back; pass the other package's result in by a parameter, "
-                        + "or let the io.keelson.server wiring join the two (ARCHITECTURE.md, packages)")
-                .allowEmptyShould(true).check(CLASSES);
+        noClasses().that().resideInAPackage("io.keelson." + name + "..").should().dependOnClassesThat(
+                resideInAPackage("io.keelson..").and(DescribedPredicate.not(resideInAnyPackage(allowed))))
+                .because("a run goes one hop down and never back; pass the other group's result in by a parameter, "
+                        + "or let io.keelson.server.app join the two (ARCHITECTURE.md, groups of packages)")
+                .check(CLASSES);
+    }
+
+    /** Package of a group | the packages of its group that it may know, sub-packages included. */
+    @ParameterizedTest(name = "{0} may know {1}")
+    @CsvSource(delimiter = '|', nullValues = "nothing", value = {
+            "server.base.artifact    | json",
+            "server.base.background  | nothing",
+            "server.base.compute     | db",
+            "server.base.db          | nothing",
+            "server.base.expr        | compute json",
+            "server.base.json        | nothing",
+            "server.base.log         | nothing",
+            "server.base.outbound    | nothing",
+            "server.tenant.audit     | nothing",
+            "server.tenant.auth      | audit workspace",
+            "server.tenant.money     | nothing",
+            "server.tenant.secret    | audit",
+            "server.tenant.workspace | audit",
+            "server.engine.store     | nothing",
+            "server.engine.live      | nothing",
+            "server.engine.tool      | nothing",
+            "server.engine.commit    | store",
+            "server.engine.execute   | store live tool",
+            "server.engine.dispatch  | commit execute store tool",
+            "server.engine.upkeep    | commit dispatch execute store tool",
+            "server.engine.purge     | commit store",
+            "server.mission.bulk     | nothing",
+            "server.mission.plan     | nothing",
+            "server.mission.recipe   | nothing",
+            "server.mission.roster   | nothing",
+            "server.mission.schedule | nothing",
+            "server.mission.submission | bulk plan recipe schedule",
+            "server.work.builtin     | nothing",
+            "server.work.effect      | nothing",
+            "server.work.mcp         | builtin",
+            "server.work.model       | nothing",
+            "server.outlet.board     | nothing",
+            "server.outlet.statusdoc | nothing",
+            "server.outlet.webhook   | nothing",
+            "server.api.picture      | nothing",
+            "server.api.view         | nothing",
+            "server.api.web          | nothing",
+            "server.api.http         | picture view web",
+            "server.app.metrics      | nothing",
+            "server.app.trace        | nothing",
+    })
+    void packageDependsOnListedPackagesOfItsGroupOnly(String name, String known) {
+        String group = "io.keelson." + name.substring(0, name.lastIndexOf('.'));
+        String[] allowed = Stream
+                .concat(Stream.of("io.keelson." + name),
+                        Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))).map(k -> group + "." + k))
+                .map(each -> each + "..").toArray(String[]::new);
+        noClasses().that().resideInAPackage("io.keelson." + name + "..").should()
+                .dependOnClassesThat(
+                        resideInAPackage(group + "..").and(DescribedPredicate.not(resideInAnyPackage(allowed))))
+                .because("packages of one group stay apart; move what two of them share into the one below them")
+                .check(CLASSES);
     }
 
     /** Sub-package | its siblings that it may know; {@code .} is their parent. */
     @ParameterizedTest(name = "{0} may know {1}")
     @CsvSource(delimiter = '|', nullValues = "nothing", value = {
-            "server.engine.commit | nothing",
-            "server.engine.execute | commit",
-            "server.engine.dispatch | commit execute",
-            "server.engine.upkeep | commit execute dispatch",
-            "server.run.sql   | nothing",
-            "server.run.queue | sql",
-            "server.run.retention | sql",
-            "server.run.read  | . sql",
-            "server.http.support | nothing",
-            "server.http.runs | support",
-            "server.http.streams | support",
-            "server.http.inbox | support runs",
-            "server.http.definitions | support runs",
-            "server.http.mcp  | support runs inbox",
-            "server.http.workers | support",
-            "server.http.commands | support",
-            "server.http.billing | support",
-            "server.http.admin | support",
-            "server.db.embedded | .",
-            "server.tool.builtin | .",
-            "server.mcp.wire  | nothing",
-            "server.model.registry | .",
-            "server.model.wire | .",
-            "server.model.call | . registry",
-            "server.model.turn | . call registry",
-            "server.model.coordination | . call registry",
+            "server.engine.store.sql   | nothing",
+            "server.engine.store.queue | sql",
+            "server.engine.store.retention | sql",
+            "server.engine.store.read  | . sql",
+            "server.api.http.support | nothing",
+            "server.api.http.runs | support",
+            "server.api.http.streams | support",
+            "server.api.http.inbox | support runs",
+            "server.api.http.definitions | support runs",
+            "server.api.http.mcp  | support runs inbox",
+            "server.api.http.workers | support",
+            "server.api.http.commands | support",
+            "server.api.http.billing | support",
+            "server.api.http.admin | support",
+            "server.base.db.embedded | .",
+            "server.work.mcp.wire  | nothing",
+            "server.work.model.registry | .",
+            "server.work.model.wire | .",
+            "server.work.model.call | . registry",
+            "server.work.model.turn | . call registry",
+            "server.work.model.coordination | . call registry",
             "cli.view         | nothing",
             "cli.common       | view",
             "cli.follow       | common view",
@@ -166,16 +176,20 @@ class ArchitectureTest {
     }
 
     @Test
-    void everyPackageHasARowHereAndInTheArchitecture() throws Exception {
-        Set<String> rows = Stream.of("packageDependsOnLowerPackagesOnly", "subPackageDependsOnLowerOnesOnly")
-                .flatMap(ArchitectureTest::rows).collect(Collectors.toSet());
+    void everyPackageHasARowHereAndInTheTableOfItsGroup() throws Exception {
+        Set<String> rows = Stream.of("groupDependsOnLowerGroupsOnly", "packageDependsOnListedPackagesOfItsGroupOnly",
+                "subPackageDependsOnLowerOnesOnly").flatMap(ArchitectureTest::rows).collect(Collectors.toSet());
         String page = Files.readString(Path.of("..", "ARCHITECTURE.md"));
 
         assertThat(CLASSES.stream().map(each -> each.getPackageName().substring("io.keelson.".length())))
                 .filteredOn(name -> name.matches("(core|server|cli)\\..*"))
                 .allSatisfy(name -> assertThat(rows).contains(name));
-        assertThat(rows("packageDependsOnLowerPackagesOnly")).allSatisfy(name -> assertThat(page)
-                .containsAnyOf("`" + name + "`", "`" + name.substring(Math.max(0, name.indexOf('.'))) + "`"));
+        assertThat(rows("groupDependsOnLowerGroupsOnly")).allSatisfy(name -> assertThat(page)
+                .containsAnyOf("`" + name + "`", "`" + name.substring(name.indexOf('.') + 1) + "`"));
+        assertThat(rows("packageDependsOnListedPackagesOfItsGroupOnly")).allSatisfy(name -> assertThat(
+                Files.readString(Path.of("src/main/java/io/keelson/" + name.replace('.', '/')).resolveSibling(
+                        "package-info.java")))
+                .contains("{@code " + name.substring(name.lastIndexOf('.') + 1) + "}"));
     }
 
     private static Stream<String> rows(String test) {
@@ -186,16 +200,16 @@ class ArchitectureTest {
 
     @Test
     void httpHasNoSql() {
-        noClasses().that().resideInAnyPackage("io.keelson.server.http..", "io.keelson.cli..")
+        noClasses().that().resideInAnyPackage("io.keelson.server.api.http..", "io.keelson.cli..")
                 .should().dependOnClassesThat().areAssignableTo(Statement.class)
                 .orShould().dependOnClassesThat().areAssignableTo(ResultSet.class)
-                .because("a route turns JSON into a call and its answer into JSON: read through server.run's readers")
+                .because("a route turns JSON into a call and its answer into JSON: read through engine.store's readers")
                 .check(CLASSES);
     }
 
     @Test
     void tableClassesArePackagePrivate() {
-        classes().that().resideInAPackage("io.keelson.server.run..").and().haveSimpleNameEndingWith("Table")
+        classes().that().resideInAPackage("io.keelson.server.engine.store..").and().haveSimpleNameEndingWith("Table")
                 .should().notBePublic()
                 .because("the compiler then makes commands the only writers: go through RunStore or RunReader")
                 .check(CLASSES);
@@ -231,9 +245,11 @@ class ArchitectureTest {
 
     @Test
     void documentsFromOutsideHaveOneReader() {
-        noClasses().that().resideInAnyPackage("io.keelson.server.outbound..", "io.keelson.server.model..",
-                "io.keelson.server.mcp.wire..", "io.keelson.server.tool.builtin..", "io.keelson.server.effect..",
-                "io.keelson.server.webhook..", "io.keelson.server.http.support..", "io.keelson.server.http.mcp..")
+        noClasses().that().resideInAnyPackage("io.keelson.server.base.outbound..", "io.keelson.server.work.model..",
+                "io.keelson.server.work.mcp.wire..", "io.keelson.server.work.builtin..",
+                "io.keelson.server.work.effect..",
+                "io.keelson.server.outlet.webhook..", "io.keelson.server.api.http.support..",
+                "io.keelson.server.api.http.mcp..")
                 .should().callMethodWhere(READS_WITHOUT_BOUNDS)
                 .because("a document from outside may take any memory: read it with OutsideJson").check(CLASSES);
     }

@@ -1,6 +1,6 @@
 package io.keelson;
 
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.db.TestDatabase;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -114,25 +114,26 @@ class TidyTest {
                 "orchestration_\\w+|run_event_packs\\w*|event_exports|run_attempts|run_agents|work_results|step_results|artifacts|artifact_uploads|artifact_reservations"
                         + "|upload_slots|work_queue|timers|step_logs|step_progress|engine_nodes|engine_outages"
                         + "|escalation_tickets|workers|inbox_assignments|proposals|call_waits",
-                "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
+                "store", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
                 "bulk_jobs", "bulk",
                 "webhook_\\w+", "webhook",
                 "execution_commands|simulated_effects", "effect",
                 "billing_ledger|credit_\\w+|prices",
-                "(money|run)", "board_tasks|agent_reports", "(board|run)", "status_document_progress", "statusdoc"));
+                "(money|store)", "board_tasks|agent_reports", "(board|store)", "status_document_progress",
+                "statusdoc"));
         owners.put("mcp_\\w+", "mcp");
         // The inbox is a query over all that waits for people.
         // Claims and their explanation read the limits of concurrent work; the artifact quota reads its limit under its
         // lock. The ledger verification compares the ledger with the runs' own amounts in one snapshot.
-        Set<String> exempt = Set.of("server/src/main/java/io/keelson/server/run/read/InboxSql.java mcp_tools",
-                "server/src/main/java/io/keelson/server/run/queue/Backlog.java mcp_tools",
-                "server/src/main/java/io/keelson/server/run/WorkLimits.java workspace_limits",
-                "server/src/main/java/io/keelson/server/run/read/Explainer.java workspace_limits",
-                "server/src/main/java/io/keelson/server/run/retention/ArtifactQuota.java workspace_limits",
-                "server/src/main/java/io/keelson/server/money/LedgerVerification.java work_results",
-                "server/src/main/java/io/keelson/server/money/LedgerVerification.java run_attempts",
-                "server/src/main/java/io/keelson/server/money/LedgerVerification.java orchestration_steps",
-                "server/src/main/java/io/keelson/server/money/LedgerVerification.java orchestration_runs");
+        Set<String> exempt = Set.of("server/src/main/java/io/keelson/server/engine/store/read/InboxSql.java mcp_tools",
+                "server/src/main/java/io/keelson/server/engine/store/queue/Backlog.java mcp_tools",
+                "server/src/main/java/io/keelson/server/engine/store/WorkLimits.java workspace_limits",
+                "server/src/main/java/io/keelson/server/engine/store/read/Explainer.java workspace_limits",
+                "server/src/main/java/io/keelson/server/engine/store/retention/ArtifactQuota.java workspace_limits",
+                "server/src/main/java/io/keelson/server/tenant/money/LedgerVerification.java work_results",
+                "server/src/main/java/io/keelson/server/tenant/money/LedgerVerification.java run_attempts",
+                "server/src/main/java/io/keelson/server/tenant/money/LedgerVerification.java orchestration_steps",
+                "server/src/main/java/io/keelson/server/tenant/money/LedgerVerification.java orchestration_runs");
         List<String> found = new ArrayList<>();
         owners.forEach((tables, owner) -> {
             Pattern sql =
@@ -141,7 +142,7 @@ class TidyTest {
                 Matcher matcher = sql.matcher(text);
                 while (path.contains("/src/main/") && matcher.find()) {
                     String table = matcher.group(1);
-                    if (!path.matches(".*/server/" + owner + "/.*") && !exempt.contains(path + " " + table)) {
+                    if (!path.matches(".*/server/\\w+/" + owner + "/.*") && !exempt.contains(path + " " + table)) {
                         found.add(
                                 path + ":" + line(text, matcher.start()) + " " + table + " belongs to server." + owner);
                     }

@@ -10,7 +10,7 @@ import io.keelson.bench.scenario.Scenario;
 import io.keelson.bench.scenario.Scenarios;
 import io.keelson.bench.scenario.Sizes;
 import io.keelson.bench.scenario.TenSteps;
-import io.keelson.server.KeelsonVersion;
+import io.keelson.server.app.KeelsonVersion;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

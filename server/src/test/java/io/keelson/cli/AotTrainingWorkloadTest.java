@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.RunQuery;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

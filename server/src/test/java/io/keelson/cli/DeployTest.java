@@ -2,9 +2,9 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.Setting;
-import io.keelson.server.Settings;
-import io.keelson.server.metrics.Metric;
+import io.keelson.server.app.Setting;
+import io.keelson.server.app.Settings;
+import io.keelson.server.app.metrics.Metric;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

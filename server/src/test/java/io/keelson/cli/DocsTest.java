@@ -3,7 +3,7 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.ChildJvm;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.db.TestDatabase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

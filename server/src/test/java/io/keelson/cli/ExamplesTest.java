@@ -2,9 +2,9 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.OfflineToolCatalog;
-import io.keelson.server.plan.Format;
-import io.keelson.server.plan.ReadResult;
+import io.keelson.server.app.OfflineToolCatalog;
+import io.keelson.server.mission.plan.Format;
+import io.keelson.server.mission.plan.ReadResult;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.client.Keelson;
-import io.keelson.server.Server;
-import io.keelson.server.Settings;
-import io.keelson.server.db.DatabaseUrl;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.app.Server;
+import io.keelson.server.app.Settings;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.TestDatabase;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
-import io.keelson.server.db.DatabaseUrl;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;

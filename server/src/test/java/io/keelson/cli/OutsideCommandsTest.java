@@ -9,7 +9,7 @@ import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;

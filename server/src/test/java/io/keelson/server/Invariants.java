@@ -8,7 +8,7 @@ import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.server.db.Database;
+import io.keelson.server.base.db.Database;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

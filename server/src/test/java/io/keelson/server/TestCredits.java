@@ -1,9 +1,9 @@
 package io.keelson.server;
 
 import io.keelson.core.run.Actor;
-import io.keelson.server.db.Database;
-import io.keelson.server.db.DbClock;
-import io.keelson.server.money.Money;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.tenant.money.Money;
 import java.math.BigDecimal;
 import java.util.UUID;
 

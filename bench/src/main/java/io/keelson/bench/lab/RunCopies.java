@@ -1,6 +1,6 @@
 package io.keelson.bench.lab;
 
-import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.base.db.DatabaseUrl;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -7,7 +7,7 @@ import io.keelson.bench.server.Poll;
 import io.keelson.cli.devmodel.DevModelStart;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.view.AmountText;
-import io.keelson.server.Settings;
-import io.keelson.server.db.DatabaseException;
-import io.keelson.server.db.DatabaseProbe;
-import io.keelson.server.db.DatabaseUrl;
-import io.keelson.server.db.embedded.EmbeddedPostgres;
-import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
+import io.keelson.server.app.Settings;
+import io.keelson.server.base.db.DatabaseException;
+import io.keelson.server.base.db.DatabaseProbe;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.embedded.EmbeddedPostgres;
+import io.keelson.server.base.db.embedded.EmbeddedPostgresOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

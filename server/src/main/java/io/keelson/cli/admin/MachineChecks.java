@@ -2,9 +2,9 @@ package io.keelson.cli.admin;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.keelson.cli.view.AmountText;
-import io.keelson.server.DataFolderSpace;
-import io.keelson.server.Setting;
-import io.keelson.server.Settings;
+import io.keelson.server.app.DataFolderSpace;
+import io.keelson.server.app.Setting;
+import io.keelson.server.app.Settings;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;

@@ -12,7 +12,7 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.app.InvalidSettingsException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

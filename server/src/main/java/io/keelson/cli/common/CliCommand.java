@@ -1,9 +1,9 @@
 package io.keelson.cli.common;
 
 import io.keelson.cli.view.Style;
-import io.keelson.server.InvalidSettingsException;
-import io.keelson.server.Settings;
-import io.keelson.server.StartupException;
+import io.keelson.server.app.InvalidSettingsException;
+import io.keelson.server.app.Settings;
+import io.keelson.server.app.StartupException;
 import java.io.PrintWriter;
 import java.time.Clock;
 import java.util.List;

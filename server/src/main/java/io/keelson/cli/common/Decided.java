@@ -6,7 +6,7 @@ import io.keelson.client.Event;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
-import io.keelson.server.json.IdTime;
+import io.keelson.server.base.json.IdTime;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

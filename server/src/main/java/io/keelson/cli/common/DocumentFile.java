@@ -2,10 +2,10 @@ package io.keelson.cli.common;
 
 import io.keelson.cli.view.AmountText;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.FileProblems;
-import io.keelson.server.plan.Documents;
-import io.keelson.server.plan.Format;
-import io.keelson.server.plan.ReadResult;
+import io.keelson.server.app.FileProblems;
+import io.keelson.server.mission.plan.Documents;
+import io.keelson.server.mission.plan.Format;
+import io.keelson.server.mission.plan.ReadResult;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

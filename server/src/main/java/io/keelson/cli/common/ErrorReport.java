@@ -2,8 +2,8 @@ package io.keelson.cli.common;
 
 import io.keelson.client.KeelsonException;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.InvalidSettingsException;
-import io.keelson.server.StartupException;
+import io.keelson.server.app.InvalidSettingsException;
+import io.keelson.server.app.StartupException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -11,7 +11,7 @@ import ch.qos.logback.core.FileAppender;
 import ch.qos.logback.core.OutputStreamAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.spi.ContextAwareBase;
-import io.keelson.server.Settings;
+import io.keelson.server.app.Settings;
 import java.nio.file.Path;
 import org.slf4j.LoggerFactory;
 

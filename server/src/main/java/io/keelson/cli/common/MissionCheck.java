@@ -1,9 +1,9 @@
 package io.keelson.cli.common;
 
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.OfflineToolCatalog;
-import io.keelson.server.plan.CheckedMission;
-import io.keelson.server.plan.ReadResult;
+import io.keelson.server.app.OfflineToolCatalog;
+import io.keelson.server.mission.plan.CheckedMission;
+import io.keelson.server.mission.plan.ReadResult;
 import java.time.Clock;
 import java.util.List;
 import java.util.Set;

@@ -4,7 +4,7 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Recipe;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

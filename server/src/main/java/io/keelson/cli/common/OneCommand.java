@@ -3,8 +3,8 @@ package io.keelson.cli.common;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.server.InvalidSettingsException;
-import io.keelson.server.StartupException;
+import io.keelson.server.app.InvalidSettingsException;
+import io.keelson.server.app.StartupException;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 

@@ -1,6 +1,6 @@
 package io.keelson.cli.common;
 
-import io.keelson.server.plan.NameSuggestion;
+import io.keelson.server.mission.plan.NameSuggestion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.keelson.cli.common;
 
-import io.keelson.server.KeelsonVersion;
+import io.keelson.server.app.KeelsonVersion;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version of Keelson. */

@@ -10,7 +10,7 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ForkRequest;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;

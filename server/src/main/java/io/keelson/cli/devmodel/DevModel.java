@@ -1,6 +1,6 @@
 package io.keelson.cli.devmodel;
 
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;

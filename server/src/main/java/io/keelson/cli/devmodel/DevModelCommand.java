@@ -3,7 +3,7 @@ package io.keelson.cli.devmodel;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;

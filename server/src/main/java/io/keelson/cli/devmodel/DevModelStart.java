@@ -3,7 +3,7 @@ package io.keelson.cli.devmodel;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.DocumentFile;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.FileProblems;
+import io.keelson.server.app.FileProblems;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

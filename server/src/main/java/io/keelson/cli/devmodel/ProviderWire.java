@@ -1,6 +1,6 @@
 package io.keelson.cli.devmodel;
 
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;

@@ -1,6 +1,6 @@
 package io.keelson.cli.devmodel;
 
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

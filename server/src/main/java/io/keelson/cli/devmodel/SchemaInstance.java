@@ -2,8 +2,8 @@ package io.keelson.cli.devmodel;
 
 import com.networknt.schema.Error;
 import com.networknt.schema.SchemaException;
-import io.keelson.server.json.Json;
-import io.keelson.server.json.Schemas;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.base.json.Schemas;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.keelson.cli.follow;
 import io.keelson.cli.common.CliException;
 import io.keelson.client.Artifact;
 import io.keelson.client.Runs;
-import io.keelson.server.FileProblems;
+import io.keelson.server.app.FileProblems;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

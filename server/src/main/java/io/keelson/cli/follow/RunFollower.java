@@ -14,7 +14,7 @@ import io.keelson.client.Page;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
-import io.keelson.server.StartupException;
+import io.keelson.server.app.StartupException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -17,7 +17,7 @@ import io.keelson.client.Artifact;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.server.StartupException;
+import io.keelson.server.app.StartupException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;

@@ -21,7 +21,7 @@ import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Steps;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;

@@ -2,8 +2,8 @@ package io.keelson.cli.models;
 
 import io.keelson.cli.common.DocumentFile;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.json.Json;
-import io.keelson.server.plan.SchemaCheck;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.mission.plan.SchemaCheck;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -5,7 +5,7 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;

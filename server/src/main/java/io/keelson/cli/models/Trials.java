@@ -13,7 +13,7 @@ import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import io.keelson.client.TranscriptEntry;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
 import java.time.Clock;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.keelson.cli.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.Settings;
+import io.keelson.server.app.Settings;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

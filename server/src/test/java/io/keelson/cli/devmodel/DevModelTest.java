@@ -7,7 +7,7 @@ import static io.keelson.cli.devmodel.TestModel.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketException;

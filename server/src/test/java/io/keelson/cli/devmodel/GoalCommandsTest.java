@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
-import io.keelson.server.db.TestDatabase;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;

@@ -2,7 +2,7 @@ package io.keelson.cli.devmodel;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

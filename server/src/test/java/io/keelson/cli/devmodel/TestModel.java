@@ -1,13 +1,13 @@
 package io.keelson.cli.devmodel;
 
-import io.keelson.server.Server;
-import io.keelson.server.Settings;
-import io.keelson.server.db.DatabaseUrl;
-import io.keelson.server.db.TestDatabase;
-import io.keelson.server.json.Json;
-import io.keelson.server.plan.Documents;
-import io.keelson.server.plan.Format;
-import io.keelson.server.plan.ReadResult;
+import io.keelson.server.app.Server;
+import io.keelson.server.app.Settings;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.mission.plan.Documents;
+import io.keelson.server.mission.plan.Format;
+import io.keelson.server.mission.plan.ReadResult;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;

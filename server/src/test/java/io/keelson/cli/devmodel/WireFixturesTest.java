@@ -2,7 +2,7 @@ package io.keelson.cli.devmodel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;

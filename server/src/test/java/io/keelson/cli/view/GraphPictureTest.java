@@ -2,7 +2,7 @@ package io.keelson.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

@@ -2,12 +2,12 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.audit.AuditOrigin;
-import io.keelson.server.json.DocumentMemory;
-import io.keelson.server.tool.Tool;
-import io.keelson.server.tool.ToolCall;
-import io.keelson.server.tool.ToolResult;
-import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.base.json.DocumentMemory;
+import io.keelson.server.engine.tool.Tool;
+import io.keelson.server.engine.tool.ToolCall;
+import io.keelson.server.engine.tool.ToolResult;
+import io.keelson.server.engine.tool.ToolSpec;
+import io.keelson.server.tenant.audit.AuditOrigin;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.UUID;

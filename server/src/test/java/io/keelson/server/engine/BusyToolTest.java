@@ -3,12 +3,12 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.run.Command;
-import io.keelson.server.audit.AuditOrigin;
-import io.keelson.server.tool.BusySystems;
-import io.keelson.server.tool.Tool;
-import io.keelson.server.tool.ToolCall;
-import io.keelson.server.tool.ToolResult;
-import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.engine.tool.BusySystems;
+import io.keelson.server.engine.tool.Tool;
+import io.keelson.server.engine.tool.ToolCall;
+import io.keelson.server.engine.tool.ToolResult;
+import io.keelson.server.engine.tool.ToolSpec;
+import io.keelson.server.tenant.audit.AuditOrigin;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

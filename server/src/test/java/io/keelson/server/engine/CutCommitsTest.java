@@ -3,11 +3,11 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
-import io.keelson.server.db.CountingProxy;
-import io.keelson.server.db.CountingProxy.Write;
-import io.keelson.server.db.Database;
-import io.keelson.server.db.DatabaseOptions;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.db.CountingProxy;
+import io.keelson.server.base.db.CountingProxy.Write;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseOptions;
+import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;

@@ -1,11 +1,11 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.policy.Effects;
-import io.keelson.server.tool.SlotKind;
-import io.keelson.server.tool.Tool;
-import io.keelson.server.tool.ToolCall;
-import io.keelson.server.tool.ToolResult;
-import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.engine.tool.SlotKind;
+import io.keelson.server.engine.tool.Tool;
+import io.keelson.server.engine.tool.ToolCall;
+import io.keelson.server.engine.tool.ToolResult;
+import io.keelson.server.engine.tool.ToolSpec;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;

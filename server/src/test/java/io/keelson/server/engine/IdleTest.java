@@ -2,11 +2,11 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.background.BackgroundTask;
-import io.keelson.server.db.CountingProxy;
-import io.keelson.server.db.Database;
-import io.keelson.server.db.DatabaseOptions;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.base.db.CountingProxy;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseOptions;
+import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,12 +2,12 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.db.Database;
-import io.keelson.server.db.TestDatabase;
-import io.keelson.server.tool.Tool;
-import io.keelson.server.tool.ToolCall;
-import io.keelson.server.tool.ToolResult;
-import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.engine.tool.Tool;
+import io.keelson.server.engine.tool.ToolCall;
+import io.keelson.server.engine.tool.ToolResult;
+import io.keelson.server.engine.tool.ToolSpec;
 import java.nio.file.Path;
 import java.sql.Statement;
 import java.time.Duration;

@@ -2,11 +2,11 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.tool.SlotKind;
-import io.keelson.server.tool.Tool;
-import io.keelson.server.tool.ToolCall;
-import io.keelson.server.tool.ToolResult;
-import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.engine.tool.SlotKind;
+import io.keelson.server.engine.tool.Tool;
+import io.keelson.server.engine.tool.ToolCall;
+import io.keelson.server.engine.tool.ToolResult;
+import io.keelson.server.engine.tool.ToolSpec;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

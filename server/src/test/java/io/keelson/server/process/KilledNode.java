@@ -2,11 +2,11 @@ package io.keelson.server.process;
 
 import io.keelson.client.Keelson;
 import io.keelson.server.ServerProxy;
-import io.keelson.server.db.CountingProxy;
-import io.keelson.server.db.CountingProxy.Loss;
-import io.keelson.server.db.CountingProxy.Write;
-import io.keelson.server.db.DatabaseUrl;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.db.CountingProxy;
+import io.keelson.server.base.db.CountingProxy.Loss;
+import io.keelson.server.base.db.CountingProxy.Write;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.keelson.server.process;
 
 import io.keelson.client.Keelson;
-import io.keelson.server.db.CountingProxy.Write;
-import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.base.db.CountingProxy.Write;
+import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.process.KilledNode.Point;
 import java.io.IOException;
 import java.io.UncheckedIOException;

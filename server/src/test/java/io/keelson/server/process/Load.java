@@ -6,7 +6,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
-import io.keelson.server.db.Database;
+import io.keelson.server.base.db.Database;
 import java.sql.ResultSet;
 import java.time.Duration;
 import java.util.HashMap;

@@ -6,7 +6,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

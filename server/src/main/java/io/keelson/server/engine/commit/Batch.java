@@ -4,7 +4,7 @@ import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.run.Command;
 import io.keelson.server.engine.commit.ViewCache.Weighed;
-import io.keelson.server.run.KeyUse;
+import io.keelson.server.engine.store.KeyUse;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -3,7 +3,7 @@ package io.keelson.server.engine.commit;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
-import io.keelson.server.run.KeyUse;
+import io.keelson.server.engine.store.KeyUse;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

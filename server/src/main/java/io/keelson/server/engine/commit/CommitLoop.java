@@ -1,10 +1,10 @@
 package io.keelson.server.engine.commit;
 
-import io.keelson.server.db.Database;
-import io.keelson.server.db.SqlFailure;
-import io.keelson.server.log.LogContext;
-import io.keelson.server.run.CreditSlots;
-import io.keelson.server.run.StaleViewException;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.SqlFailure;
+import io.keelson.server.base.log.LogContext;
+import io.keelson.server.engine.store.CreditSlots;
+import io.keelson.server.engine.store.StaleViewException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.keelson.server.engine.commit;
 
 import io.keelson.core.money.Prices;
-import io.keelson.server.run.RunStore;
+import io.keelson.server.engine.store.RunStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 

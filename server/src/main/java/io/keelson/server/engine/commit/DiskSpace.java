@@ -1,7 +1,7 @@
 package io.keelson.server.engine.commit;
 
-import io.keelson.server.db.Database;
-import io.keelson.server.db.SqlFailure;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.SqlFailure;
 import java.sql.SQLException;
 import java.sql.Statement;
 

@@ -4,7 +4,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
-import io.keelson.server.run.KeyUse;
+import io.keelson.server.engine.store.KeyUse;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 

@@ -1,18 +1,18 @@
 package io.keelson.server.engine.commit;
 
 import io.keelson.core.plan.Plan;
-import io.keelson.server.db.DbClock;
-import io.keelson.server.run.IdempotencyKeys;
-import io.keelson.server.run.RunStore;
-import io.keelson.server.run.WorkLimits;
-import io.keelson.server.run.queue.LeaseHeartbeats;
-import io.keelson.server.run.queue.WorkerRegistry;
-import io.keelson.server.run.read.ScopeReader;
-import io.keelson.server.run.read.StepWorkReader;
-import io.keelson.server.run.retention.ArtifactQuota;
-import io.keelson.server.run.retention.ArtifactRetention;
-import io.keelson.server.run.retention.UploadSlots;
-import io.keelson.server.run.retention.Uploads;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.engine.store.IdempotencyKeys;
+import io.keelson.server.engine.store.RunStore;
+import io.keelson.server.engine.store.WorkLimits;
+import io.keelson.server.engine.store.queue.LeaseHeartbeats;
+import io.keelson.server.engine.store.queue.WorkerRegistry;
+import io.keelson.server.engine.store.read.ScopeReader;
+import io.keelson.server.engine.store.read.StepWorkReader;
+import io.keelson.server.engine.store.retention.ArtifactQuota;
+import io.keelson.server.engine.store.retention.ArtifactRetention;
+import io.keelson.server.engine.store.retention.UploadSlots;
+import io.keelson.server.engine.store.retention.Uploads;
 import java.time.Duration;
 import java.util.function.Function;
 

@@ -1,6 +1,6 @@
 package io.keelson.server.engine.dispatch;
 
-import io.keelson.server.run.read.StepWorkReader.Owner;
+import io.keelson.server.engine.store.read.StepWorkReader.Owner;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;

@@ -2,8 +2,8 @@ package io.keelson.server.engine.dispatch;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.keelson.server.db.Database;
-import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.store.queue.WorkerRegistry;
 import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;

@@ -1,7 +1,7 @@
 package io.keelson.server.engine.dispatch;
 
 import io.keelson.core.decide.ChangeSet.QueueItem;
-import io.keelson.server.tool.SlotKind;
+import io.keelson.server.engine.tool.SlotKind;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package io.keelson.server.engine.dispatch;
 
 import io.keelson.core.money.Tokens;
-import io.keelson.server.artifact.ArtifactRefusedException;
-import io.keelson.server.artifact.StoredArtifact;
-import io.keelson.server.tool.Proposed;
+import io.keelson.server.base.artifact.ArtifactRefusedException;
+import io.keelson.server.base.artifact.StoredArtifact;
+import io.keelson.server.engine.tool.Proposed;
 import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;

@@ -1,9 +1,9 @@
 package io.keelson.server.engine.dispatch;
 
 import io.keelson.core.run.Reply;
-import io.keelson.server.db.Database;
-import io.keelson.server.run.read.StepWorkReader;
-import io.keelson.server.run.read.StepWorkReader.Recorded;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.store.read.StepWorkReader;
+import io.keelson.server.engine.store.read.StepWorkReader.Recorded;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

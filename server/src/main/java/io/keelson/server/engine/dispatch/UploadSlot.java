@@ -1,9 +1,9 @@
 package io.keelson.server.engine.dispatch;
 
-import io.keelson.server.artifact.ArtifactRefusedException;
-import io.keelson.server.db.Database;
-import io.keelson.server.db.SqlFailure;
-import io.keelson.server.run.retention.UploadSlots;
+import io.keelson.server.base.artifact.ArtifactRefusedException;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.SqlFailure;
+import io.keelson.server.engine.store.retention.UploadSlots;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -4,7 +4,7 @@ import io.keelson.core.decide.ChangeSet.Given;
 import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.run.StepAssignment;
-import io.keelson.server.tool.SlotKind;
+import io.keelson.server.engine.tool.SlotKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

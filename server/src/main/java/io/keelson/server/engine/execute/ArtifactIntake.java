@@ -1,13 +1,13 @@
 package io.keelson.server.engine.execute;
 
-import io.keelson.server.artifact.ArtifactOwner;
-import io.keelson.server.artifact.ArtifactRefusedException;
-import io.keelson.server.artifact.ArtifactStore;
-import io.keelson.server.artifact.StoredArtifact;
-import io.keelson.server.db.Database;
-import io.keelson.server.run.retention.ArtifactQuota;
-import io.keelson.server.run.retention.ArtifactQuota.Item;
-import io.keelson.server.run.retention.ArtifactQuota.Left;
+import io.keelson.server.base.artifact.ArtifactOwner;
+import io.keelson.server.base.artifact.ArtifactRefusedException;
+import io.keelson.server.base.artifact.ArtifactStore;
+import io.keelson.server.base.artifact.StoredArtifact;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.store.retention.ArtifactQuota;
+import io.keelson.server.engine.store.retention.ArtifactQuota.Item;
+import io.keelson.server.engine.store.retention.ArtifactQuota.Left;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,7 +1,7 @@
 package io.keelson.server.engine.execute;
 
 import io.keelson.core.run.Command.Evaluation;
-import io.keelson.server.run.read.ScopeReader;
+import io.keelson.server.engine.store.read.ScopeReader;
 import tools.jackson.databind.JsonNode;
 
 /** Creates child runs for steps, and for agents' calls that delegate a task. */

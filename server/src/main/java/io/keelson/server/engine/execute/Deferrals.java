@@ -3,9 +3,9 @@ package io.keelson.server.engine.execute;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.StepError;
-import io.keelson.server.tool.HandBackException;
-import io.keelson.server.tool.ToolFailure;
-import io.keelson.server.tool.ToolUsage;
+import io.keelson.server.engine.tool.HandBackException;
+import io.keelson.server.engine.tool.ToolFailure;
+import io.keelson.server.engine.tool.ToolUsage;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.keelson.server.engine.execute;
 
-import io.keelson.server.live.LiveText;
-import io.keelson.server.secret.Redaction;
-import io.keelson.server.tool.StepLog;
+import io.keelson.server.engine.live.LiveText;
+import io.keelson.server.engine.tool.StepLog;
+import io.keelson.server.tenant.secret.Redaction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.keelson.server.engine.execute;
 
 import io.keelson.core.run.NewProposal;
-import io.keelson.server.secret.Redaction;
-import io.keelson.server.tool.Proposed;
+import io.keelson.server.engine.tool.Proposed;
+import io.keelson.server.tenant.secret.Redaction;
 import java.util.List;
 
 /** Redacts proposals, because people read them. */

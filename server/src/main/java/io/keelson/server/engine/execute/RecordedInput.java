@@ -1,7 +1,7 @@
 package io.keelson.server.engine.execute;
 
+import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
-import io.keelson.server.json.Json;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 

@@ -1,7 +1,7 @@
 package io.keelson.server.engine.execute;
 
 import io.keelson.core.run.Command.Evaluation;
-import io.keelson.server.run.read.ScopeReader;
+import io.keelson.server.engine.store.read.ScopeReader;
 
 /** Creates a run's new plan from its planner's answer. */
 @FunctionalInterface

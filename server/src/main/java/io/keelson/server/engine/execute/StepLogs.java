@@ -1,8 +1,8 @@
 package io.keelson.server.engine.execute;
 
-import io.keelson.server.db.Database;
-import io.keelson.server.run.queue.LeaseHeartbeats;
-import io.keelson.server.tool.StepLog;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.store.queue.LeaseHeartbeats;
+import io.keelson.server.engine.tool.StepLog;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package io.keelson.server.engine.upkeep;
 
-import io.keelson.server.artifact.ArtifactStore;
-import io.keelson.server.db.Database;
-import io.keelson.server.run.retention.ArtifactRetention;
-import io.keelson.server.run.retention.ArtifactRetention.Removable;
+import io.keelson.server.base.artifact.ArtifactStore;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.store.retention.ArtifactRetention;
+import io.keelson.server.engine.store.retention.ArtifactRetention.Removable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;

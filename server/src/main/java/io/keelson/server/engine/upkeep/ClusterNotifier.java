@@ -1,6 +1,6 @@
 package io.keelson.server.engine.upkeep;
 
-import io.keelson.server.db.Database;
+import io.keelson.server.base.db.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -1,12 +1,12 @@
 package io.keelson.server.engine.upkeep;
 
-import io.keelson.server.db.Database;
-import io.keelson.server.db.SqlFailure;
-import io.keelson.server.db.TxFunction;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.SqlFailure;
+import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.dispatch.WorkAvailability;
-import io.keelson.server.run.RunStore;
-import io.keelson.server.run.RunStore.Due;
+import io.keelson.server.engine.store.RunStore;
+import io.keelson.server.engine.store.RunStore.Due;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,12 +1,12 @@
 package io.keelson.server.engine.upkeep;
 
 import io.keelson.core.run.Ids;
-import io.keelson.server.artifact.ArtifactOwner;
-import io.keelson.server.artifact.ArtifactStore;
-import io.keelson.server.artifact.StoredArtifact;
-import io.keelson.server.background.BackgroundTask;
-import io.keelson.server.db.Database;
-import io.keelson.server.run.retention.EventRetention;
+import io.keelson.server.base.artifact.ArtifactOwner;
+import io.keelson.server.base.artifact.ArtifactStore;
+import io.keelson.server.base.artifact.StoredArtifact;
+import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.store.retention.EventRetention;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,8 +1,8 @@
 package io.keelson.server.engine.upkeep;
 
-import io.keelson.server.db.Database;
-import io.keelson.server.run.IdempotencyKeys;
-import io.keelson.server.secret.SecretStore;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.store.IdempotencyKeys;
+import io.keelson.server.tenant.secret.SecretStore;
 
 /** Deletes expired idempotency keys, secrets and artifacts. */
 public final class ExpiredData {

@@ -1,9 +1,9 @@
 package io.keelson.server.engine.upkeep;
 
-import io.keelson.server.background.BackgroundTask;
+import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.engine.commit.CurrentPrices;
-import io.keelson.server.run.WorkLimits;
-import io.keelson.server.tool.WorkspaceTools;
+import io.keelson.server.engine.store.WorkLimits;
+import io.keelson.server.engine.tool.WorkspaceTools;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package io.keelson.server.engine.upkeep;
 
 import io.keelson.core.decide.ChangeSet.Lane;
-import io.keelson.server.db.Database;
-import io.keelson.server.db.SqlFailure;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.execute.LocalExecutor;
 import io.keelson.server.engine.execute.StepExecution;

@@ -1,8 +1,8 @@
 package io.keelson.server.engine.upkeep;
 
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.server.db.Database;
-import io.keelson.server.run.RunStore;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.store.RunStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -13,7 +13,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.Invariants;
 import io.keelson.server.TestCredits;
 import io.keelson.server.engine.Nodes;
-import io.keelson.server.run.CreditSlots;
+import io.keelson.server.engine.store.CreditSlots;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.sql.Connection;

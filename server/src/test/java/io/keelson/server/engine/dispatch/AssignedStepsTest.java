@@ -2,7 +2,7 @@ package io.keelson.server.engine.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.run.read.StepWorkReader.Owner;
+import io.keelson.server.engine.store.read.StepWorkReader.Owner;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 

@@ -8,7 +8,7 @@ import io.keelson.core.run.StepAssignment;
 import io.keelson.server.engine.dispatch.ClaimSeries.Begun;
 import io.keelson.server.engine.dispatch.WorkAvailability.Offer;
 import io.keelson.server.engine.dispatch.WorkAvailability.Watch;
-import io.keelson.server.tool.SlotKind;
+import io.keelson.server.engine.tool.SlotKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

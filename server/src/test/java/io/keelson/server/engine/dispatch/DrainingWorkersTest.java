@@ -2,11 +2,11 @@ package io.keelson.server.engine.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.auth.Bootstrap;
-import io.keelson.server.db.Database;
-import io.keelson.server.db.DbClock;
-import io.keelson.server.db.TestDatabase;
-import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.engine.store.queue.WorkerRegistry;
+import io.keelson.server.tenant.auth.Bootstrap;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;

@@ -7,7 +7,7 @@ import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.LocalCapacity.RemoteSlot;
 import io.keelson.core.run.StepAssignment;
-import io.keelson.server.tool.SlotKind;
+import io.keelson.server.engine.tool.SlotKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

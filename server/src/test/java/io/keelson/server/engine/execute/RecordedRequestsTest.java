@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.core.run.LostAnswer;
-import io.keelson.server.tool.SentRequests.Kept;
+import io.keelson.server.engine.tool.SentRequests.Kept;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;

@@ -7,7 +7,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TurnAnswer;
-import io.keelson.server.json.Json;
+import io.keelson.server.base.json.Json;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;

@@ -2,8 +2,8 @@ package io.keelson.server.engine.upkeep;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.db.Database;
-import io.keelson.server.db.TestDatabase;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Nodes;
 import io.keelson.server.engine.upkeep.ClusterNotifier.Notification;

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
-import io.keelson.server.db.SqlFailure;
+import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Nodes;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.WorkAvailability;
-import io.keelson.server.run.RunStore;
-import io.keelson.server.tool.SlotKind;
+import io.keelson.server.engine.store.RunStore;
+import io.keelson.server.engine.tool.SlotKind;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,0 +1,74 @@
+package io.keelson.server.api.http;
+
+import io.keelson.core.run.Ids;
+import io.keelson.server.base.artifact.ArtifactStore;
+import io.keelson.server.base.compute.Computation;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.live.LiveTexts;
+import io.keelson.server.engine.purge.WorkspacePurger;
+import io.keelson.server.engine.store.IdempotencyKeys;
+import io.keelson.server.engine.store.read.Explainer;
+import io.keelson.server.engine.store.read.InboxReader;
+import io.keelson.server.engine.store.read.RunReader;
+import io.keelson.server.engine.store.retention.ArtifactRetention;
+import io.keelson.server.engine.tool.ToolCatalog;
+import io.keelson.server.mission.bulk.BulkDriver;
+import io.keelson.server.mission.bulk.BulkJobs;
+import io.keelson.server.mission.plan.MissionReader;
+import io.keelson.server.mission.recipe.RecipeStore;
+import io.keelson.server.mission.roster.Roster;
+import io.keelson.server.mission.schedule.ScheduleServices;
+import io.keelson.server.mission.submission.SubmissionServices;
+import io.keelson.server.outlet.webhook.Deliveries;
+import io.keelson.server.outlet.webhook.Endpoints;
+import io.keelson.server.tenant.auth.AuthServices;
+import io.keelson.server.tenant.money.Money;
+import io.keelson.server.tenant.secret.SecretStore;
+import io.keelson.server.work.effect.CommandHandler;
+import io.keelson.server.work.mcp.McpService;
+import io.keelson.server.work.model.call.ProviderCheck;
+import io.keelson.server.work.model.registry.WorkspaceModels;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The services that the API exposes.
+ *
+ * @param obstacle why no runs can be taken at the moment; gives null if they can
+ */
+public record ApiServices(Database database, AuthServices auth, Runs runs, Work work, Stores stores,
+        Background background, Supplier<@Nullable String> obstacle) {
+
+    /**
+     * Reads and creates runs.
+     *
+     * @param missions reads what a workspace's clients send: its own workers' tools are known in it
+     * @param ids for new runs
+     */
+    public record Runs(RunReader reader, Explainer explainer, InboxReader inbox,
+            Function<UUID, MissionReader> missions, SubmissionServices submissions, Ids ids, IdempotencyKeys keys) {}
+
+    /**
+     * Executes.
+     *
+     * @param external commands to external systems
+     * @param computation for what requests have computed
+     * @param texts of steps, while they arrive
+     */
+    public record Work(Commands commands, RemoteWork remote, ToolCatalog tools, CommandHandler external,
+            Computation computation, LiveTexts texts) {}
+
+    /** Stored definitions of workspaces. */
+    public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
+            WorkspaceModels models, ProviderCheck.Answers modelAnswers, McpService mcp, SecretStore secrets,
+            RecipeStore recipes, Endpoints endpoints,
+            Deliveries deliveries) {}
+
+    /** Services that also work without requests. */
+    public record Background(ScheduleServices schedules, BulkJobs bulkJobs, BulkDriver bulkDriver,
+            WorkspacePurger purger) {}
+}

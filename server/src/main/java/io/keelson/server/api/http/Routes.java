@@ -1,0 +1,205 @@
+package io.keelson.server.api.http;
+
+import io.keelson.server.api.http.admin.AuditActions;
+import io.keelson.server.api.http.admin.CallerActions;
+import io.keelson.server.api.http.admin.EngineActions;
+import io.keelson.server.api.http.admin.KeyActions;
+import io.keelson.server.api.http.admin.MetricsActions;
+import io.keelson.server.api.http.admin.NodeActions;
+import io.keelson.server.api.http.admin.SessionActions;
+import io.keelson.server.api.http.admin.WorkspaceActions;
+import io.keelson.server.api.http.billing.CreditActions;
+import io.keelson.server.api.http.billing.LedgerActions;
+import io.keelson.server.api.http.billing.PriceActions;
+import io.keelson.server.api.http.commands.CommandActions;
+import io.keelson.server.api.http.commands.CommandAnswers;
+import io.keelson.server.api.http.commands.DeploymentOrderActions;
+import io.keelson.server.api.http.commands.WebhookActions;
+import io.keelson.server.api.http.definitions.McpActions;
+import io.keelson.server.api.http.definitions.ModelActions;
+import io.keelson.server.api.http.definitions.RecipeActions;
+import io.keelson.server.api.http.definitions.RosterActions;
+import io.keelson.server.api.http.definitions.ScheduleActions;
+import io.keelson.server.api.http.definitions.ScheduleTimes;
+import io.keelson.server.api.http.definitions.SecretActions;
+import io.keelson.server.api.http.definitions.ViewActions;
+import io.keelson.server.api.http.inbox.BoardActions;
+import io.keelson.server.api.http.inbox.InboxActions;
+import io.keelson.server.api.http.inbox.InboxDecisions;
+import io.keelson.server.api.http.inbox.InboxItems;
+import io.keelson.server.api.http.inbox.ReportActions;
+import io.keelson.server.api.http.inbox.UsableModels;
+import io.keelson.server.api.http.mcp.InboxQuestions;
+import io.keelson.server.api.http.mcp.McpEndpoint;
+import io.keelson.server.api.http.mcp.McpResources;
+import io.keelson.server.api.http.mcp.McpTasks;
+import io.keelson.server.api.http.mcp.McpTools;
+import io.keelson.server.api.http.mcp.OfferedRunDocuments;
+import io.keelson.server.api.http.mcp.OfferedRunTools;
+import io.keelson.server.api.http.mcp.PageLinks;
+import io.keelson.server.api.http.mcp.RecipeTools;
+import io.keelson.server.api.http.mcp.RunStarts;
+import io.keelson.server.api.http.runs.AgentActions;
+import io.keelson.server.api.http.runs.ArtifactActions;
+import io.keelson.server.api.http.runs.BulkActions;
+import io.keelson.server.api.http.runs.EscalationActions;
+import io.keelson.server.api.http.runs.ExplainActions;
+import io.keelson.server.api.http.runs.ExportedEvents;
+import io.keelson.server.api.http.runs.ProposalActions;
+import io.keelson.server.api.http.runs.RunActions;
+import io.keelson.server.api.http.runs.RunCreateActions;
+import io.keelson.server.api.http.runs.RunFork;
+import io.keelson.server.api.http.runs.RunViews;
+import io.keelson.server.api.http.runs.SignalActions;
+import io.keelson.server.api.http.runs.StepActions;
+import io.keelson.server.api.http.runs.TaskActions;
+import io.keelson.server.api.http.streams.AnswerStreams;
+import io.keelson.server.api.http.streams.EventStreams;
+import io.keelson.server.api.http.streams.FeedStreams;
+import io.keelson.server.api.http.streams.LogStreams;
+import io.keelson.server.api.http.streams.StreamLimiter;
+import io.keelson.server.api.http.streams.StreamReads;
+import io.keelson.server.api.http.support.Authenticator;
+import io.keelson.server.api.http.support.Idempotency;
+import io.keelson.server.api.http.support.KeyedTransaction;
+import io.keelson.server.api.http.support.KnownHosts;
+import io.keelson.server.api.http.support.LongPoll;
+import io.keelson.server.api.http.support.Observed;
+import io.keelson.server.api.http.support.Reads;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.api.http.support.RunEndPoll;
+import io.keelson.server.api.http.support.SessionCookie;
+import io.keelson.server.api.http.support.ShutdownSignal;
+import io.keelson.server.api.http.support.Submission;
+import io.keelson.server.api.http.workers.DispatchActions;
+import io.keelson.server.api.http.workers.UploadActions;
+import io.keelson.server.api.http.workers.WorkerActions;
+import io.keelson.server.api.view.SavedViews;
+import io.keelson.server.engine.store.ReportTexts;
+import io.keelson.server.mission.submission.FairSubmissionLimiter;
+import io.keelson.server.mission.submission.SubmissionServices;
+import io.keelson.server.outlet.board.AgentReports;
+import io.keelson.server.outlet.board.BoardTasks;
+import java.util.List;
+import java.util.function.Supplier;
+import tools.jackson.databind.node.ObjectNode;
+
+/** All that is served. */
+final class Routes {
+
+    /** Few enough that another's work gets a processor soon, enough to keep them busy. */
+    private static final int AT_ONCE_OF_ONE_WORKSPACE = 2 * Runtime.getRuntime().availableProcessors();
+
+    private Routes() {}
+
+    /** @param openApi the OpenAPI document as it is served */
+    static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
+            Observed observed,
+            Supplier<ObjectNode> openApi, SessionCookie cookie, KnownHosts hosts, Idempotency idempotency,
+            HttpOptions options) {
+        Reads reads = new Reads(services.database(), services.runs().reader());
+        KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
+        Submission submission = new Submission(services.work().commands());
+        Route.Table table = new Route.Table();
+        SubmissionServices submissions = services.runs().submissions();
+        FairSubmissionLimiter limiter = new FairSubmissionLimiter(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
+        RunEndPoll ends = new RunEndPoll(services.work().commands(), reads, poll);
+        RunCreateActions creation = new RunCreateActions(submissions.missions(), services.runs().ids(), reads,
+                submissions.runs(), limiter, ends);
+        creation.addTo(table);
+        new RecipeActions(services.stores().recipes(), services.database(), services.runs().missions(),
+                submissions.missions(),
+                creation, reads,
+                services.runs().ids(),
+                keyed).addTo(table);
+        new ScheduleTimes(services.background().schedules().schedules(), services.database()).addTo(table);
+        new ScheduleActions(services.background().schedules(), services.database(), submissions.missions(),
+                services.runs().ids(),
+                keyed).addTo(table);
+        CommandAnswers commands = new CommandAnswers(services.work().external());
+        new DeploymentOrderActions(services.work().external(), commands).addTo(table);
+        new CommandActions(services.work().external(), commands).addTo(table);
+        new RunViews(reads, poll, ends, services.database(), services.runs().explainer()).addTo(table);
+        StreamLimiter streamLimiter = new StreamLimiter();
+        StreamReads streamReads = new StreamReads(shutdown);
+        EventStreams events = new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
+        events.addTo(table);
+        observed.background().accept(events.task());
+        new AnswerStreams(reads, authenticator, shutdown, streamLimiter, streamReads, events.progress(),
+                services.work().texts()).addTo(table);
+        new LogStreams(reads, authenticator, shutdown, streamLimiter, streamReads, events.progress()).addTo(table);
+        FeedStreams feed = new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
+        feed.addTo(table);
+        observed.background().accept(feed.task());
+        RunActions runs = new RunActions(reads, submissions.admission(), submissions.credits(), submission,
+                submissions.edits(), services.database());
+        runs.addTo(table);
+        new BulkActions(services.background().bulkJobs(), services.background().bulkDriver(), services.database(),
+                services.runs().ids(), keyed).addTo(table);
+        new ExportedEvents(reads, services.stores().artifacts()).addTo(table);
+        new SignalActions(reads, services.runs().ids(), services.stores().secrets(), submission).addTo(table);
+        ArtifactActions artifacts = new ArtifactActions(reads, services.stores().artifacts(), services.database(),
+                services.stores().artifactRetention());
+        artifacts.addTo(table);
+        ExplainActions explain = new ExplainActions(reads, services.database(), services.runs().explainer());
+        explain.addTo(table);
+        new RunFork(services.runs().missions(), services.runs().ids(), reads, submissions.runs()).addTo(table);
+        new TaskActions(reads, submission).addTo(table);
+        new AgentActions(reads, submission).addTo(table);
+        new ViewActions(new SavedViews(services.database())).addTo(table);
+        new RosterActions(services.stores().roster(), services.stores().models(), services.stores().mcp(), keyed)
+                .addTo(table);
+        new ModelActions(services.stores().models(), services.stores().money().prices(),
+                services.stores().modelAnswers()).addTo(table);
+        new McpActions(services.stores().mcp()).addTo(table);
+        EscalationActions escalations = new EscalationActions(reads, submission);
+        escalations.addTo(table);
+        InboxItems items = new InboxItems(reads, services.database(), services.runs().inbox());
+        new InboxActions(items, services.auth().keys(), keyed).addTo(table);
+        ProposalActions proposals = new ProposalActions(reads, submission);
+        proposals.addTo(table);
+        InboxDecisions decisions = new InboxDecisions(reads, submission, escalations, proposals, items,
+                new UsableModels(services.stores().models(), services.stores().money().prices()),
+                services.stores().mcp());
+        decisions.addTo(table);
+        new StepActions(reads, submission).addTo(table);
+        new DispatchActions(services.work().remote(), poll).addTo(table);
+        new UploadActions(services.work().remote(), services.stores().artifacts()).addTo(table);
+        new WorkerActions(reads, services.work().remote(), services.work().tools(),
+                services.stores().mcp()).addTo(table);
+        new CreditActions(reads, services.stores().money(), services.auth().workspaces()).addTo(table);
+        new LedgerActions(reads, services.stores().money()).addTo(table);
+        new PriceActions(services.stores().money().prices(), services.work().commands()::settingsChanged).addTo(table);
+        new SecretActions(services.stores().secrets()).addTo(table);
+        new BoardActions(new BoardTasks(services.database()), keyed).addTo(table);
+        ReportActions reports =
+                new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database()));
+        reports.addTo(table);
+        new KeyActions(services.auth().keys()).addTo(table);
+        new CallerActions(services.auth(), services.database(), services.stores().models(), options.version(),
+                options.dashboard() != null)
+                .addTo(table);
+        new SessionActions(services.auth().sessions(), authenticator, cookie).addTo(table);
+        new WebhookActions(services.stores().endpoints(), services.stores().deliveries(), services.runs().ids())
+                .addTo(table);
+        new WorkspaceActions(services.auth().workspaces(), reads, services.background().purger(), services.runs().ids(),
+                keyed,
+                services.work().commands()::settingsChanged).addTo(table);
+        new AuditActions(services.auth().auditLog()).addTo(table);
+        new NodeActions(services.database()).addTo(table);
+        new MetricsActions(observed, authenticator).addTo(table);
+        new EngineActions(services.obstacle(), reads, openApi).addTo(table);
+        OfferedRunDocuments documents =
+                new OfferedRunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));
+        RunStarts starts = new RunStarts(creation, idempotency);
+        McpTasks tasks = new McpTasks(reads, runs, documents, new InboxQuestions(items, decisions), ends,
+                options.longestPoll());
+        McpTools tools = new McpTools(
+                new OfferedRunTools(starts, submissions.missions(), documents, explain, runs, items, decisions),
+                new RecipeTools(services.database(), services.stores().recipes(), submissions.missions(), starts),
+                documents, tasks);
+        new McpEndpoint(tools, new McpResources(reads, reports, artifacts), tasks, hosts, cookie, options.version())
+                .addTo(table);
+        return table.routes();
+    }
+}

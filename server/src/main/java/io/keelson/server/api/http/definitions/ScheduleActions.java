@@ -1,0 +1,231 @@
+package io.keelson.server.api.http.definitions;
+
+import io.keelson.core.run.Ids;
+import io.keelson.server.api.http.support.ApiProblem;
+import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.ErrorCode;
+import io.keelson.server.api.http.support.IdKind;
+import io.keelson.server.api.http.support.KeyedTransaction;
+import io.keelson.server.api.http.support.ListCursor;
+import io.keelson.server.api.http.support.Lists;
+import io.keelson.server.api.http.support.Query;
+import io.keelson.server.api.http.support.Reads;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.SqlFailure;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.mission.schedule.ScheduleRow;
+import io.keelson.server.mission.schedule.ScheduleRunner;
+import io.keelson.server.mission.schedule.ScheduleServices;
+import io.keelson.server.mission.schedule.ScheduleSpec;
+import io.keelson.server.mission.schedule.ScheduleStore;
+import io.keelson.server.mission.schedule.ScheduledTimeRow;
+import io.keelson.server.mission.schedule.ScheduledTimes;
+import io.keelson.server.mission.submission.RecipeMissions;
+import io.keelson.server.tenant.auth.Scope;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Schedules: created, changed, paused, previewed, triggered and backfilled. */
+public final class ScheduleActions {
+
+    private static final int MAX_BACKFILLED = 1_000;
+    private static final String UNIQUE_VIOLATION = "23505";
+
+    record Backfill(Instant from, Instant to) {}
+
+    private final ScheduleStore schedules;
+    private final ScheduledTimes scheduledTimes;
+    private final ScheduleRunner scheduleRunner;
+    private final Database database;
+    private final RecipeMissions missions;
+    private final Ids ids;
+    private final KeyedTransaction keyed;
+
+    public ScheduleActions(ScheduleServices services, Database database, RecipeMissions missions, Ids ids,
+            KeyedTransaction keyed) {
+        this.schedules = services.schedules();
+        this.scheduledTimes = services.scheduledTimes();
+        this.scheduleRunner = services.scheduleRunner();
+        this.database = database;
+        this.missions = missions;
+        this.ids = ids;
+        this.keyed = keyed;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/schedules", this::list);
+        table.post(Scope.RUNS_WRITE, "/schedules", ScheduleBody.class, this::create);
+        table.get(Scope.RUNS_READ, "/schedules/{id}", this::show);
+        table.put(Scope.RUNS_WRITE, "/schedules/{id}", ScheduleBody.class, this::replace);
+        table.delete(Scope.RUNS_WRITE, "/schedules/{id}", this::remove);
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/pause", request -> pause(request, true));
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/resume", apiRequest -> pause(apiRequest, false));
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/trigger", this::trigger);
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/backfill", Backfill.class, this::backfill);
+        table.get(Scope.RUNS_READ, "/schedules/{id}/runs", this::runs);
+        table.get(Scope.RUNS_READ, "/schedules/{id}/next", this::next);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        ListCursor cursor = new ListCursor("schedules");
+        String name = query.text("name");
+        String after = cursor.read(query, text -> text);
+        int limit = query.limit();
+        Page<ScheduleStore.Listed> found = database
+                .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit));
+        return ApiResponse.ok(Lists.page(found, cursor, listed -> listed.schedule().spec().name(),
+                ScheduleDocuments::listed));
+    }
+
+    private ApiResponse create(ApiRequest request, ScheduleBody body) {
+        ScheduleSpec spec = body.spec(request.workspace(), missions);
+        UUID id = ids.next();
+        return keyed.answer(request, c -> {
+            if (!schedules.insert(c, id, request.workspace(), spec, Boolean.TRUE.equals(body.paused()),
+                    String.valueOf(request.actor().id()))) {
+                throw nameTaken();
+            }
+            return ApiResponse.created("/api/v1/schedules/" + id,
+                    ScheduleDocuments.of(schedules.find(c, request.workspace(), id).orElseThrow()));
+        });
+    }
+
+    private ApiResponse show(ApiRequest request) {
+        return answer(schedule(request));
+    }
+
+    private ApiResponse replace(ApiRequest request, ScheduleBody body) {
+        schedule(request);
+        ScheduleSpec spec = body.spec(request.workspace(), missions);
+        return change(request, before -> {
+            request.requireVersion(String.valueOf(before.version()), ScheduleDocuments.of(before));
+            return spec;
+        }, body.paused());
+    }
+
+    /**
+     * @param specified the new specification by the locked schedule
+     * @param paused null: as it is
+     */
+    private ApiResponse change(ApiRequest request, Function<ScheduleRow, ScheduleSpec> specified,
+            @Nullable Boolean paused) {
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        try {
+            database.runInTransaction(c -> {
+                ScheduleRow before = Reads.found(schedules.locked(c, request.workspace(), id), IdKind.SCHEDULE, id);
+                ScheduleSpec spec = specified.apply(before);
+                boolean pauses = Objects.requireNonNullElse(paused, before.paused());
+                if (!spec.equals(before.spec()) || pauses != before.paused()) {
+                    schedules.change(c, before, spec, pauses);
+                }
+            });
+        } catch (SqlFailure e) {
+            if (e.sqlState().equals(UNIQUE_VIOLATION)) {
+                throw nameTaken();
+            }
+            throw e;
+        }
+        return answer(schedule(request));
+    }
+
+    private static ApiResponse answer(ScheduleRow schedule) {
+        return ApiResponse.resource(ScheduleDocuments.of(schedule), String.valueOf(schedule.version()));
+    }
+
+    private ApiResponse remove(ApiRequest request) {
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        if (!database.inTransaction(c -> schedules.delete(c, request.workspace(), id))) {
+            throw IdKind.SCHEDULE.notFound(id);
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private ApiResponse pause(ApiRequest request, boolean paused) {
+        return change(request, ScheduleRow::spec, paused);
+    }
+
+    private ApiResponse trigger(ApiRequest request) throws InterruptedException {
+        ScheduleRow schedule = schedule(request);
+        ApiResponse response = keyed.answer(request, c -> ApiResponse.ok(ScheduleDocuments.of(
+                Reads.found(scheduleRunner.trigger(c, schedule), IdKind.SCHEDULE, schedule.id()))));
+        scheduleRunner.take(schedule.id());
+        return response;
+    }
+
+    private ApiResponse backfill(ApiRequest request, Backfill body) {
+        ScheduleRow schedule = schedule(request);
+        if (body.to.isBefore(body.from)) {
+            throw ApiProblem.of("OUT_OF_RANGE", "/to", "may not be before 'from'");
+        }
+        List<Instant> times = schedule.spec().rule().between(body.from, body.to, MAX_BACKFILLED + 1);
+        if (times.size() > MAX_BACKFILLED) {
+            throw ApiProblem.of("OUT_OF_RANGE", "/to",
+                    "at most " + MAX_BACKFILLED + " times can be backfilled at once");
+        }
+        ObjectNode answer = Json.object().put("times", times.size());
+        ApiResponse said = keyed.answer(request, c -> {
+            if (!scheduleRunner.backfill(c, schedule, times)) {
+                throw IdKind.SCHEDULE.notFound(schedule.id());
+            }
+            return ApiResponse.ok(answer);
+        });
+        scheduleRunner.signal();
+        return said;
+    }
+
+    private ApiResponse runs(ApiRequest request) {
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        Query query = request.query();
+        ListCursor cursor = new ListCursor("schedule runs " + id);
+        ScheduledTimes.Place after = cursor.read(query, ScheduleActions::place);
+        int limit = query.limit();
+        schedule(request);
+        List<ScheduledTimeRow> found = database
+                .withConnection(c -> scheduledTimes.list(c, request.workspace(), id, after, limit + 1));
+        ScheduledTimeRow last = found.size() <= limit ? null : found.get(limit - 1);
+        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleDocuments::of).toList(),
+                last == null ? null : cursor.write(last.scheduledFor() + " " + last.kind().wire())));
+    }
+
+    private static ScheduledTimes.Place place(String text) {
+        String[] parts = text.split(" ", 2);
+        return new ScheduledTimes.Place(Instant.parse(parts[0]),
+                ScheduledTimeRow.Kind.valueOf(parts[1].toUpperCase(Locale.ROOT)));
+    }
+
+    /** Also of one that is paused: as if it were not. */
+    private ApiResponse next(ApiRequest request) {
+        Query query = request.query();
+        int count = (int) query.integer("count", 0);
+        Instant after = query.time("after");
+        ScheduleRow schedule = schedule(request);
+        Instant from = after != null ? after : database.withConnection(schedules::now);
+        ArrayNode items = Json.object().putArray("items");
+        schedule.spec().rule().preview(from, count).forEach(time -> items.add(Json.time(time)));
+        ObjectNode answer = Json.object();
+        answer.set("items", items);
+        return ApiResponse.ok(answer);
+    }
+
+    private ScheduleRow schedule(ApiRequest request) {
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        return Reads.found(database.withConnection(c -> schedules.find(c, request.workspace(), id)), IdKind.SCHEDULE,
+                id);
+    }
+
+    private static ApiProblem nameTaken() {
+        return ApiProblem.of(ErrorCode.SCHEDULE_NAME_TAKEN, "another schedule of the workspace has this name")
+                .with("pointer", "/name");
+    }
+}

@@ -1,0 +1,110 @@
+package io.keelson.server.api.http.definitions;
+
+import io.keelson.core.schedule.CatchUp;
+import io.keelson.core.schedule.DueTimes;
+import io.keelson.core.schedule.Overlap;
+import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.Query;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.mission.schedule.ScheduleRow;
+import io.keelson.server.mission.schedule.ScheduleSpec;
+import io.keelson.server.mission.schedule.ScheduleStore;
+import io.keelson.server.tenant.auth.Scope;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The times of schedules to come: of all of them together, and of one that is not created yet. */
+public final class ScheduleTimes {
+
+    private static final Duration USUAL_PERIOD = Duration.ofDays(7);
+    private static final Duration LONGEST_PERIOD = Duration.ofDays(366);
+    private static final int PAGE = 500;
+
+    record Preview(String cron, String timeZone, @Nullable Instant endAt, @Nullable Instant after, int count) {}
+
+    /** A schedule's next time in the merge of all; {@code left} so many more, this one included. */
+    private record Next(ScheduleRow schedule, DueTimes.Rule rule, Instant at, int left) {}
+
+    private final ScheduleStore schedules;
+    private final Database database;
+
+    public ScheduleTimes(ScheduleStore schedules, Database database) {
+        this.schedules = schedules;
+        this.database = database;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/schedules/next", this::next);
+        table.post(Scope.RUNS_READ, "/schedules:preview", Preview.class, this::preview);
+    }
+
+    private ApiResponse next(ApiRequest request) {
+        Query query = request.query();
+        Instant from = Objects.requireNonNullElseGet(query.time("from"),
+                () -> database.withConnection(schedules::now));
+        Instant to = Objects.requireNonNullElse(query.time("to"), from.plus(USUAL_PERIOD));
+        if (Duration.between(from, to).compareTo(LONGEST_PERIOD) > 0) {
+            throw Query.invalid("to", "may be at most " + LONGEST_PERIOD.toDays() + " days after 'from'");
+        }
+        int limit = query.limit();
+        PriorityQueue<Next> merged = new PriorityQueue<>(Comparator.comparing(Next::at)
+                .thenComparing(next -> next.schedule.spec().name()));
+        for (ScheduleRow each : active(request)) {
+            DueTimes.Rule rule = each.spec().rule();
+            add(merged, each, rule, rule.after(from.minusNanos(1)), each.left(), to);
+        }
+        ArrayNode items = Json.array();
+        while (!merged.isEmpty() && items.size() < limit) {
+            Next next = merged.remove();
+            items.add(Json.object().put("schedule_id", next.schedule.id().toString())
+                    .put("name", next.schedule.spec().name()).put("at", Json.time(next.at)));
+            add(merged, next.schedule, next.rule, next.rule.after(next.at), next.left - 1, to);
+        }
+        ObjectNode document = Json.object().put("from", Json.time(from)).put("to", Json.time(to));
+        document.set("items", items);
+        return ApiResponse.ok(document.put("complete", merged.isEmpty()));
+    }
+
+    private static void add(PriorityQueue<Next> merged, ScheduleRow schedule, DueTimes.Rule rule, @Nullable Instant at,
+            int left, Instant to) {
+        if (at != null && at.isBefore(to) && left > 0) {
+            merged.add(new Next(schedule, rule, at, left));
+        }
+    }
+
+    /** The schedules that are neither paused nor over. */
+    private List<ScheduleRow> active(ApiRequest request) {
+        return database.withConnection(c -> {
+            List<ScheduleRow> all = new ArrayList<>();
+            String after = null;
+            do {
+                var page = schedules.list(c, request.workspace(), null, after, PAGE);
+                page.items().stream().map(ScheduleStore.Listed::schedule).filter(each -> each.nextRunAt() != null)
+                        .forEach(all::add);
+                after = page.more() ? page.last().schedule().spec().name() : null;
+            } while (after != null);
+            return all;
+        });
+    }
+
+    private ApiResponse preview(ApiRequest request, Preview body) {
+        DueTimes.Rule rule = new ScheduleSpec("preview", null, Json.object(), null, body.cron.strip(), body.timeZone,
+                Overlap.SKIP, CatchUp.LATEST, Duration.ZERO, Duration.ZERO, body.endAt, null).rule();
+        Instant after = body.after != null ? body.after : database.withConnection(schedules::now);
+        ObjectNode document = Json.object();
+        ArrayNode items = document.putArray("items");
+        rule.preview(after, body.count).forEach(time -> items.add(Json.time(time)));
+        return ApiResponse.ok(document);
+    }
+}

@@ -1,0 +1,102 @@
+package io.keelson.server.api.http.definitions;
+
+import io.keelson.server.api.http.support.ApiProblem;
+import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.ErrorCode;
+import io.keelson.server.api.http.support.ListPage;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.api.view.SavedView;
+import io.keelson.server.api.view.SavedViews;
+import io.keelson.server.base.json.Excerpt;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.base.json.SafeText;
+import io.keelson.server.tenant.auth.Scope;
+import java.util.Optional;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Saved views: a caller's own ones, and those that the workspace shares, which take {@code runs:write} to change. */
+public final class ViewActions {
+
+    private static final int LONGEST_NAME = 100;
+
+    record NewView(String page, String query, boolean shared) {}
+
+    private final SavedViews views;
+
+    public ViewActions(SavedViews views) {
+        this.views = views;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/views", this::list);
+        table.get(Scope.RUNS_READ, "/views/{name}", this::show);
+        table.put(Scope.RUNS_READ, "/views/{name}", NewView.class, this::save);
+        table.delete(Scope.RUNS_READ, "/views/{name}", this::remove);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        String page = request.query().text("page");
+        ListPage part = new ListPage(request, "views " + page);
+        return part.of(views.list(request.workspace(), principal(request), page).stream().map(ViewActions::document)
+                .toList());
+    }
+
+    /** The caller's own one; the shared one where the caller has none of that name, or asks for it. */
+    private ApiResponse show(ApiRequest request) {
+        String name = name(request);
+        Optional<SavedView> own = request.query().flag("shared") ? Optional.empty()
+                : views.find(request.workspace(), principal(request), false, name);
+        return ApiResponse.resource(document(own
+                .or(() -> views.find(request.workspace(), principal(request), true, name))
+                .orElseThrow(() -> notFound(name))));
+    }
+
+    private ApiResponse save(ApiRequest request, NewView body) {
+        String name = name(request);
+        require(request, body.shared);
+        return ApiResponse.ok(document(views
+                .save(request.workspace(), principal(request), body.shared, name, body.page, body.query)
+                .orElseThrow(() -> ApiProblem.of(ErrorCode.VIEWS_LIMIT_REACHED,
+                        "at most " + SavedViews.MAX_VIEWS + " views can be saved"))));
+    }
+
+    private ApiResponse remove(ApiRequest request) {
+        String name = name(request);
+        boolean shared = request.query().flag("shared");
+        require(request, shared);
+        if (!views.delete(request.workspace(), principal(request), shared, name)) {
+            throw notFound(name);
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private static void require(ApiRequest request, boolean shared) {
+        if (shared) {
+            request.require(Scope.RUNS_WRITE);
+        }
+    }
+
+    private static String principal(ApiRequest request) {
+        return String.valueOf(request.actor().id());
+    }
+
+    private static String name(ApiRequest request) {
+        String name = request.pathText("name");
+        if (name.isBlank() || name.length() > LONGEST_NAME || !SafeText.clean(name).equals(name)) {
+            throw ApiProblem.of(ErrorCode.INVALID_ID, "'" + Excerpt.piece(name)
+                    + "' is not the name of a view: 1 to " + LONGEST_NAME + " characters");
+        }
+        return name;
+    }
+
+    private static ApiProblem notFound(String name) {
+        return ApiProblem.of(ErrorCode.VIEW_NOT_FOUND, "no view '" + name + "'");
+    }
+
+    private static ObjectNode document(SavedView view) {
+        return Json.object().put("name", view.name()).put("page", view.page()).put("query", view.query())
+                .put("shared", view.shared()).put("saved_by", view.savedBy())
+                .put("saved_at", Json.time(view.savedAt()));
+    }
+}

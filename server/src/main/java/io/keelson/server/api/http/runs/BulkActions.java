@@ -1,0 +1,122 @@
+package io.keelson.server.api.http.runs;
+
+import io.keelson.core.run.Ids;
+import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.IdKind;
+import io.keelson.server.api.http.support.KeyedTransaction;
+import io.keelson.server.api.http.support.ListCursor;
+import io.keelson.server.api.http.support.Lists;
+import io.keelson.server.api.http.support.Query;
+import io.keelson.server.api.http.support.Reads;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Page;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.mission.bulk.BulkDriver;
+import io.keelson.server.mission.bulk.BulkJobRow;
+import io.keelson.server.mission.bulk.BulkJobs;
+import io.keelson.server.tenant.auth.Scope;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Bulk jobs: commands to all runs that match a filter, executed in the background. */
+public final class BulkActions {
+
+    record Cancellation(RunFilters.Given filter, boolean dryRun, @Nullable String reason, int perSecond) {}
+
+    record Retry(RunFilters.Given filter, boolean dryRun, String from, int perSecond) {}
+
+    private final BulkJobs jobs;
+    private final BulkDriver driver;
+    private final Database database;
+    private final Ids ids;
+    private final KeyedTransaction keyed;
+
+    public BulkActions(BulkJobs jobs, BulkDriver driver, Database database, Ids ids, KeyedTransaction keyed) {
+        this.jobs = jobs;
+        this.driver = driver;
+        this.database = database;
+        this.ids = ids;
+        this.keyed = keyed;
+    }
+
+    public void addTo(Route.Table table) {
+        table.post(Scope.RUNS_WRITE, "/runs:cancel", Cancellation.class, (request, body) -> begin(request, body.dryRun,
+                new BulkJobRow.Order(BulkJobRow.Action.CANCEL, body.filter.filter(), body.reason, false, body.perSecond,
+                        request.actor())));
+        table.post(Scope.RUNS_WRITE, "/runs:retry", Retry.class, (request, body) -> begin(request, body.dryRun,
+                new BulkJobRow.Order(BulkJobRow.Action.RETRY, body.filter.filter(), null, body.from.equals("start"),
+                        body.perSecond, request.actor())));
+        for (BulkJobRow.Action action : List.of(BulkJobRow.Action.PAUSE, BulkJobRow.Action.RESUME,
+                BulkJobRow.Action.DELETE)) {
+            table.post(Scope.RUNS_WRITE, "/runs:" + action.wire(), Cancellation.class,
+                    (request, body) -> begin(request, body.dryRun, new BulkJobRow.Order(action, body.filter.filter(),
+                            body.reason, false, body.perSecond, request.actor())));
+        }
+        table.get(Scope.RUNS_READ, "/bulk", this::list);
+        table.get(Scope.RUNS_READ, "/bulk/{id}", this::show);
+        table.post(Scope.RUNS_WRITE, "/bulk/{id}/stop", this::stop);
+    }
+
+    private ApiResponse begin(ApiRequest request, boolean dryRun, BulkJobRow.Order order) {
+        if (dryRun) {
+            long matches = database
+                    .withConnection(c -> jobs.matches(c, request.workspace(), order.action(), order.filter()));
+            return ApiResponse
+                    .ok(matches(Json.object().put("dry_run", true).put("action", order.action().wire()), matches));
+        }
+        UUID id = ids.next();
+        ApiResponse response = keyed.answer(request, c -> {
+            BulkJobRow job = jobs.insert(c, id, request.workspace(), order);
+            return ApiResponse.created("/api/v1/bulk/" + id, document(job)).as(202);
+        });
+        driver.signal();
+        return response;
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        ListCursor cursor = new ListCursor("bulk");
+        UUID after = cursor.read(query, UUID::fromString);
+        int limit = query.limit();
+        Page<BulkJobRow> found = database.withConnection(c -> jobs.list(c, request.workspace(), after, limit));
+        return ApiResponse.ok(Lists.page(found, cursor, job -> job.id().toString(), BulkActions::document));
+    }
+
+    private ApiResponse show(ApiRequest request) {
+        return ApiResponse.resource(document(job(request)));
+    }
+
+    private ApiResponse stop(ApiRequest request) {
+        BulkJobRow job = job(request);
+        database.runInTransaction(c -> jobs.stop(c, request.workspace(), job.id()));
+        return ApiResponse.ok(document(job(request)));
+    }
+
+    private BulkJobRow job(ApiRequest request) {
+        UUID id = request.id("id", IdKind.BULK);
+        return Reads.found(database.withConnection(c -> jobs.find(c, request.workspace(), id)), IdKind.BULK, id);
+    }
+
+    private static ObjectNode matches(ObjectNode document, long matches) {
+        return document.put("matches", matches).put("matches_at_least", matches >= BulkJobs.MAX_COUNTED);
+    }
+
+    private static ObjectNode document(BulkJobRow job) {
+        BulkJobRow.Order order = job.order();
+        ObjectNode document = Json.object().put("id", job.id().toString())
+                .put("workspace_id", job.workspaceId().toString()).put("action", order.action().wire())
+                .put("state", job.state().wire());
+        document.set("filter", order.filterDocument());
+        matches(document, job.matches());
+        document.put("changed", job.changed()).put("unchanged", job.unchanged()).set("refused", job.refused());
+        return document.put("reason", order.reason())
+                .put("from", order.action() == BulkJobRow.Action.RETRY ? order.fromStart() ? "start" : "failed" : null)
+                .put("per_second", order.perSecond()).put("waits_for", job.waitsFor())
+                .put("actor_type", order.actor().type().wire()).put("actor_id", order.actor().id())
+                .put("created_at", Json.time(job.createdAt())).put("ended_at", Json.time(job.endedAt()));
+    }
+}

@@ -1,0 +1,205 @@
+package io.keelson.server.api.http.runs;
+
+import io.keelson.core.money.Budget;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.Body;
+import io.keelson.server.api.http.support.Reads;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.api.http.support.RunEndPoll;
+import io.keelson.server.api.http.support.RunSubmissions;
+import io.keelson.server.api.http.support.RunSubmissions.Submitted;
+import io.keelson.server.base.json.DocumentMemory;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.base.json.OutsideJson;
+import io.keelson.server.mission.plan.CheckedMission;
+import io.keelson.server.mission.plan.Documents;
+import io.keelson.server.mission.plan.Format;
+import io.keelson.server.mission.plan.MissionCache;
+import io.keelson.server.mission.plan.ReadResult;
+import io.keelson.server.mission.submission.FairSubmissionLimiter;
+import io.keelson.server.mission.submission.PreparedMission;
+import io.keelson.server.mission.submission.RecipeMissions;
+import io.keelson.server.mission.submission.RunSubmission;
+import io.keelson.server.tenant.auth.Scope;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code POST /runs} and its relatives: creates runs of missions. */
+public final class RunCreateActions {
+
+    private static final String JSON = "application/json";
+    private static final String YAML = "application/yaml";
+    /** Estimated memory of a tree, by the bytes of its YAML. */
+    private static final long YAML_TREE = 24;
+
+    private final RecipeMissions missions;
+    private final Ids ids;
+    private final Reads reads;
+    private final RunSubmission submission;
+    private final FairSubmissionLimiter limiter;
+    private final RunEndPoll ends;
+
+    public RunCreateActions(RecipeMissions missions, Ids ids, Reads reads, RunSubmission submission,
+            FairSubmissionLimiter limiter, RunEndPoll ends) {
+        this.missions = missions;
+        this.ids = ids;
+        this.reads = reads;
+        this.submission = submission;
+        this.limiter = limiter;
+        this.ends = ends;
+    }
+
+    public void addTo(Route.Table table) {
+        table.postRawAlso(Scope.RUNS_WRITE, "/runs", this::create);
+        table.postAlso(Scope.RUNS_WRITE, "/agents/run", AgentRun.class, this::runAgent);
+        table.postRaw(Scope.RUNS_WRITE, "/missions/validate", this::validate);
+    }
+
+    /** With {@code wait_ms} the answer is held back while the run has not ended. */
+    private ApiResponse create(ApiRequest request) throws IOException, InterruptedException {
+        Supplier<PreparedMission> mission = mission(request);
+        Duration wait = Duration.ofMillis(request.query().integer("wait_ms", 0));
+        UUID id = RunSubmissions.runId(request, ids);
+        if (wait.isZero()) {
+            return answer(request, submit(request, id, mission));
+        }
+        Submitted submitted;
+        try (RunEndPoll.Awaited end = ends.of(id)) {
+            submitted = submit(request, id, mission);
+            request.body().release();
+            if (submitted.created() && !RunSubmissions.repeated(request)) {
+                end.next(request, wait);
+                return answer(request, submitted);
+            }
+        }
+        try (RunEndPoll.Awaited end = ends.of(submitted.run())) {
+            end.reached(request, wait);
+        }
+        return answer(request, submitted);
+    }
+
+    private Submitted submit(ApiRequest request, UUID id, Supplier<PreparedMission> mission)
+            throws InterruptedException {
+        try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
+            return submit(request, id, mission.get());
+        }
+    }
+
+    /** Parses the body, unless its mission is known. The mission is checked when it is asked for. */
+    private Supplier<PreparedMission> mission(ApiRequest request) throws IOException {
+        Body body = request.body();
+        MissionCache.Key key = MissionCache.Key.of(request.workspace(), format(body), body.bytes());
+        Optional<PreparedMission> known = missions.known(key);
+        if (known.isPresent()) {
+            return known::get;
+        }
+        JsonNode document = document(body);
+        return () -> RunSubmissions.value(missions.read(key, document));
+    }
+
+    /** Answers as {@link #create} would for the same body, and creates and reserves nothing. */
+    private ApiResponse validate(ApiRequest request) throws IOException, InterruptedException {
+        JsonNode document = document(request.body());
+        try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
+            PreparedMission prepared = read(request, document);
+            submission.check(submission(request, ids.next(), prepared)).ifPresent(RunSubmissions::submitted);
+            CheckedMission mission = prepared.mission();
+            ObjectNode answer = Json.object().put("valid", true).put("name", mission.name())
+                    .put("tasks", mission.plan().tasks().size())
+                    .put("plan",
+                            prepared.origin() != null ? "recipe" : mission.plan().version() == 0 ? "planner" : "given");
+            Budget budget = mission.policy().budget();
+            answer.put("estimated_cost", Json.plain(budget.estimate()))
+                    .put("hard_limit_usd", budget.hardLimit() == null ? null : Json.plain(budget.hardLimit()))
+                    .set("plan_document", mission.planJson());
+            if (prepared.origin() != null) {
+                answer.setAll(prepared.origin());
+            }
+            return ApiResponse.ok(answer);
+        }
+    }
+
+    /** Creates a run of a recipe. */
+    public ApiResponse run(ApiRequest request, ReadResult<PreparedMission> prepared) throws InterruptedException {
+        try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
+            return answer(request,
+                    submit(request, RunSubmissions.runId(request, ids), RunSubmissions.value(prepared)));
+        }
+    }
+
+    /**
+     * Creates a run. A mission that is not valid and a limit that forbids the run are refused with a problem.
+     *
+     * @param mission read when it is this request's turn
+     * @return the run's id; under a key that was used before, the id of the run created then
+     */
+    public UUID run(ApiRequest request, Supplier<ReadResult<PreparedMission>> mission) throws InterruptedException {
+        try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
+            return submit(request, RunSubmissions.runId(request, ids), RunSubmissions.value(mission.get())).run();
+        }
+    }
+
+    /** Creates a run of one task for one agent and starts it. The answer has the states of the agent contract. */
+    private ApiResponse runAgent(ApiRequest request, AgentRun body) throws InterruptedException {
+        JsonNode document = body.mission();
+        try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
+            PreparedMission prepared = read(request, document);
+            Submitted submitted = submit(request, RunSubmissions.runId(request, ids), prepared);
+            ObjectNode answer = AgentRun.document(submitted.run(), prepared.mission(),
+                    reads.run(request.workspace(), submitted.run()));
+            return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), answer)
+                    : ApiResponse.ok(answer);
+        }
+    }
+
+    private PreparedMission read(ApiRequest request, JsonNode document) {
+        return RunSubmissions.value(missions.read(request.workspace(), document));
+    }
+
+    private Submitted submit(ApiRequest request, UUID id, PreparedMission prepared) throws InterruptedException {
+        return RunSubmissions.submitted(submission.submit(submission(request, id, prepared)));
+    }
+
+    private static RunSubmission.Request submission(ApiRequest request, UUID id, PreparedMission prepared) {
+        CheckedMission mission = prepared.mission();
+        return RunSubmissions.of(request, new Command.Create(
+                mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()), null, prepared.origin(),
+                        request.traceparent()),
+                mission.start(), request.actor()), mission.externalIdPolicy());
+    }
+
+    private ApiResponse answer(ApiRequest request, Submitted submitted) {
+        ObjectNode run = reads.sharedRun(request.workspace(), submitted.run());
+        return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), run)
+                : ApiResponse.ok(run);
+    }
+
+    /** A body in JSON or YAML. */
+    public static JsonNode document(Body body) throws IOException {
+        Format format = format(body);
+        byte[] bytes = body.bytes();
+        return switch (format) {
+            case YAML -> {
+                DocumentMemory.take(YAML_TREE * bytes.length);
+                yield RunSubmissions.value(body.computed(() -> Documents.read(bytes, format)));
+            }
+            case JSON -> {
+                OutsideJson.reserve(bytes);
+                yield RunSubmissions.value(Documents.read(bytes, format));
+            }
+        };
+    }
+
+    private static Format format(Body body) {
+        body.requireType(JSON, YAML);
+        return body.type().equals(YAML) ? Format.YAML : Format.JSON;
+    }
+}

@@ -1,0 +1,224 @@
+package io.keelson.server.api.http.runs;
+
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.NewRun;
+import io.keelson.server.api.http.support.ApiProblem;
+import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.ErrorCode;
+import io.keelson.server.api.http.support.IdKind;
+import io.keelson.server.api.http.support.Reads;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.api.http.support.RunSubmissions;
+import io.keelson.server.base.json.Excerpt;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.CopiedTurns;
+import io.keelson.server.mission.plan.CheckedMission;
+import io.keelson.server.mission.plan.MissionReader;
+import io.keelson.server.mission.plan.ReadResult;
+import io.keelson.server.mission.submission.RunSubmission;
+import io.keelson.server.tenant.auth.Scope;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * {@code POST /runs/{id}/fork}: a run of the same plan with other inputs, in which what completed before a task is taken
+ * over. From a turn of a task it takes over the task's turns before that one as well.
+ */
+public final class RunFork {
+
+    /**
+     * @param task its id in the plan
+     * @param turn of the task, the first that is taken again; null to repeat the whole task
+     * @param calls {@code live} or {@code recorded}: whether the task's calls are made, or answered as in the source
+     * @param taskOnly whether the fork has only the task and those it depends on, without hooks, people's acceptance, ladder and
+     *                 new plans
+     */
+    record Fork(String task, @Nullable Integer turn, @Nullable Overrides overrides, @Nullable String name,
+            @Nullable ObjectNode inputs, String calls, boolean taskOnly) {
+
+        boolean recorded() {
+            return calls.equals("recorded");
+        }
+    }
+
+    /** The differences of the task's agent from the source; null for none. */
+    record Overrides(@Nullable String model, @Nullable String instructions, @Nullable List<String> tools) {}
+
+    private final Function<UUID, MissionReader> missions;
+    private final Ids ids;
+    private final Reads reads;
+    private final RunSubmission submission;
+
+    public RunFork(Function<UUID, MissionReader> missions, Ids ids, Reads reads, RunSubmission submission) {
+        this.missions = missions;
+        this.ids = ids;
+        this.reads = reads;
+        this.submission = submission;
+    }
+
+    public void addTo(Route.Table table) {
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", Fork.class, this::fork);
+    }
+
+    private ApiResponse fork(ApiRequest request, Fork body) throws InterruptedException {
+        String task = body.task;
+        UUID source = request.id("id", IdKind.RUN);
+        CheckedMission mission = mission(request.workspace(), source, body);
+        if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
+            throw ApiProblem.of("UNKNOWN_REFERENCE", "/task",
+                    "the run's plan has no task '" + Excerpt.piece(task) + "'");
+        }
+        Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, request.workspace(), source));
+        Map<String, UUID> carried = carried(mission.plan(), task, completed);
+        if (mission.plan().tasks().stream().anyMatch(each -> carried.containsKey(each.id()) && decidedByHumans(each))) {
+            request.require(Scope.APPROVE);
+        }
+        if (body.taskOnly) {
+            requireUpstreams(mission.plan(), task, carried);
+        }
+        ObjectNode origin = body.turn == null && !body.recorded() ? null
+                : Json.object().set(CopiedTurns.ORIGIN, copied(request.workspace(), source, body));
+        UUID id = RunSubmissions.runId(request, ids);
+        NewRun run = mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()),
+                new NewRun.Fork(source, task, carried), origin, request.traceparent());
+        var _ = RunSubmissions.submitted(submission.submit(RunSubmissions.of(request,
+                new Command.Create(run, true, request.actor()), mission.externalIdPolicy())));
+        return ApiResponse.created("/api/v1/runs/" + id, reads.run(request.workspace(), id));
+    }
+
+    /** The task's upstreams are not executed again for it alone. */
+    private static void requireUpstreams(Plan plan, String task, Map<String, UUID> carried) {
+        plan.tasks().stream().map(TaskSpec::id).filter(each -> !each.equals(task) && !carried.containsKey(each))
+                .findFirst().ifPresent(open -> {
+                    throw ApiProblem.of(ErrorCode.INVALID_STATE_TRANSITION, "the task depends on '"
+                            + Excerpt.piece(open) + "', which has not completed and would be executed again");
+                });
+    }
+
+    /** The turns before the first that is taken again, and their calls. */
+    private ObjectNode copied(UUID workspace, UUID source, Fork body) {
+        String task = body.task;
+        int turn = body.turn == null ? 1 : body.turn;
+        CopiedTurns.Source turns = reads.read((runs, c) -> runs.turns(c, workspace, source, task))
+                .orElseThrow(() -> ApiProblem.of("UNKNOWN_REFERENCE", "/task",
+                        "the run has no single task '" + Excerpt.piece(task) + "'"));
+        if (turn > turns.turns()) {
+            throw ApiProblem.of("UNKNOWN_REFERENCE", "/turn", turns.turns() == 0 ? "the task has no turns"
+                    : "the task's turns are 1 to " + turns.turns());
+        }
+        if (!turns.ended()) {
+            throw ApiProblem.of(ErrorCode.INVALID_STATE_TRANSITION,
+                    "the task has not ended: its turns can still be taken again");
+        }
+        return body.recorded() ? turns.recorded(task, turn) : turns.before(task, turn);
+    }
+
+    /** Its decision was about the inputs of the source, and would hold for others without a person having seen them. */
+    private static boolean decidedByHumans(TaskSpec task) {
+        return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
+    }
+
+    private CheckedMission mission(UUID workspace, UUID source, Fork body) {
+        ObjectNode document = RunMission.of(reads, workspace, source);
+        document.set("input", body.inputs == null ? Json.object() : body.inputs);
+        document.path("plan").path("tasks").valueStream()
+                .filter(each -> each.path("temp_id").asString("").equals(body.task))
+                .forEach(each -> change((ObjectNode) each, body));
+        if (body.taskOnly) {
+            TaskOnly.reduce(document, body.task);
+        }
+        document.put("trigger", "fork");
+        keepBudgets(document, reads.run(workspace, source).path("task_budgets"));
+        if (body.name != null) {
+            document.put("name", body.name);
+        }
+        return switch (missions.apply(workspace).read(document)) {
+            case ReadResult.Ok<CheckedMission>(CheckedMission mission) -> mission;
+            case ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems) -> throw ApiProblem.of(problems.stream()
+                    .map(each -> new PlanProblem(each.code(), each.pointer().replaceFirst("^/input/", "/inputs/"),
+                            each.message()))
+                    .toList());
+        };
+    }
+
+    /** Turns that are taken over may have seen data from outside; their calls are none of the fork's own. */
+    private static void change(ObjectNode task, Fork body) {
+        JsonNode agent = task.path("assigned_agent");
+        if (body.turn != null && body.turn > 1
+                && (agent.isObject() ? !agent.path("open_world").isEmpty() : !task.path("tools_needed").isEmpty())) {
+            task.put("untrusted_input", true);
+        }
+        if (body.overrides != null) {
+            override(task, body.overrides);
+        }
+    }
+
+    /** Other instructions or tools make the agent that had the task a contractor of the fork, under the same rules about its calls. */
+    private static void override(ObjectNode task, Overrides overrides) {
+        if (overrides.model != null) {
+            task.put("suggested_model", overrides.model);
+        }
+        if (overrides.instructions == null && overrides.tools == null) {
+            return;
+        }
+        JsonNode agent = task.path("assigned_agent");
+        ObjectNode contractor = Json.object().put("type", "contractor")
+                .put("agent_name", agent.path("agent_name").asString("contractor"));
+        for (String kept : List.of("model", "instructions", "tools", "max_turns")) {
+            JsonNode value = agent.path(kept);
+            if (!value.isMissingNode() && !value.isNull() && value.asInt(1) > 0) {
+                contractor.set(kept, value);
+            }
+        }
+        if (agent.path("approvals").isObject()) {
+            task.withObjectProperty("limits").set("approvals", agent.get("approvals"));
+        }
+        if (overrides.instructions != null) {
+            contractor.put("instructions", overrides.instructions);
+        }
+        if (overrides.tools != null) {
+            task.remove("tools_needed");
+            overrides.tools.forEach(contractor.putArray("tools")::add);
+        }
+        task.set("suggested_agent", contractor);
+    }
+
+    /** Tasks keep the budgets that were raised in the source. */
+    private static void keepBudgets(ObjectNode mission, JsonNode budgets) {
+        Map<String, JsonNode> inForce = new HashMap<>();
+        budgets.forEach(each -> inForce.put(each.path("task").stringValue(), each.path("budget_usd")));
+        mission.path("plan").path("tasks").valueStream()
+                .filter(task -> inForce.containsKey(task.path("temp_id").asString("")))
+                .forEach(task -> ((ObjectNode) task).set("budget_usd", inForce.get(task.path("temp_id").asString(""))));
+    }
+
+    /** Completed tasks, except the given one and those that depend on repeated tasks. */
+    private static Map<String, UUID> carried(Plan plan, String task, Map<String, UUID> completed) {
+        Map<String, UUID> carried = new HashMap<>();
+        for (boolean grew = true; grew;) {
+            grew = false;
+            for (TaskSpec each : plan.tasks()) {
+                UUID holder = completed.get(each.id());
+                if (holder != null && !each.id().equals(task) && !carried.containsKey(each.id())
+                        && each.dependsOn().stream().map(Dependency::task).allMatch(carried::containsKey)) {
+                    carried.put(each.id(), holder);
+                    grew = true;
+                }
+            }
+        }
+        return carried;
+    }
+}

@@ -1,0 +1,175 @@
+package io.keelson.server.api.http.runs;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.keelson.server.api.http.support.ApiProblem;
+import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.ErrorCode;
+import io.keelson.server.api.http.support.IdKind;
+import io.keelson.server.api.http.support.Query;
+import io.keelson.server.api.http.support.Reads;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.api.picture.Layout;
+import io.keelson.server.api.picture.TaskGraph;
+import io.keelson.server.api.picture.TaskGraph.Box;
+import io.keelson.server.api.picture.TaskGraph.Picture;
+import io.keelson.server.api.picture.TaskGraph.Task;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.GraphReader;
+import io.keelson.server.engine.store.read.GraphReader.Node;
+import io.keelson.server.engine.store.read.RunReader;
+import io.keelson.server.tenant.auth.Scope;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A run's tasks as boxes with places. The layout depends on the tasks and their dependencies, not on states, so one serves until the
+ * plan grows or changes.
+ */
+final class RunGraph {
+
+    private static final int MAX_KEPT = 64;
+
+    /** @param tasks their number, which rises when a fan-out begins */
+    private record Key(UUID run, int attempt, int version, int tasks, String expanded) {}
+
+    private final Reads reads;
+    private final Cache<Key, Picture> kept =
+            Caffeine.newBuilder().maximumSize(MAX_KEPT).executor(Runnable::run).build();
+
+    RunGraph(Reads reads) {
+        this.reads = reads;
+    }
+
+    void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/runs/{id}/graph", this::graph);
+    }
+
+    private ApiResponse graph(ApiRequest request) {
+        UUID run = request.id("id", IdKind.RUN);
+        Query query = request.query();
+        Long attempt = query.integer("attempt");
+        Long version = query.integer("version");
+        Set<String> expanded = new HashSet<>(query.texts("expand"));
+        return ApiResponse.resource(reads.read((runs, c) -> {
+            GraphReader.Run now = Reads.found(GraphReader.run(c, request.workspace(), run), IdKind.RUN, run);
+            int shown = attempt == null ? now.attempt() : attempt.intValue();
+            int of = version == null ? now.version() : version.intValue();
+            List<Node> nodes = of == now.version() ? GraphReader.nodes(c, run, shown) : List.of();
+            Key key = new Key(run, shown, of, nodes.size(), TaskGraph.key(expanded));
+            Picture picture = kept.getIfPresent(key);
+            if (picture == null) {
+                picture = nodes.isEmpty() ? planned(plan(runs, c, request.workspace(), run, of), expanded)
+                        : TaskGraph.picture(tasks(nodes), GraphReader.edges(c, run, shown, nodes), expanded);
+                kept.put(key, picture);
+            }
+            return document(run, shown, of, picture, nodes);
+        }));
+    }
+
+    private static List<Task> tasks(List<Node> nodes) {
+        Map<UUID, Integer> places = new HashMap<>();
+        nodes.forEach(node -> places.put(node.id(), places.size()));
+        return nodes.stream().map(node -> new Task(node.key(), node.title(),
+                node.group() == null ? -1 : places.getOrDefault(node.group(), -1))).toList();
+    }
+
+    /** An empty plan where there is none yet. */
+    private static JsonNode plan(RunReader runs, Connection c, UUID workspace, UUID run, int version)
+            throws SQLException {
+        if (version == 0) {
+            return Json.object();
+        }
+        return runs.plan(c, workspace, run, version).orElseThrow(
+                () -> ApiProblem.of(ErrorCode.INVALID_PARAMETER, "the run has no plan of version " + version));
+    }
+
+    private static Picture planned(JsonNode plan, Set<String> expanded) {
+        List<Task> tasks = new ArrayList<>();
+        Map<String, Integer> places = new HashMap<>();
+        for (JsonNode task : plan.path("tasks")) {
+            String key = task.path("id").asString("");
+            places.put(key, tasks.size());
+            tasks.add(new Task(key, task.path("title").asString(""), -1));
+        }
+        List<int[]> edges = new ArrayList<>();
+        int at = 0;
+        for (JsonNode task : plan.path("tasks")) {
+            for (JsonNode each : task.path("depends_on")) {
+                Integer up = places.get(each.isString() ? each.stringValue() : each.path("task").asString(""));
+                if (up != null) {
+                    edges.add(new int[] {up, at});
+                }
+            }
+            at++;
+        }
+        return TaskGraph.picture(tasks, edges.toArray(int[][]::new), expanded);
+    }
+
+    /** @param nodes empty for a plan that has no tasks of its own */
+    private static ObjectNode document(UUID run, int attempt, int version, Picture picture, List<Node> nodes) {
+        Layout layout = picture.layout();
+        ObjectNode document =
+                Json.object().put("run_id", run.toString()).put("attempt", attempt).put("version", version)
+                        .put("width", layout.width()).put("height", layout.height()).put("box_width", Layout.BOX_WIDTH)
+                        .put("box_height", Layout.BOX_HEIGHT);
+        ObjectNode boxes = document.putObject("boxes");
+        ArrayNode ids = boxes.putArray("id");
+        ArrayNode titles = boxes.putArray("title");
+        ArrayNode kinds = boxes.putArray("kind");
+        ArrayNode expandable = boxes.putArray("expandable");
+        ArrayNode counts = boxes.putArray("tasks");
+        ArrayNode states = boxes.putArray("states");
+        for (Box box : picture.boxes()) {
+            ids.add(box.id());
+            titles.add(box.title());
+            kinds.add(box.kind());
+            expandable.add(box.expandable());
+            counts.add(box.tasks().length);
+            ObjectNode byState = states.addObject();
+            states(box, nodes).forEach(byState::put);
+        }
+        add(boxes.putArray("x"), layout.x());
+        add(boxes.putArray("y"), layout.y());
+        ObjectNode edges = document.putObject("edges");
+        ArrayNode from = edges.putArray("from");
+        ArrayNode to = edges.putArray("to");
+        ArrayNode bends = edges.putArray("bends");
+        for (int i = 0; i < picture.edges().length; i++) {
+            from.add(picture.edges()[i][0]);
+            to.add(picture.edges()[i][1]);
+            add(bends.addArray(), layout.bends()[i]);
+        }
+        return document;
+    }
+
+    private static Map<String, Integer> states(Box box, List<Node> nodes) {
+        Map<String, Integer> counts = new TreeMap<>();
+        for (int task : box.tasks()) {
+            @Nullable Node node = task < nodes.size() ? nodes.get(task) : null;
+            if (node != null) {
+                counts.merge(node.state(), 1, Integer::sum);
+            }
+        }
+        return counts;
+    }
+
+    private static void add(ArrayNode array, int[] numbers) {
+        for (int each : numbers) {
+            array.add(each);
+        }
+    }
+}

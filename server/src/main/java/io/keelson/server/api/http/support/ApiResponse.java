@@ -1,0 +1,101 @@
+package io.keelson.server.api.http.support;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A response.
+ *
+ * @param content null for none
+ * @param tagged true when the answer is one resource, which gets an {@code ETag} and may be asked for conditionally
+ * @param version of the resource, which its tag begins with; empty for one that no client changes under a condition
+ */
+public record ApiResponse(int status, @Nullable Content content, Map<String, String> headers, boolean tagged,
+        String version) {
+
+    /** The bytes of an answer. */
+    public sealed interface Content {
+
+        String type();
+
+        /** A JSON document. */
+        record Document(String type, JsonNode json) implements Content {}
+
+        /** A stream of which so many bytes are sent while they are read; length -1 for all of it. The sender closes the stream. */
+        record Stream(String type, long length, InputStream bytes) implements Content {}
+
+        /** A response that is streamed until its writer returns. */
+        record Live(String type, Writer writer) implements Content {}
+    }
+
+    /** Writes an answer piece by piece. */
+    public interface Writer {
+        void writeTo(OutputStream out) throws IOException, InterruptedException;
+    }
+
+    private static final String JSON = "application/json";
+    static final String PROBLEM = "application/problem+json";
+
+    public ApiResponse {
+        headers = Map.copyOf(headers);
+    }
+
+    private ApiResponse(int status, @Nullable Content content, Map<String, String> headers, boolean tagged) {
+        this(status, content, headers, tagged, "");
+    }
+
+    public static ApiResponse ok(JsonNode json) {
+        return new ApiResponse(200, new Content.Document(JSON, json), Map.of(), false);
+    }
+
+    public static ApiResponse json(int status, JsonNode json) {
+        return new ApiResponse(status, new Content.Document(JSON, json), Map.of(), false);
+    }
+
+    /** One resource, with an ETag; a request with the same {@code If-None-Match} gets 304. */
+    public static ApiResponse resource(JsonNode json) {
+        return new ApiResponse(200, new Content.Document(JSON, json), Map.of(), true);
+    }
+
+    /** One resource that clients change under the condition {@code If-Match}. */
+    public static ApiResponse resource(JsonNode json, String version) {
+        return new ApiResponse(200, new Content.Document(JSON, json), Map.of(), true, version);
+    }
+
+    public static ApiResponse created(String location, JsonNode json) {
+        return new ApiResponse(201, new Content.Document(JSON, json), Map.of("Location", location), false);
+    }
+
+    public static ApiResponse stream(String type, long length, InputStream bytes) {
+        return new ApiResponse(200, new Content.Stream(type, length, bytes), Map.of(), false);
+    }
+
+    public static ApiResponse live(String type, Writer writer) {
+        return new ApiResponse(200, new Content.Live(type, writer), Map.of(), false);
+    }
+
+    static ApiResponse problem(int status, JsonNode document, Map<String, String> headers) {
+        return new ApiResponse(status, new Content.Document(PROBLEM, document), headers, false);
+    }
+
+    /** Status and headers only. */
+    public static ApiResponse empty(int status) {
+        return new ApiResponse(status, null, Map.of(), false);
+    }
+
+    /** The same under another status. */
+    public ApiResponse as(int other) {
+        return new ApiResponse(other, content, headers, tagged, version);
+    }
+
+    public ApiResponse header(String name, String value) {
+        Map<String, String> more = new LinkedHashMap<>(headers);
+        more.put(name, value);
+        return new ApiResponse(status, content, more, tagged, version);
+    }
+}

@@ -1,0 +1,6 @@
+package io.keelson.server.api.http.support;
+
+import org.jspecify.annotations.Nullable;
+
+/** The body of actions that take only a reason; null for none. */
+public record Reason(@Nullable String reason) {}

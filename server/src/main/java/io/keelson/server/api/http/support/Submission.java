@@ -1,0 +1,77 @@
+package io.keelson.server.api.http.support;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.store.KeyUse;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Submits commands and makes problem documents of refusals. */
+public final class Submission {
+
+    private final Commands commands;
+
+    public Submission(Commands commands) {
+        this.commands = commands;
+    }
+
+    /**
+     * Returns when the command is committed. Under an idempotency key that was used nothing is submitted.
+     *
+     * @return whether it changed anything
+     * @throws ApiProblem when it was refused; nothing has changed then
+     */
+    public boolean submit(ApiRequest request, Command command) throws InterruptedException {
+        return !repeats(request) && submit(command, use(request, command));
+    }
+
+    private static @Nullable KeyUse use(ApiRequest request, Command command) {
+        Idempotency.Keyed keyed = request.keyed();
+        return keyed == null ? null : keyed.use().of(command.runId());
+    }
+
+    /** Submits a command and ignores a refusal. */
+    public void offer(ApiRequest request, Command command) throws InterruptedException {
+        if (!repeats(request)) {
+            var _ = commit(command, use(request, command));
+        }
+    }
+
+    /** True under an idempotency key that was used. */
+    public boolean repeats(ApiRequest request) {
+        Idempotency.Keyed keyed = request.keyed();
+        return keyed != null && keyed.repeated();
+    }
+
+    /** Submits a preparatory, idempotent command. It uses no idempotency key. */
+    public void prepare(ApiRequest request, Command command) throws InterruptedException {
+        if (!repeats(request)) {
+            submit(command, null);
+        }
+    }
+
+    private boolean submit(Command command, @Nullable KeyUse use) throws InterruptedException {
+        Reply reply = commit(command, use);
+        if (reply instanceof Reply.Rejected rejected) {
+            throw problem(rejected);
+        }
+        return reply instanceof Reply.Done(boolean changed) && changed;
+    }
+
+    private Reply commit(Command command, @Nullable KeyUse use) throws InterruptedException {
+        try {
+            return commands.commit(command, use);
+        } catch (Commands.RunNotFound e) {
+            throw IdKind.RUN.notFound(command.runId());
+        }
+    }
+
+    /** The problem of a command that the engine refused. */
+    public static ApiProblem problem(Reply.Rejected rejected) {
+        ErrorCode code = Arrays.stream(ErrorCode.values()).filter(each -> each.name().equals(rejected.code()))
+                .findFirst().orElseThrow(() -> new IllegalStateException("undocumented refusal " + rejected.code()));
+        ApiProblem problem = ApiProblem.of(code, rejected.message()).allowing(rejected.allowed());
+        return rejected.current() == null ? problem : problem.with("current_state", rejected.current());
+    }
+}

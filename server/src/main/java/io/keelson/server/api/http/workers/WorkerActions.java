@@ -1,0 +1,111 @@
+package io.keelson.server.api.http.workers;
+
+import io.keelson.server.api.http.support.ApiProblem;
+import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.ErrorCode;
+import io.keelson.server.api.http.support.ListPage;
+import io.keelson.server.api.http.support.Lists;
+import io.keelson.server.api.http.support.Reads;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.base.json.Excerpt;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.tool.Tool;
+import io.keelson.server.engine.tool.ToolCatalog;
+import io.keelson.server.engine.tool.ToolSpec;
+import io.keelson.server.tenant.auth.Scope;
+import io.keelson.server.work.mcp.McpService;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Workers and their tools. */
+public final class WorkerActions {
+
+    private final Reads reads;
+    private final RemoteWork work;
+    private final ToolCatalog catalog;
+    private final McpService mcp;
+
+    public WorkerActions(Reads reads, RemoteWork work, ToolCatalog catalog, McpService mcp) {
+        this.mcp = mcp;
+        this.reads = reads;
+        this.work = work;
+        this.catalog = catalog;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/workers", this::workers);
+        table.get(Scope.RUNS_READ, "/queue", this::queue);
+        table.post(Scope.ADMIN, "/workers/{id}/drain", this::drain);
+        table.get(Scope.RUNS_READ, "/tools", this::tools);
+    }
+
+    private ApiResponse workers(ApiRequest request) {
+        return new ListPage(request, "workers").of(workers(request.workspace()));
+    }
+
+    private List<ObjectNode> workers(UUID workspace) {
+        return reads.read((runs, c) -> runs.workers(c, workspace));
+    }
+
+    private ApiResponse queue(ApiRequest request) {
+        return Lists.whole(reads.read((runs, c) -> runs.queue(c, request.workspace())));
+    }
+
+    private ApiResponse drain(ApiRequest request) {
+        String worker = request.pathText("id");
+        if (!work.drain(request.workspace(), worker)) {
+            throw ApiProblem.of(ErrorCode.WORKER_NOT_FOUND, "no worker '" + Excerpt.piece(worker) + "'");
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private ApiResponse tools(ApiRequest request) {
+        ListPage page = new ListPage(request, "tools");
+        List<ObjectNode> tools = new ArrayList<>();
+        Set<String> served = new TreeSet<>();
+        workers(request.workspace())
+                .forEach(worker -> worker.path("tools").forEach(tool -> served.add(tool.asString())));
+        for (Tool tool : catalog.in(request.workspace()).all()) {
+            tools.add(document(request.workspace(), tool.spec()));
+            served.remove(tool.spec().name());
+        }
+        Map<String, JsonNode> announced = work.announced(request.workspace());
+        served.forEach(name -> tools.add(document(name, announced.getOrDefault(name, Json.object()))));
+        return page.of(tools);
+    }
+
+    private ObjectNode document(UUID workspace, ToolSpec spec) {
+        ObjectNode document = Json.object().put("name", spec.name()).put("description", spec.description())
+                .put("source", spec.name().startsWith(ToolSpec.MCP) ? "mcp" : "builtin")
+                .put("effects", spec.effects().wire())
+                .put("default_timeout_seconds", spec.defaultTimeout().toSeconds()).put("timeout_by", "tool");
+        document.set("input_schema", spec.inputSchema());
+        document.set("output_schema", spec.outputSchema());
+        McpService.Offered offered = mcp.offered(workspace, spec.name());
+        document.set("mcp", offered == null ? NullNode.getInstance()
+                : Json.object().put("server", offered.server().name()).put("state", offered.tool().state())
+                        .put("trusted", offered.server().definition().trusted()));
+        return document;
+    }
+
+    /** A tool that only workers serve, with what they have announced of it. */
+    private static ObjectNode document(String name, JsonNode announced) {
+        ObjectNode document = Json.object().put("name", name)
+                .put("description", announced.path("description").stringValue(null)).put("source", "worker")
+                .put("effects", announced.path("effects").stringValue(null)).putNull("default_timeout_seconds")
+                .put("timeout_by", "task");
+        document.set("input_schema", announced.path("input_schema").isObject() ? announced.get("input_schema")
+                : NullNode.getInstance());
+        document.set("output_schema", NullNode.getInstance());
+        return document.putNull("mcp");
+    }
+}

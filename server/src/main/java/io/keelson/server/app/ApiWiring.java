@@ -1,0 +1,62 @@
+package io.keelson.server.app;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.server.api.http.ApiServices;
+import io.keelson.server.api.http.HttpOptions;
+import io.keelson.server.api.http.HttpServer;
+import io.keelson.server.api.http.support.Observed;
+import io.keelson.server.api.web.Dashboard;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.SqlFailure;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.store.read.Explainer;
+import io.keelson.server.engine.store.read.InboxReader;
+import java.time.Clock;
+import org.jspecify.annotations.Nullable;
+
+/** The HTTP API over a server's other parts. */
+final class ApiWiring {
+
+    private ApiWiring() {}
+
+    static HttpServer server(Settings.Http settings, Storage storage, EngineParts parts,
+            ApiServices.Background background, Observation observation, Clock clock) {
+        Database database = storage.database();
+        return new HttpServer(
+                HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
+                        .withBounds(settings.connections(), settings.requestTimeout())
+                        .withDashboard(settings.dashboard() ? new Dashboard(settings.webFolder()) : null)
+                        .withPublicUrl(settings.publicUrl()).withVersion(KeelsonVersion.current().number()),
+                new ApiServices(database, storage.auth(),
+                        new ApiServices.Runs(storage.runs(),
+                                new Explainer(DbClock.DATABASE, parts.store().runs(),
+                                        tool -> parts.tools().find(tool).isPresent()),
+                                new InboxReader(DbClock.DATABASE), parts.missions(), parts.submissions(),
+                                UuidCreator::getTimeOrderedEpoch, parts.store().keys()),
+                        new ApiServices.Work(parts.engine(), parts.engine().remoteWork(), parts.tools(),
+                                parts.commands(), parts.computation(), parts.engine().texts()),
+                        new ApiServices.Stores(storage.artifacts(), parts.store().artifacts(), storage.money(),
+                                parts.roster(), parts.models(),
+                                endpoint -> ModelConfiguration.answers(endpoint, clock), parts.mcp(),
+                                storage.secrets(), parts.recipes(),
+                                storage.endpoints(),
+                                storage.deliveries()),
+                        background, () -> obstacle(parts.engine(), database)),
+                new Observed(observation.http(), observation.metrics()::background, observation.metrics()::page,
+                        settings.metricsAccess()));
+    }
+
+    private static @Nullable String obstacle(Engine engine, Database database) {
+        String found = engine.obstacle();
+        return found != null || answers(database) ? found : "the database does not respond";
+    }
+
+    private static boolean answers(Database database) {
+        try {
+            return database.withConnection(connection -> connection.isValid(2));
+        } catch (SqlFailure e) {
+            return false;
+        }
+    }
+}

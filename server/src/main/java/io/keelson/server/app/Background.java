@@ -1,0 +1,86 @@
+package io.keelson.server.app;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.server.api.http.ApiServices;
+import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.purge.WorkspacePurger;
+import io.keelson.server.engine.store.retention.EventRetention;
+import io.keelson.server.engine.upkeep.DueWorkPoller;
+import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.mission.bulk.BulkDriver;
+import io.keelson.server.mission.bulk.BulkJobs;
+import io.keelson.server.mission.schedule.ScheduleRunner;
+import io.keelson.server.mission.schedule.ScheduleServices;
+import io.keelson.server.mission.schedule.ScheduleStore;
+import io.keelson.server.mission.schedule.ScheduledTimes;
+import io.keelson.server.mission.submission.RetryAdmission;
+import io.keelson.server.mission.submission.ScheduledRuns;
+import io.keelson.server.mission.submission.SubmissionServices;
+import io.keelson.server.outlet.statusdoc.StatusDocuments;
+import io.keelson.server.outlet.webhook.WebhookDispatcher;
+import io.keelson.server.tenant.workspace.WorkspaceStore;
+import io.keelson.server.work.effect.CommandUpkeep;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The background work besides the engine. */
+final class Background {
+
+    private Background() {}
+
+    /**
+     * Starts it all, and the engine with it; returns those of its parts that the API uses.
+     *
+     * @throws IOException when the folder of status documents cannot be made
+     */
+    static ApiServices.Background start(Settings settings, Storage storage, EngineParts parts, Observation observation,
+            Clock clock,
+            Closer closer) throws IOException {
+        Database database = storage.database();
+        Engine engine = parts.engine();
+        SubmissionServices submissions = parts.submissions();
+        WorkspaceStore workspaces = storage.auth().workspaces();
+        List<BackgroundTask> tasks = new ArrayList<>(storage.keyUsage().tasks());
+        if (settings.artifacts().documents()) {
+            tasks.addAll(closer.register(new StatusDocuments(database, storage.artifacts().documents()).start())
+                    .tasks());
+        }
+        DataFolderSpace space = closer.register(new DataFolderSpace(settings.dataDir()).start());
+        observation.metrics().dataFolder(space::free);
+        tasks.addAll(space.tasks());
+        EventSweeper events =
+                closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE), storage.artifacts(),
+                        settings.events(), UuidCreator::getTimeOrderedEpoch).start());
+        ScheduleStore schedules = new ScheduleStore(DbClock.DATABASE);
+        ScheduledTimes times = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
+        ScheduleRunner scheduleRunner = closer.register(new ScheduleRunner(database, schedules, times,
+                new ScheduledRuns(submissions.runs(), submissions.missions(), engine, workspaces, database,
+                        storage.runs())));
+        BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
+        BulkDriver bulk = closer.register(new BulkDriver(database, jobs, engine,
+                new RetryAdmission(workspaces, submissions.admission())).start());
+        WebhookDispatcher webhooks = closer.register(new WebhookDispatcher(database, storage.endpoints(),
+                storage.deliveries(), parts.outbound(), clock, observation.tracing()::ofRun, observation.deliveries()));
+        CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
+        engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
+                DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
+        parts.mcp().start(engine::settingsChanged, answered -> engine
+                .submit(new Command.RetryTask(answered.runId(), answered.taskId(), Actor.SYSTEM), null));
+        tasks.add(parts.mcp().task());
+        WorkspacePurger purger = closer.register(new WorkspacePurger(database, storage.runs(), engine).start());
+        Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(), commands.tasks(),
+                engine.tasks(), purger.tasks()).forEach(tasks::addAll);
+        tasks.forEach(observation.metrics()::background);
+        return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner), jobs, bulk,
+                purger);
+    }
+}

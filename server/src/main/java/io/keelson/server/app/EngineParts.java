@@ -1,0 +1,134 @@
+package io.keelson.server.app;
+
+import io.keelson.server.base.compute.Computation;
+import io.keelson.server.base.compute.Turns;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.expr.ExpressionLimits;
+import io.keelson.server.base.expr.Expressions;
+import io.keelson.server.base.outbound.OutboundClient;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.commit.Store;
+import io.keelson.server.engine.dispatch.WorkerToolRegistry;
+import io.keelson.server.engine.store.queue.CallWaits;
+import io.keelson.server.engine.store.queue.WorkerRegistry;
+import io.keelson.server.engine.store.read.LongResults;
+import io.keelson.server.engine.store.read.TaskAuthors;
+import io.keelson.server.engine.tool.SlotKind;
+import io.keelson.server.engine.tool.ToolCatalog;
+import io.keelson.server.mission.plan.CatalogToolKnowledge;
+import io.keelson.server.mission.plan.MissionReader;
+import io.keelson.server.mission.plan.NewPlans;
+import io.keelson.server.mission.plan.PlannerAnswerValidator;
+import io.keelson.server.mission.plan.StoredPlans;
+import io.keelson.server.mission.recipe.RecipeStore;
+import io.keelson.server.mission.roster.AgentCandidates;
+import io.keelson.server.mission.roster.Roster;
+import io.keelson.server.mission.submission.PlanEdits;
+import io.keelson.server.mission.submission.RecipeMissions;
+import io.keelson.server.mission.submission.StartedRuns;
+import io.keelson.server.mission.submission.SubmissionServices;
+import io.keelson.server.tenant.workspace.WorkspaceStore;
+import io.keelson.server.tenant.workspace.WorkspaceToolRules;
+import io.keelson.server.work.builtin.ArtifactRead;
+import io.keelson.server.work.builtin.BuiltinTools;
+import io.keelson.server.work.effect.CommandHandler;
+import io.keelson.server.work.mcp.McpService;
+import io.keelson.server.work.model.coordination.PlanningFacts;
+import io.keelson.server.work.model.registry.ModelAdmission;
+import io.keelson.server.work.model.registry.Models;
+import io.keelson.server.work.model.registry.WorkspaceModels;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/**
+ * The engine, not yet started, and what it executes with.
+ *
+ * @param missions reads missions with the tools and agents of a workspace
+ */
+record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, CommandHandler commands,
+        Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
+        WorkspaceModels models, McpService mcp,
+        SubmissionServices submissions) {
+
+    /**
+     * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
+     * @throws StartupException when a registered command type has the name of a tool
+     */
+    static EngineParts of(Settings settings, Models models, Storage storage, Observation observation, Clock clock,
+            LongSupplier nanos, Closer closer) throws StartupException {
+        Database database = storage.database();
+        Computation computation = computation("compute", settings.execution().runComputation(), closer);
+        Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
+        OutboundClient outbound = closer.register(new OutboundClient(settings.tools().privateAddresses()));
+        CommandHandler commands = EffectWiring.handler(settings.commands(), database, outbound);
+        ToolCatalog plain = EffectWiring.catalog(
+                BuiltinTools.all(ToolFolders.policy(settings, models, new WorkspaceStore(database)), expressions,
+                        computation("files", Computation.UNLIMITED, closer), outbound, clock),
+                commands, settings.commands())
+                .with(List.of(new ArtifactRead((workspace, task, step, from, length) -> database
+                        .withConnection(c -> LongResults.part(c, workspace, task, step, from, length))
+                        .map(part -> new ArtifactRead.Part(part.text(), part.chars())))));
+        McpService mcp = closer.register(new McpService(database, McpConfiguration.read(settings.tools().mcpServers()),
+                outbound, storage.secrets(), new CallWaits(DbClock.DATABASE),
+                Path.of(System.getProperty("java.io.tmpdir")),
+                KeelsonVersion.current().number(), clock, System::nanoTime));
+        mcp.refresh();
+        WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
+        WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE), nanos);
+        Roster roster = new Roster(database);
+        AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
+        RecipeStore recipes = new RecipeStore();
+        WorkspaceToolRules toolRules = new WorkspaceToolRules(new WorkspaceStore(database));
+        PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes,
+                toolRules::rule);
+        ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
+                served::announced,
+                facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
+                        call.taskId())),
+                computation, clock, nanos, observation.metrics().models(), closer);
+        CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
+        ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
+        MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
+        Function<UUID, MissionReader> missions = workspace -> reader
+                .knowing(new CatalogToolKnowledge(tools.in(workspace), expressions,
+                        tool -> served.serves(workspace, tool), () -> served.in(workspace),
+                        () -> toolRules.rule(workspace)))
+                .ruling(admission.of(workspace))
+                .staffed(() -> agents.of(workspace))
+                .in(work -> Turns.of(computation, workspace, work::get));
+        RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
+        Settings.Artifacts artifacts = settings.artifacts();
+        NewPlans plans = new NewPlans(
+                workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions, served::everywhere,
+                        () -> toolRules.rule(workspace)),
+                knowledge::timeout, admission::of, agents::of);
+        Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
+        Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),
+                SlotKind.WAITING, settings.execution().waitingSlots(), SlotKind.MODEL,
+                settings.execution().modelCalls());
+        Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
+                new PlannerAnswerValidator(plans, computation),
+                new StartedRuns(recipeMissions, agents::of, observation.tracing()), storage.artifacts(), clock,
+                new Engine.Options(slots, settings.execution().lease(),
+                        KeelsonVersion.current().toString(), artifacts.retention(), artifacts.maxBytesOfRun(),
+                        observation.engine(), observation.tracing())));
+        observation.metrics().executors(engine::busy, slots);
+        observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
+        return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
+                workspaceModels, mcp,
+                SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine,
+                        new PlanEdits(database, store.scopes(), plans)));
+    }
+
+    private static Computation computation(String name, Duration budget, Closer closer) {
+        return closer.register(
+                new Computation(name, Math.max(2, Runtime.getRuntime().availableProcessors()), budget));
+    }
+}

@@ -1,0 +1,116 @@
+package io.keelson.server.app;
+
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * Every variable that Keelson reads, with its default as text. The same names stand in the environment and in the file
+ * that {@code KEELSON_CONFIG} names; docs/reference/configuration.md lists them.
+ */
+public enum Setting {
+    KEELSON_DATA_DIR("~/.keelson", "folder for the embedded database, artifacts, the API key and the server's address"),
+    KEELSON_CONFIG("", "file with settings, `NAME=value` on each line; environment variables take precedence"),
+    KEELSON_HTTP_HOST("127.0.0.1", "address that the server listens on"),
+    KEELSON_HTTP_PORT("7331", "port that the server listens on; 0 selects a free one"),
+    KEELSON_HTTP_CONNECTIONS("4096",
+            "connections that the server keeps open at a time, from 16; when all are in use, it "
+                    + "closes idle ones to accept new ones"),
+    KEELSON_REQUEST_TIMEOUT_SECONDS("20",
+            "seconds in which the head of a request, and each further 1 KiB per second of "
+                    + "its body, must arrive, from 1 to 300"),
+    KEELSON_DATABASE_URL("", "PostgreSQL 15 or newer, `postgresql://user:password@host:port/database`; "
+            + "empty: an embedded PostgreSQL in the data folder"),
+    KEELSON_DATABASE_CONNECTIONS("16",
+            "connections to the database that requests (one half) and background tasks (the other half) use at a time, "
+                    + "from 4 to 1000; commits and notifications use four more"),
+    KEELSON_URL("", "server that the command line uses; empty: the one of the data folder"),
+    KEELSON_API_KEY("", "API key that the command line sends; empty: the one of the data folder"),
+    KEELSON_BOOTSTRAP_KEY("",
+            "first key of the default workspace, with all scopes, as `keelson keys generate` makes it; the same for all "
+                    + "servers of a database. With it no key is created in the data folder"),
+    KEELSON_BOOTSTRAP_KEY_FILE("", "file that contains the bootstrap key, instead of `KEELSON_BOOTSTRAP_KEY`"),
+    KEELSON_BOOTSTRAP_KEY_DAYS("90",
+            "lifetime of the bootstrap key in days, from the first start with it; 0: unlimited"),
+    KEELSON_ALLOWED_FOLDERS("", "folders that file tools and processes may use, separated by `:` (`;` on Windows); "
+            + "relative paths in a mission are relative to the first; empty: none"),
+    KEELSON_ALLOWED_PROGRAMS("git", "programs that `process.run` may start, separated by commas; `none` for none"),
+    KEELSON_ALLOW_PRIVATE_ADDRESSES("false",
+            "whether `http.request` and webhooks may reach loopback and private networks"),
+    KEELSON_EXECUTOR_SLOTS("128",
+            "steps of built-in tools that this server executes at a time, but for those that wait; 0: none"),
+    KEELSON_WAITING_SLOTS("2000",
+            "steps of `http.request` that this server executes at a time; 0: none"),
+    KEELSON_MODEL_CALLS("64", "requests to models that this server has under way at a time; 0: none"),
+    KEELSON_RUN_COMPUTE_SECONDS("120",
+            "computing time in seconds for the expressions, templates, schemas and patterns of a run on this "
+                    + "server, from 1 to 86400"),
+    KEELSON_LEASE_SECONDS("30",
+            "seconds without a heartbeat after which a step is given to another worker; the same on all "
+                    + "servers of a database"),
+    KEELSON_ARTIFACT_MAX_MIB("10240", "maximum size of one artifact in MiB, from 1 to 10240"),
+    KEELSON_RUN_ARTIFACTS_MAX_MIB("10240", "maximum size of all artifacts of a run in MiB, from 1 to 1048576"),
+    KEELSON_ARTIFACT_RETENTION_DAYS("30",
+            "days from the end of its run after which an artifact is deleted, unless its step sets another time"),
+    KEELSON_STATUS_DOCUMENTS("false",
+            "whether this server writes status documents (`runs/<run_id>/status.json`) to the artifact store"),
+    KEELSON_EVENTS_HOT_DAYS("30", "days from the end of their run after which events move to the archive table"),
+    KEELSON_EVENTS_ARCHIVE_DAYS("180",
+            "days from the end of their run after which archived events move to files in the artifact store"),
+    KEELSON_INITIAL_CREDITS("1000", "credits that the default workspace receives once, at the first start; 0: none"),
+    KEELSON_SECRET_KEY("",
+            "key that encrypts secrets, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "
+                    + "servers of one database; empty: the one in the data folder, created at the first start"),
+    KEELSON_SECRET_KEYS_PREVIOUS("",
+            "former keys, separated by commas; at start, their secrets are re-encrypted"),
+    KEELSON_PROVIDER_URL("",
+            "provider of deployments and orders (docs/guide/commands.md); empty: simulated in the database"),
+    KEELSON_PROVIDER_TOKEN("", "bearer token for the provider"),
+    KEELSON_PROVIDER_IDEMPOTENT("true",
+            "whether the provider executes requests with the same `Idempotency-Key` once; if not, a request that may "
+                    + "have arrived is not repeated"),
+    KEELSON_PROVIDER_TIMEOUT_SECONDS("20", "time limit of a call to the provider in seconds, from 1 to 300"),
+    KEELSON_COMMAND_TYPES("",
+            "further command types with their URLs, separated by commas: `crm.note=https://crm.example/notes`, "
+                    + "followed by ` idempotent` where a repeated request has no further effect"),
+    KEELSON_MODELS("",
+            "file with the models that this server calls (docs/guide/models.md), the same on all servers of a database; "
+                    + "empty: none"),
+    KEELSON_MCP_SERVERS("",
+            "file with the commands that workspaces may start MCP servers with (docs/guide/mcp.md), the same on all servers "
+                    + "of a database; empty: none"),
+    KEELSON_PUBLIC_URL("",
+            "address at which browsers find the server behind a proxy, such as `https://keelson.example`; "
+                    + "empty: the one it listens on"),
+    KEELSON_TRACES_GENAI("off",
+            "whether spans of models, agents and calls follow OpenTelemetry's conventions for generative AI "
+                    + "(docs/reference/traces.md): `off` or `latest`"),
+    KEELSON_METRICS_ACCESS("loopback",
+            "access to `/metrics` without a key: `loopback` (programs on this machine), `open` (all) or "
+                    + "`key` (none; a key with the scope `operator` is always accepted)"),
+    KEELSON_DASHBOARD("true", "whether the server serves the dashboard below `/ui/` (docs/guide/dashboard.md)"),
+    KEELSON_WEB_DIR("", "folder with the dashboard's files, for work on them; empty: those in the jar"),
+    KEELSON_LOG_FORMAT("text", "`text` or `json`, one line per entry, on standard error"),
+    KEELSON_LOG_LEVEL("info", "`error`, `warn`, `info` or `debug`");
+
+    private final String defaultText;
+    private final String meaning;
+
+    Setting(String defaultText, String meaning) {
+        this.defaultText = defaultText;
+        this.meaning = meaning;
+    }
+
+    /** The default of the variable; empty for none. */
+    public String defaultText() {
+        return defaultText;
+    }
+
+    /** One phrase in Markdown, for the documentation. */
+    public String meaning() {
+        return meaning;
+    }
+
+    static Optional<Setting> named(String name) {
+        return Arrays.stream(values()).filter(setting -> setting.name().equals(name)).findFirst();
+    }
+}

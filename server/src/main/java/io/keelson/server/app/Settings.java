@@ -1,0 +1,268 @@
+package io.keelson.server.app;
+
+import io.keelson.server.api.http.support.Observed;
+import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.mission.plan.NameSuggestion;
+import io.keelson.server.tenant.auth.ApiKeyFormat;
+import io.keelson.server.tenant.auth.Bootstrap;
+import io.keelson.server.tenant.secret.SealingKey;
+import io.keelson.server.work.effect.EndpointAdapter;
+import java.math.BigDecimal;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How this process is set up; {@link Setting} says what each value means. Its text form shows no secret.
+ *
+ * @param dataDir absolute
+ * @param databaseUrl null for the embedded PostgreSQL
+ * @param databaseConnections most connections of the two pools together
+ * @param artifacts bounds of what steps leave behind
+ * @param initialCredits credits that the default workspace is given at the first start; 0 for none
+ * @param commands how the world outside is reached
+ * @param models where the models that the server calls are configured
+ * @param telemetry what the environment says to OpenTelemetry
+ */
+public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
+        Keys keys, Tools tools,
+        Execution execution, Artifacts artifacts, EventSweeper.Ages events, BigDecimal initialCredits,
+        Commands commands, Models models, Telemetry telemetry, Log log) {
+
+    /**
+     * Settings of the API.
+     *
+     * @param port 0 for a free one
+     * @param connections at a time
+     * @param requestTimeout for the head of a request, and for each stretch of its body
+     * @param metricsAccess who is shown the metrics without a key
+     * @param dashboard whether the dashboard is served
+     * @param webFolder where the dashboard's files are read instead of the jar; absolute, null for the jar
+     * @param publicUrl where browsers find the server; null for where it listens
+     */
+    public record Http(String host, int port, int connections, Duration requestTimeout,
+            Observed.MetricsAccess metricsAccess, boolean dashboard, @Nullable Path webFolder,
+            @Nullable URI publicUrl) {
+
+        /** The same at another address; port 0 for a free one. */
+        public Http at(String otherHost, int otherPort) {
+            return new Http(otherHost, otherPort, connections, requestTimeout, metricsAccess, dashboard, webFolder,
+                    publicUrl);
+        }
+    }
+
+    /**
+     * Settings of the command line.
+     *
+     * @param url of its server; null for the one of the data folder
+     * @param apiKey what it shows to the server; null for the key of the data folder
+     */
+    public record Client(@Nullable String url, @Nullable String apiKey) {}
+
+    /**
+     * Settings of the server's own keys.
+     *
+     * @param bootstrap known to the server from its start; null to make one and keep it in the data folder
+     * @param secrets what secrets are sealed under, the present key first; empty for the one of the data folder
+     */
+    public record Keys(Bootstrap.@Nullable GivenKey bootstrap, List<SealingKey> secrets) {
+
+        public Keys {
+            secrets = List.copyOf(secrets);
+        }
+
+        /** The bootstrap key; null where none is set. */
+        public @Nullable String bootstrapText() {
+            return bootstrap == null ? null : bootstrap.text();
+        }
+    }
+
+    /**
+     * Permissions of tools.
+     *
+     * @param programs that they may start
+     * @param privateAddresses whether they reach private networks
+     * @param mcpServers file with commands that workspaces may start MCP servers with; null for none
+     */
+    public record Tools(Folders folders, Set<String> programs, boolean privateAddresses, @Nullable Path mcpServers) {
+
+        public Tools {
+            programs = Set.copyOf(programs);
+        }
+    }
+
+    /**
+     * Settings of executions.
+     *
+     * @param slots steps that run here at a time, but for those that wait; 0 for none
+     * @param waitingSlots steps that wait here for other systems at a time; 0 for none
+     * @param modelCalls requests to models under way here at a time; 0 for none
+     * @param runComputation how long the expressions and the like of a run may compute here
+     * @param lease how long a step is kept for a worker that says nothing
+     */
+    public record Execution(int slots, int waitingSlots, int modelCalls, Duration runComputation, Duration lease) {}
+
+    /** Settings of the log. */
+    public record Log(LogFormat format, LogLevel level) {}
+
+    /**
+     * Folders of tools; all paths are absolute.
+     *
+     * @param allowed to every workspace that has no folders of its own
+     * @param ofUser allowed to the first workspace besides: those of the user in whose process the server lives
+     * @param keyFiles files with keys and passwords, which no tool reads
+     */
+    public record Folders(List<Path> allowed, List<Path> ofUser, List<Path> keyFiles) {
+
+        public Folders {
+            allowed = List.copyOf(allowed);
+            ofUser = List.copyOf(ofUser);
+            keyFiles = List.copyOf(keyFiles);
+        }
+    }
+
+    /**
+     * Limits and retention of artifacts.
+     *
+     * @param maxBytes of one of them
+     * @param maxBytesOfRun of all of a run together
+     * @param retention from the end of its run, where its step says nothing
+     * @param documents whether the status documents of runs are kept beside them
+     */
+    public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention, boolean documents) {}
+
+    /**
+     * Settings of commands to external systems.
+     *
+     * @param url of the provider, without a trailing slash; null for deployments and orders on paper
+     * @param token that it is shown; null for none
+     * @param idempotent whether it does once what comes twice under one key
+     * @param timeout of one call
+     * @param types that users have registered
+     */
+    public record Commands(@Nullable String url, @Nullable String token, boolean idempotent, Duration timeout,
+            List<EndpointAdapter.Endpoint> types) {}
+
+    /**
+     * Settings of the models that the server calls. The text form shows no variable.
+     *
+     * @param file absolute; null for no models
+     * @param environment variables that the file may name; empty without a file
+     */
+    public record Models(@Nullable Path file, Map<String, String> environment) {
+
+        public Models {
+            environment = Map.copyOf(environment);
+        }
+
+        @Override
+        public String toString() {
+            return "Models[file=" + file + "]";
+        }
+    }
+
+    /** How a log line looks. */
+    public enum LogFormat {
+        TEXT, JSON
+    }
+
+    /** The least grave entries that are logged. */
+    public enum LogLevel {
+        ERROR, WARN, INFO, DEBUG
+    }
+
+    /**
+     * Settings of traces.
+     *
+     * @param variables what the environment says to OpenTelemetry
+     * @param genAi whether spans follow the conventions for generative AI
+     */
+    public record Telemetry(Map<String, String> variables, GenAi genAi) {
+        public Telemetry {
+            variables = Map.copyOf(variables);
+        }
+    }
+
+    /** Whether spans follow OpenTelemetry's conventions for generative AI. */
+    public enum GenAi {
+        OFF, LATEST
+    }
+
+    /**
+     * Reads the environment, and the file that it names under what it does not set.
+     *
+     * @param home what {@code ~} means
+     * @param workingFolder what relative paths are relative to
+     * @throws InvalidSettingsException listing every unknown name and every bad value
+     */
+    public static Settings load(Map<String, String> environment, Path home, Path workingFolder)
+            throws InvalidSettingsException {
+        return new SettingsReader(environment, home, workingFolder).read();
+    }
+
+    /** The settings of a process of this user, called in its folder. */
+    public static Settings load(Map<String, String> environment) throws InvalidSettingsException {
+        return load(environment, home(environment), Path.of("").toAbsolutePath());
+    }
+
+    /** A line for each {@code KEELSON_} variable that is no setting, with the name that may have been meant. */
+    public static List<String> misspelt(Map<String, String> environment) {
+        List<String> known = Stream.concat(Arrays.stream(Setting.values()).map(Enum::name),
+                Stream.of("KEELSON_JAVA_HOME", "KEELSON_JAVA_OPTS")).toList();
+        return environment.keySet().stream().filter(name -> name.startsWith("KEELSON_") && !known.contains(name))
+                .sorted()
+                .map(name -> "warning: " + name + " is no setting and is ignored" + hint(name, known))
+                .toList();
+    }
+
+    private static String hint(String name, List<String> known) {
+        String hint = NameSuggestion.hintByWords(name, known);
+        return hint.isEmpty() ? "; docs/reference/configuration.md lists the settings" : hint;
+    }
+
+    /** The folder of {@code HOME}, as for every other program; otherwise that of the password file. */
+    private static Path home(Map<String, String> environment) {
+        String home = environment.getOrDefault("HOME", "");
+        return Path.of(home.startsWith("/") ? home : System.getProperty("user.home"));
+    }
+
+    /** A text that may be a bootstrap key. */
+    public static String newBootstrapKey() {
+        return ApiKeyFormat.generate();
+    }
+
+    /** The same on another port; 0 for a free one. */
+    public Settings withHttp(String host, int port) {
+        return with(http.at(host, port), tools, execution);
+    }
+
+    /** The same without steps that run here. */
+    public Settings withoutExecutors() {
+        return with(http, tools, new Execution(0, 0, 0, execution.runComputation, execution.lease));
+    }
+
+    /** The same where the user's folders are these. */
+    public Settings withFoldersOfUser(List<Path> ofUser) {
+        Folders others = new Folders(tools.folders.allowed, ofUser, tools.folders.keyFiles);
+        return with(http, new Tools(others, tools.programs, tools.privateAddresses, tools.mcpServers), execution);
+    }
+
+    private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
+        return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
+                otherExecution, artifacts,
+                events, initialCredits, commands, models, telemetry, log);
+    }
+
+    @Override
+    public String toString() {
+        return "Settings[dataDir=" + dataDir + ", http=" + http + ", database="
+                + (databaseUrl == null ? "embedded" : "external") + ", url=" + client.url + ", tools=" + tools
+                + ", execution=" + execution + ", initialCredits=" + initialCredits + "]";
+    }
+}

@@ -1,0 +1,371 @@
+package io.keelson.server.app;
+
+import io.keelson.core.plan.PlanProblem;
+import io.keelson.server.api.http.support.Observed;
+import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.mission.plan.NameSuggestion;
+import io.keelson.server.tenant.auth.ApiKeyFormat;
+import io.keelson.server.tenant.auth.Bootstrap;
+import io.keelson.server.tenant.money.CreditAmounts;
+import io.keelson.server.tenant.secret.SealingKey;
+import io.keelson.server.work.effect.CommandTypes;
+import io.keelson.server.work.effect.EndpointAdapter;
+import java.io.File;
+import java.io.IOException;
+import java.io.Reader;
+import java.math.BigDecimal;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** From text to {@link Settings}; collects every problem before it gives up. */
+final class SettingsReader {
+
+    private static final int MAX_PORT = 65_535;
+    private static final int MIN_CONNECTIONS = 16;
+    private static final int MAX_CONNECTIONS = 1_000_000;
+    private static final int MIN_DATABASE_CONNECTIONS = 4;
+    private static final int MAX_DATABASE_CONNECTIONS = 1_000;
+    private static final int MAX_EXECUTOR_SLOTS = 10_000;
+    private static final int MAX_WAITING_SLOTS = 100_000;
+    private static final int MAX_RUN_COMPUTE_SECONDS = 86_400;
+    private static final int MAX_LEASE_SECONDS = 3_600;
+    private static final int MAX_ARTIFACT_MIB = 10_240;
+    private static final int MAX_RUN_ARTIFACTS_MIB = 1_048_576;
+    private static final int MAX_CALL_SECONDS = 300;
+    private static final int MAX_RETENTION_DAYS = 36_500;
+
+    /** The JVM's home directory of a user without an entry in the password file. */
+    private static final String NO_HOME = "?";
+    private static final Pattern WEB = Pattern.compile("https?://[^\\s?#@]+");
+    /** Not the name of a built-in tool: those have one point at most and areas of their own. */
+    private static final Pattern COMMAND_TYPE =
+            Pattern.compile("([a-z][a-z0-9_]{0,49}\\.[a-z][a-z0-9_]{0,49})=(https?://[^\\s#@]+)(\\s+idempotent)?");
+
+    private final Map<String, String> environment;
+    private final Path home;
+    private final Path workingFolder;
+    private final List<PlanProblem> problems = new ArrayList<>();
+    private final Map<String, String> file = new HashMap<>();
+
+    SettingsReader(Map<String, String> environment, Path home, Path workingFolder) {
+        this.environment = environment;
+        this.home = home;
+        this.workingFolder = workingFolder;
+    }
+
+    Settings read() throws InvalidSettingsException {
+        String config = text(Setting.KEELSON_CONFIG);
+        if (config != null) {
+            readFile(path(Setting.KEELSON_CONFIG, config));
+        }
+        Settings settings = new Settings(
+                path(Setting.KEELSON_DATA_DIR, required(Setting.KEELSON_DATA_DIR)),
+                databaseUrl(),
+                number(Setting.KEELSON_DATABASE_CONNECTIONS, MIN_DATABASE_CONNECTIONS, MAX_DATABASE_CONNECTIONS),
+                new Settings.Http(required(Setting.KEELSON_HTTP_HOST), number(Setting.KEELSON_HTTP_PORT, 0, MAX_PORT),
+                        number(Setting.KEELSON_HTTP_CONNECTIONS, MIN_CONNECTIONS, MAX_CONNECTIONS),
+                        seconds(Setting.KEELSON_REQUEST_TIMEOUT_SECONDS, MAX_CALL_SECONDS),
+                        choice(Setting.KEELSON_METRICS_ACCESS, Observed.MetricsAccess.values(),
+                                Observed.MetricsAccess::valueOf),
+                        flag(Setting.KEELSON_DASHBOARD), webFolder(), publicUrl()),
+                new Settings.Client(url(), text(Setting.KEELSON_API_KEY)),
+                new Settings.Keys(bootstrapKey(), Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY),
+                        secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS)).toList()),
+                new Settings.Tools(folders(config),
+                        list(Setting.KEELSON_ALLOWED_PROGRAMS, ",").collect(Collectors.toSet()),
+                        flag(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES), mcpServers()),
+                new Settings.Execution(number(Setting.KEELSON_EXECUTOR_SLOTS, 0, MAX_EXECUTOR_SLOTS),
+                        number(Setting.KEELSON_WAITING_SLOTS, 0, MAX_WAITING_SLOTS),
+                        number(Setting.KEELSON_MODEL_CALLS, 0, MAX_WAITING_SLOTS),
+                        seconds(Setting.KEELSON_RUN_COMPUTE_SECONDS, MAX_RUN_COMPUTE_SECONDS),
+                        seconds(Setting.KEELSON_LEASE_SECONDS, MAX_LEASE_SECONDS)),
+                new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MIB, 1, MAX_ARTIFACT_MIB) << 20,
+                        (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MIB, 1, MAX_RUN_ARTIFACTS_MIB) << 20,
+                        days(Setting.KEELSON_ARTIFACT_RETENTION_DAYS), flag(Setting.KEELSON_STATUS_DOCUMENTS)),
+                new EventSweeper.Ages(days(Setting.KEELSON_EVENTS_HOT_DAYS),
+                        days(Setting.KEELSON_EVENTS_ARCHIVE_DAYS)),
+                credits(Setting.KEELSON_INITIAL_CREDITS),
+                commands(),
+                models(),
+                new Settings.Telemetry(environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
+                        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
+                        choice(Setting.KEELSON_TRACES_GENAI, Settings.GenAi.values(), Settings.GenAi::valueOf)),
+                new Settings.Log(
+                        choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
+                        choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf)));
+        if (!problems.isEmpty()) {
+            throw new InvalidSettingsException(problems);
+        }
+        return settings;
+    }
+
+    private void readFile(Path path) {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(path)) {
+            properties.load(reader);
+        } catch (IOException | IllegalArgumentException e) {
+            problems.add(new PlanProblem("CONFIG_FILE_UNREADABLE", Setting.KEELSON_CONFIG.name(),
+                    "cannot read the settings file " + path + " that KEELSON_CONFIG names: "
+                            + (e instanceof IOException failed ? FileProblems.reason(failed) : e.getMessage())));
+        }
+        for (String name : new TreeSet<>(properties.stringPropertyNames())) {
+            if (Setting.named(name).filter(setting -> setting != Setting.KEELSON_CONFIG).isPresent()) {
+                file.put(name, properties.getProperty(name));
+            } else {
+                problems.add(new PlanProblem("SETTING_UNKNOWN", name, "the settings file " + path + " sets " + name
+                        + ", which does not exist there" + NameSuggestion.hintByWords(name, knownInFile())
+                        + "; known are "
+                        + String.join(", ", knownInFile())));
+            }
+        }
+    }
+
+    /** The wrong value is not shown: it may be a mistyped key. */
+    private Bootstrap.@Nullable GivenKey bootstrapKey() {
+        int days = number(Setting.KEELSON_BOOTSTRAP_KEY_DAYS, 0, MAX_RETENTION_DAYS);
+        String text = text(Setting.KEELSON_BOOTSTRAP_KEY);
+        String named = text(Setting.KEELSON_BOOTSTRAP_KEY_FILE);
+        if (named != null && text != null) {
+            refuse(Setting.KEELSON_BOOTSTRAP_KEY_FILE, named, "empty where KEELSON_BOOTSTRAP_KEY is set");
+        } else if (named != null) {
+            text = content(Setting.KEELSON_BOOTSTRAP_KEY_FILE, path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, named));
+        }
+        if (text != null && !ApiKeyFormat.wellFormed(text)) {
+            refuse(Setting.KEELSON_BOOTSTRAP_KEY, "(hidden)", "a key as `keelson keys generate` makes it");
+        }
+        return text == null ? null : new Bootstrap.GivenKey(text, days == 0 ? null : Duration.ofDays(days));
+    }
+
+    private @Nullable String content(Setting setting, Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            refuse(setting, file.toString(), "a file that can be read: " + FileProblems.reason(e));
+            return null;
+        }
+    }
+
+    private Settings.Folders folders(@Nullable String config) {
+        List<Path> keyFiles = new ArrayList<>(List.of(home.resolve(".pgpass")));
+        if (config != null) {
+            keyFiles.add(path(Setting.KEELSON_CONFIG, config));
+        }
+        String bootstrapKey = text(Setting.KEELSON_BOOTSTRAP_KEY_FILE);
+        if (bootstrapKey != null) {
+            keyFiles.add(path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, bootstrapKey));
+        }
+        String passwords = environment.getOrDefault("PGPASSFILE", "");
+        if (!passwords.isEmpty()) {
+            keyFiles.add(path(Setting.KEELSON_DATABASE_URL, passwords));
+        }
+        return new Settings.Folders(list(Setting.KEELSON_ALLOWED_FOLDERS, File.pathSeparator)
+                .map(each -> path(Setting.KEELSON_ALLOWED_FOLDERS, each)).toList(), List.of(), keyFiles);
+    }
+
+    private static List<String> knownInFile() {
+        return Arrays.stream(Setting.values()).filter(setting -> setting != Setting.KEELSON_CONFIG).map(Setting::name)
+                .toList();
+    }
+
+    /** None when it is not set. What is wrong is not shown: it may be a key with a slip. */
+    private Stream<SealingKey> secretKeys(Setting setting) {
+        return list(setting, ",").map(each -> {
+            SealingKey key = SealingKey.parse(each);
+            if (key == null) {
+                refuse(setting, "(hidden)", "32 bytes in Base64");
+            }
+            return key;
+        }).filter(Objects::nonNull);
+    }
+
+    private Settings.Commands commands() {
+        String url = text(Setting.KEELSON_PROVIDER_URL);
+        if (url != null && !WEB.matcher(url).matches()) {
+            refuse(Setting.KEELSON_PROVIDER_URL, url, "an address such as https://provider.example/v1");
+        }
+        List<EndpointAdapter.Endpoint> types = new ArrayList<>();
+        list(Setting.KEELSON_COMMAND_TYPES, ",").forEach(each -> {
+            Matcher type = COMMAND_TYPE.matcher(each.strip());
+            if (type.matches() && !CommandTypes.BUILT_IN.contains(type.group(1))
+                    && types.stream().noneMatch(known -> known.type().equals(type.group(1)))) {
+                types.add(new EndpointAdapter.Endpoint(type.group(1), type.group(2), type.group(3) != null));
+            } else {
+                refuse(Setting.KEELSON_COMMAND_TYPES, each.strip(),
+                        "new types, each as in crm.note=https://crm.example/notes idempotent");
+            }
+        });
+        return new Settings.Commands(url == null ? null : url.replaceAll("/+$", ""),
+                text(Setting.KEELSON_PROVIDER_TOKEN),
+                flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
+                seconds(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, MAX_CALL_SECONDS), types);
+    }
+
+    private @Nullable Path webFolder() {
+        String folder = text(Setting.KEELSON_WEB_DIR);
+        return folder == null ? null : path(Setting.KEELSON_WEB_DIR, folder);
+    }
+
+    private @Nullable Path mcpServers() {
+        String file = text(Setting.KEELSON_MCP_SERVERS);
+        return file == null ? null : path(Setting.KEELSON_MCP_SERVERS, file);
+    }
+
+    private Settings.Models models() {
+        String file = text(Setting.KEELSON_MODELS);
+        return file == null ? new Settings.Models(null, Map.of())
+                : new Settings.Models(path(Setting.KEELSON_MODELS, file), environment);
+    }
+
+    private @Nullable String text(Setting setting) {
+        String value = environment.getOrDefault(setting.name(), file.getOrDefault(setting.name(), "")).strip();
+        String chosen = value.isEmpty() ? setting.defaultText() : value;
+        return chosen.isEmpty() ? null : chosen;
+    }
+
+    /** For settings that have a default. */
+    private String required(Setting setting) {
+        String text = text(setting);
+        return text == null ? setting.defaultText() : text;
+    }
+
+    private Path path(Setting setting, String text) {
+        try {
+            boolean ofHome = text.equals("~") || text.startsWith("~/");
+            if (ofHome && home.endsWith(NO_HOME)) {
+                problems.add(new PlanProblem("SETTING_INVALID", setting.name(), "this user has no home folder: set "
+                        + setting + " to a folder, or HOME"));
+                return workingFolder;
+            }
+            if (ofHome) {
+                return home.resolve(text.substring(Math.min(2, text.length()))).normalize();
+            }
+            return workingFolder.resolve(text).normalize();
+        } catch (InvalidPathException e) {
+            refuse(setting, text, "a path");
+            return workingFolder;
+        }
+    }
+
+    private int number(Setting setting, int least, int most) {
+        String text = required(setting);
+        try {
+            int value = Integer.parseInt(text);
+            if (value >= least && value <= most) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // refused below, like a number out of range
+        }
+        refuse(setting, text, "a whole number from " + least + " to " + most);
+        return least;
+    }
+
+    private Duration seconds(Setting setting, int most) {
+        return Duration.ofSeconds(number(setting, 1, most));
+    }
+
+    private Duration days(Setting setting) {
+        return Duration.ofDays(number(setting, 0, MAX_RETENTION_DAYS));
+    }
+
+    private boolean flag(Setting setting) {
+        return oneOf(setting, "true", "false").equals("true");
+    }
+
+    private BigDecimal credits(Setting setting) {
+        String text = required(setting);
+        Optional<BigDecimal> amount = CreditAmounts.parse(text).filter(CreditAmounts::possible);
+        if (amount.isEmpty()) {
+            refuse(setting, text,
+                    "an amount from 0 to " + CreditAmounts.MAX_AMOUNT + " with at most " + CreditAmounts.SCALE
+                            + " decimal places");
+        }
+        return amount.orElse(BigDecimal.ZERO);
+    }
+
+    private String oneOf(Setting setting, String... allowed) {
+        String text = required(setting).toLowerCase(Locale.ROOT);
+        if (!List.of(allowed).contains(text)) {
+            refuse(setting, text, String.join(" or ", allowed));
+            return allowed[0];
+        }
+        return text;
+    }
+
+    private <E extends Enum<E>> E choice(Setting setting, E[] values, Function<String, E> of) {
+        String[] names = Arrays.stream(values).map(each -> each.name().toLowerCase(Locale.ROOT)).toArray(String[]::new);
+        return of.apply(oneOf(setting, names).toUpperCase(Locale.ROOT));
+    }
+
+    private Stream<String> list(Setting setting, String separator) {
+        return Arrays.stream(required(setting).split(separator)).map(String::strip).filter(each -> !each.isEmpty());
+    }
+
+    private @Nullable String databaseUrl() {
+        String text = text(Setting.KEELSON_DATABASE_URL);
+        if (text != null && !text.matches("(jdbc:)?postgres(ql)?://\\S+")) {
+            refuse(Setting.KEELSON_DATABASE_URL, "(hidden)", "postgresql://user:password@host:port/database");
+        }
+        return text;
+    }
+
+    private @Nullable URI publicUrl() {
+        String text = text(Setting.KEELSON_PUBLIC_URL);
+        if (text == null) {
+            return null;
+        }
+        try {
+            URI uri = new URI(text.replaceAll("/+$", ""));
+            if (uri.getHost() != null && List.of("http", "https").contains(String.valueOf(uri.getScheme()))
+                    && String.valueOf(uri.getPath()).isEmpty() && uri.getQuery() == null && uri.getFragment() == null) {
+                return uri;
+            }
+        } catch (URISyntaxException e) {
+            // refused below, like a URL of another kind
+        }
+        refuse(Setting.KEELSON_PUBLIC_URL, text, "an address without a path, such as https://keelson.example");
+        return null;
+    }
+
+    private @Nullable String url() {
+        String text = text(Setting.KEELSON_URL);
+        if (text == null) {
+            return null;
+        }
+        try {
+            URI uri = new URI(text);
+            if (uri.getHost() != null && List.of("http", "https").contains(String.valueOf(uri.getScheme()))) {
+                return text.replaceAll("/+$", "");
+            }
+        } catch (URISyntaxException e) {
+            // refused below, like a URL of another kind
+        }
+        refuse(Setting.KEELSON_URL, text, "an address such as http://127.0.0.1:7331");
+        return null;
+    }
+
+    private void refuse(Setting setting, String value, String wanted) {
+        problems.add(new PlanProblem("SETTING_INVALID", setting.name(),
+                setting.name() + "=" + value + " cannot be used: it must be " + wanted));
+    }
+}

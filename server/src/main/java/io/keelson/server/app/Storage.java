@@ -1,0 +1,59 @@
+package io.keelson.server.app;
+
+import io.keelson.server.base.artifact.LocalArtifactStore;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseOptions;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Migrations;
+import io.keelson.server.engine.store.read.RunReader;
+import io.keelson.server.outlet.webhook.Deliveries;
+import io.keelson.server.outlet.webhook.Endpoints;
+import io.keelson.server.tenant.auth.ApiKeyUsage;
+import io.keelson.server.tenant.auth.AuthServices;
+import io.keelson.server.tenant.money.Money;
+import io.keelson.server.tenant.secret.SealingKey;
+import io.keelson.server.tenant.secret.SecretStore;
+import java.io.IOException;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The database and the artifact store of a server, and the stores of single packages in them. */
+record Storage(Database database, LocalArtifactStore artifacts, AuthServices auth, ApiKeyUsage keyUsage,
+        SecretStore secrets,
+        Endpoints endpoints, Deliveries deliveries, Money money, RunReader runs) {
+    private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
+
+    /** Migrates the database, and re-encrypts what is sealed under an older key. */
+    static Storage open(Settings settings, DatabaseUrl url, Closer closer) throws IOException {
+        Database database = closer.register(new Database(url,
+                DatabaseOptions.DEFAULTS.withPoolSize(settings.databaseConnections() / 2)));
+        Migrations.migrate(url);
+        if (!database.rlsEnforced()) {
+            LOG.warn("row-level security does not apply to requests: the database user bypasses it and"
+                    + " may not create the role keelson_request; see docs/concepts/tenants.md");
+        }
+        ApiKeyUsage keyUsage = closer.register(new ApiKeyUsage(database).start());
+        AuthServices auth = AuthServices.of(database, keyUsage);
+        SecretStore secrets = secrets(settings, database);
+        Endpoints endpoints = new Endpoints(database, secrets);
+        endpoints.reseal();
+        return new Storage(database,
+                new LocalArtifactStore(settings.dataDir().resolve("artifacts"), settings.artifacts().maxBytes()), auth,
+                keyUsage,
+                secrets, endpoints, new Deliveries(database), new Money(database, DbClock.DATABASE), new RunReader());
+    }
+
+    private static SecretStore secrets(Settings settings, Database database) throws IOException {
+        List<SealingKey> keys = settings.keys().secrets().isEmpty()
+                ? List.of(SealingKey.ofFile(settings.dataDir().resolve("secret-key")))
+                : settings.keys().secrets();
+        SecretStore secrets = new SecretStore(database, keys.getFirst(), keys.subList(1, keys.size()));
+        int count = secrets.reseal();
+        if (count > 0) {
+            LOG.info("{} secrets were re-encrypted under the key {}", count, keys.getFirst().id());
+        }
+        return secrets;
+    }
+}

@@ -1,0 +1,115 @@
+package io.keelson.server.app.metrics;
+
+import io.keelson.server.api.http.support.Observed;
+import io.keelson.server.api.http.support.RequestListener;
+import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Database.PoolUse;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.tool.SlotKind;
+import io.keelson.server.outlet.webhook.DeliveryObserver;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+
+/** All metrics of one server. Counts in memory; renders a page on request. */
+public final class Metrics {
+
+    private static final String PLAIN = "text/plain; version=0.0.4; charset=utf-8";
+    private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    /** Well below the 10 s that Prometheus waits. */
+    private static final Duration BACKLOG_TIMEOUT = Duration.ofSeconds(2);
+
+    private final Meters meters = new Meters();
+    private final ModelMeters models = new ModelMeters(meters);
+    private final EngineMeters engine = new EngineMeters(meters, models);
+    private final HttpMeters http = new HttpMeters(meters);
+    private final WebhookMeters webhooks = new WebhookMeters(meters);
+    private final BacklogMeters backlog;
+
+    /**
+     * @param backlog queries the database
+     * @param nanos a monotonic clock
+     */
+    public Metrics(Supplier<DatabaseGauges> backlog, LongSupplier nanos, String version) {
+        this.backlog = new BacklogMeters(meters, backlog, nanos, BACKLOG_TIMEOUT);
+        JvmMeters.register(meters);
+        meters.gauge(Metric.BUILD, () -> 1, version);
+    }
+
+    /** Counts the engine's work. */
+    public Observer engine() {
+        return engine;
+    }
+
+    /** Counts the use of models. */
+    public ModelMeters models() {
+        return models;
+    }
+
+    /** Counts requests. */
+    public RequestListener http() {
+        return http;
+    }
+
+    /** Counts deliveries. */
+    public DeliveryObserver deliveries() {
+        return webhooks;
+    }
+
+    /** Adds counts of requests whose mission was known, and whose mission was read. */
+    public void missions(LongSupplier known, LongSupplier read) {
+        meters.counter(Metric.MISSIONS, known::getAsLong, "known");
+        meters.counter(Metric.MISSIONS, read::getAsLong, "read");
+    }
+
+    /** Adds gauges of this server's executors. */
+    public void executors(ToIntFunction<SlotKind> busy, Map<SlotKind, Integer> slots) {
+        slots.forEach((kind, count) -> {
+            String name = kind.name().toLowerCase(Locale.ROOT);
+            meters.gauge(Metric.EXECUTOR_BUSY, () -> busy.applyAsInt(kind), name);
+            meters.gauge(Metric.EXECUTOR_SLOTS, () -> count, name);
+        });
+    }
+
+    /** Adds metrics of a background task. */
+    public void background(BackgroundTask task) {
+        meters.counter(Metric.BACKGROUND_RUNS, () -> task.statistics().runs(), task.name());
+        meters.counter(Metric.BACKGROUND_FAILURES, () -> task.statistics().failures(), task.name());
+        meters.gauge(Metric.BACKGROUND_TIME, () -> seconds(task.statistics().lastDuration()), task.name());
+        meters.gauge(Metric.BACKGROUND_AGE, () -> seconds(task.statistics().sinceSuccess()), task.name());
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() / 1e9;
+    }
+
+    /** Adds the free bytes of the data folder's disk. */
+    public void dataFolder(LongSupplier free) {
+        meters.gauge(Metric.DATA_FOLDER_FREE, free::getAsLong);
+    }
+
+    /** Adds gauges of the connection pools. */
+    public void pools(Database database) {
+        pool("engine", database::engineUse);
+        pool("requests", database::requestUse);
+    }
+
+    private void pool(String name, Supplier<PoolUse> use) {
+        meters.gauge(Metric.POOL, () -> use.get().active(), name, "active");
+        meters.gauge(Metric.POOL, () -> use.get().idle(), name, "idle");
+        meters.gauge(Metric.POOL, () -> use.get().waiting(), name, "waiting");
+        meters.gauge(Metric.POOL_MOST, () -> use.get().most(), name);
+    }
+
+    /** The current page for Prometheus. */
+    public Observed.Page page(Observed.Page asked) {
+        backlog.look();
+        String type = asked.type().contains("application/openmetrics-text") ? OPEN_METRICS : PLAIN;
+        return new Observed.Page(type, meters.page(type));
+    }
+}

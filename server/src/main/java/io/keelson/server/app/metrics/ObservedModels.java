@@ -1,0 +1,43 @@
+package io.keelson.server.app.metrics;
+
+import io.keelson.server.work.model.ModelAnswer;
+import io.keelson.server.work.model.ModelClient;
+import io.keelson.server.work.model.ModelEndpoint;
+import io.keelson.server.work.model.ModelException;
+import io.keelson.server.work.model.ModelRequest;
+import io.keelson.server.work.model.StoredAnswer;
+import io.keelson.server.work.model.TextListener;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/** Counts the answers of models and their providers' pauses. */
+public record ObservedModels(ModelClient client, ModelMeters meters) implements ModelClient {
+
+    @Override
+    public CompletableFuture<ModelAnswer> send(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
+            TextListener listener) {
+        return observed(endpoint, client.send(endpoint, request, timeout, listener));
+    }
+
+    @Override
+    public CompletableFuture<ModelAnswer> sendStored(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
+            StoredAnswer stored) {
+        return observed(endpoint, client.sendStored(endpoint, request, timeout, stored));
+    }
+
+    @Override
+    public void cancelStored(ModelEndpoint endpoint, String id) {
+        client.cancelStored(endpoint, id);
+    }
+
+    private CompletableFuture<ModelAnswer> observed(ModelEndpoint endpoint, CompletableFuture<ModelAnswer> sent) {
+        var _ = sent.whenComplete((answer, failure) -> {
+            if (answer != null) {
+                meters.answered(endpoint.name(), answer.firstTextMillis());
+            } else if (failure instanceof ModelException refused && refused.kind() == ModelException.Kind.DEFERRED) {
+                meters.deferred(endpoint.name());
+            }
+        });
+        return sent;
+    }
+}

@@ -1,0 +1,27 @@
+package io.keelson.server.base.artifact;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/** Folders for their owner alone, mode 0700: artifacts are the data of tenants. */
+final class PrivateFolders {
+    private static final FileAttribute<Set<PosixFilePermission>> OWNER =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+    private PrivateFolders() {}
+
+    /** As {@link Files#createDirectories}. */
+    static Path createAll(Path folder) throws IOException {
+        return Files.createDirectories(folder, OWNER);
+    }
+
+    /** As {@link Files#createDirectory}. */
+    static Path create(Path folder) throws IOException {
+        return Files.createDirectory(folder, OWNER);
+    }
+}

@@ -1,0 +1,5 @@
+/** Repeated work in the background. */
+@NullMarked
+package io.keelson.server.base.background;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,252 @@
+package io.keelson.server.base.db;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to the database: a pool of connections with bounded waits, and connections of their own for the committers.
+ * Safe for any number of threads, virtual ones included.
+ */
+public final class Database implements AutoCloseable {
+
+    /** Beyond the statement timeout, so that only a dead network ends a wait this way. */
+    private static final Duration SOCKET_GRACE = Duration.ofSeconds(30);
+
+    /**
+     * Plans cached while tables were empty read whole tables later on; the committers' statements all go by index, so
+     * their plans are pinned (record 11). Of a table with a page of rows, reading all by an index costs no more than
+     * looking one up, unless each row has its price.
+     */
+    private static final String COMMITTER_SQL = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off;"
+            + " set enable_hashjoin = off; set enable_mergejoin = off; set cpu_tuple_cost = 1";
+
+    private final DatabaseUrl url;
+    private final DatabaseOptions options;
+    private final HikariDataSource pool;
+    private final ReentrantLock opening = new ReentrantLock();
+    private volatile @Nullable RequestPool requests;
+
+    /**
+     * Checks that the database can be used, and opens the pool.
+     *
+     * @throws DatabaseException DATABASE_UNREACHABLE, DATABASE_REFUSED, DATABASE_TOO_OLD, DATABASE_NOT_UTF8,
+     *         DATABASE_READ_ONLY or DATABASE_POOLED
+     */
+    public Database(DatabaseUrl url, DatabaseOptions options) {
+        this.url = url;
+        this.options = options;
+        DatabaseRequirements.check(url, connectionProperties());
+        this.pool = new HikariDataSource(poolConfig());
+    }
+
+    /** How a pool is used at the moment; all in connections, waiting in callers. */
+    public record PoolUse(String pool, int active, int idle, int waiting, int most) {
+
+        static PoolUse of(String name, @Nullable HikariPoolMXBean pool, int most) {
+            return pool == null ? new PoolUse(name, 0, 0, 0, most)
+                    : new PoolUse(name, pool.getActiveConnections(), pool.getIdleConnections(),
+                            pool.getThreadsAwaitingConnection(), most);
+        }
+    }
+
+    /** The use of the engine's own connections. */
+    public PoolUse engineUse() {
+        return PoolUse.of("engine", pool.getHikariPoolMXBean(), options.poolSize());
+    }
+
+    /** Use of the connections with row-level security. */
+    public PoolUse requestUse() {
+        RequestPool open = requests;
+        return PoolUse.of("requests", open == null ? null : open.use(), options.poolSize());
+    }
+
+    /** The same with {@link DatabaseOptions#DEFAULTS} on a URL as {@link DatabaseUrl#parse} takes it. */
+    public static Database open(String url) {
+        return new Database(DatabaseUrl.parse(url), DatabaseOptions.DEFAULTS);
+    }
+
+    public DatabaseUrl url() {
+        return url;
+    }
+
+    /**
+     * Does the work in one transaction (read committed): committed when it returns, rolled back when it throws. Within a
+     * {@link Tenancy} it sees the rows of its workspace only.
+     *
+     * @throws SqlFailure where a statement or the commit fails
+     */
+    public <T extends @Nullable Object> T inTransaction(TxFunction<T> work) {
+        return withConnection(connection -> {
+            connection.setAutoCommit(false);
+            try {
+                T result = work.apply(connection);
+                connection.commit();
+                return result;
+            } catch (Throwable failure) {
+                rollback(connection, failure);
+                throw failure;
+            }
+        });
+    }
+
+    /** {@link #inTransaction} for work that gives nothing back. */
+    public void runInTransaction(TxAction work) {
+        this.<@Nullable Object>inTransaction(connection -> {
+            work.run(connection);
+            return null;
+        });
+    }
+
+    /**
+     * Does the work on a connection where every statement commits by itself. Within a {@link Tenancy} it sees the rows of
+     * its workspace only.
+     *
+     * @throws SqlFailure where a statement fails or no connection becomes free in time
+     */
+    public <T extends @Nullable Object> T withConnection(TxFunction<T> work) {
+        UUID workspace = Tenancy.workspace();
+        try (Connection connection = workspace == null ? pool.getConnection() : requests().connection(workspace)) {
+            return work.apply(connection);
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+
+    /**
+     * Whether row-level security applies to connections within a {@link Tenancy}. It does not if the database user bypasses it
+     * and may not create the role that does not.
+     */
+    public boolean rlsEnforced() {
+        return Tenancy.within(new UUID(0, 0), () -> withConnection(connection -> {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery("select row_security_active('orchestration_runs')")) {
+                return row.next() && row.getBoolean(1);
+            }
+        }));
+    }
+
+    /** Opened on first use: row-level security exists only with the schema. */
+    private RequestPool requests() throws SQLException {
+        RequestPool open = requests;
+        if (open != null) {
+            return open;
+        }
+        opening.lock();
+        try (Connection owner = pool.getConnection()) {
+            open = requests;
+            if (open == null) {
+                open = new RequestPool(poolConfig(), owner);
+                requests = open;
+            }
+            return open;
+        } finally {
+            opening.unlock();
+        }
+    }
+
+    /** A connection outside the pool for one long-lived thread; the caller closes it. Every statement commits. */
+    public Connection dedicatedConnection() {
+        return dedicated("");
+    }
+
+    /** A connection outside the pool for a committer, which closes it: plans pinned to indexes, auto-commit off. */
+    public Connection committerConnection() {
+        Connection connection = dedicated("; " + COMMITTER_SQL);
+        try {
+            connection.setAutoCommit(false);
+            return connection;
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+
+    /** True where no connection is left and the database accepts none. */
+    public boolean isGone() {
+        if (engineUse().active() + engineUse().idle() > 0) {
+            return false;
+        }
+        try {
+            url.connect(connectionProperties()).close();
+            return false;
+        } catch (SQLException e) {
+            return true;
+        }
+    }
+
+    /** Callers get no connection any more, without a wait for one. */
+    @Override
+    public void close() {
+        RequestPool open = requests;
+        if (open != null) {
+            open.close();
+        }
+        pool.close();
+    }
+
+    private Connection dedicated(String moreSql) {
+        try {
+            Connection connection = url.connect(connectionProperties());
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(options.sessionSql() + moreSql);
+                return connection;
+            } catch (SQLException e) {
+                connection.close();
+                throw e;
+            }
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+
+    private HikariConfig poolConfig() {
+        var config = new HikariConfig();
+        config.setPoolName("keelson");
+        config.setJdbcUrl(url.jdbc());
+        config.setUsername(url.user());
+        config.setPassword(url.password());
+        config.setDataSourceProperties(driverProperties());
+        config.setConnectionInitSql(options.sessionSql());
+        config.setMaximumPoolSize(options.poolSize());
+        config.setMinimumIdle(1);
+        config.setInitializationFailTimeout(-1); // the first use of a connection reports the failure
+        config.setConnectionTimeout(options.connectTimeout().toMillis());
+        return config;
+    }
+
+    private Properties connectionProperties() {
+        Properties properties = driverProperties();
+        properties.putAll(url.credentials());
+        return properties;
+    }
+
+    private Properties driverProperties() {
+        var properties = new Properties();
+        properties.setProperty("ApplicationName", "keelson");
+        properties.setProperty("reWriteBatchedInserts", "true");
+        properties.setProperty("prepareThreshold", "1");
+        properties.setProperty("tcpKeepAlive", "true");
+        properties.setProperty("connectTimeout", Long.toString(options.connectTimeout().toSeconds()));
+        properties.setProperty("loginTimeout", Long.toString(options.connectTimeout().toSeconds()));
+        properties.setProperty("socketTimeout",
+                Long.toString(options.statementTimeout().plus(SOCKET_GRACE).toSeconds()));
+        return properties;
+    }
+
+    private static void rollback(Connection connection, Throwable failure) {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            failure.addSuppressed(e);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.keelson.server.base.db;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time in SQL: one parameter, the database's clock in production and the test's in tests.
+ * A statement writes {@link #SQL} where it needs the time and binds its one parameter with {@link #bind}.
+ */
+@FunctionalInterface
+public interface DbClock {
+
+    /** The time in SQL; one parameter. */
+    String SQL = "coalesce(?::timestamptz, clock_timestamp())";
+
+    /** The database's own clock, the same for all nodes. */
+    DbClock DATABASE = () -> null;
+
+    /** The time that replaces the database's clock; null to use the database's. */
+    @Nullable Instant override();
+
+    /** The database's time. */
+    static Instant now(Connection c) throws SQLException {
+        try (PreparedStatement now = c.prepareStatement("select clock_timestamp()");
+                ResultSet row = now.executeQuery()) {
+            row.next();
+            return row.getObject(1, OffsetDateTime.class).toInstant();
+        }
+    }
+
+    /** Binds the parameter of {@link #SQL} at this position, counted from 1. */
+    default void bind(PreparedStatement statement, int position) throws SQLException {
+        Instant instant = override();
+        if (instant == null) {
+            statement.setNull(position, Types.TIMESTAMP_WITH_TIMEZONE);
+        } else {
+            statement.setObject(position, instant.atOffset(ZoneOffset.UTC));
+        }
+    }
+}

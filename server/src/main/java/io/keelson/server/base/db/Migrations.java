@@ -1,0 +1,205 @@
+package io.keelson.server.base.db;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.keelson.server.base.db.DatabaseException.Code;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Arrays;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.MigrationInfo;
+import org.flywaydb.core.api.MigrationInfoService;
+import org.flywaydb.core.api.MigrationState;
+import org.flywaydb.core.api.output.MigrateResult;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Brings a database's schema to the version of this build: numbered SQL files, each applied once. */
+public final class Migrations {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
+    private static final String LOCATION = "classpath:db/schema";
+    private static final String TURN = "select pg_try_advisory_lock(hashtextextended('keelson_migrations', 0))";
+
+    private static final String MAY_CREATE = """
+            select has_schema_privilege(place, 'create') allowed, quote_ident(current_user) me, quote_ident(place) place
+              from (select coalesce(current_schema(), 'public') place) target""";
+
+    private Migrations() {}
+
+    /**
+     * Applies what is missing. Any number of servers may do this at once: one works, the others wait for it.
+     *
+     * @return how many files were applied
+     * @throws DatabaseException DATABASE_SCHEMA_NEWER, DATABASE_SCHEMA_UNRELEASED, DATABASE_NOT_ADOPTABLE or
+     *         DATABASE_REFUSED, with nothing changed, or DATABASE_MIGRATION_FAILED
+     */
+    public static int migrate(DatabaseUrl url) {
+        return migrate(url, LOCATION);
+    }
+
+    /**
+     * How many files a server would apply; changes nothing.
+     *
+     * @throws DatabaseException as {@link #migrate(DatabaseUrl)}; DATABASE_MIGRATION_FAILED when the schema cannot be
+     *         looked at
+     */
+    public static int pending(DatabaseUrl url) {
+        return pending(url, LOCATION);
+    }
+
+    static int pending(DatabaseUrl url, String location) {
+        try (HikariDataSource source = source(url)) {
+            Flyway flyway = flyway(source, location);
+            MigrationInfoService info = flyway.info();
+            refuseOthers(url, info);
+            Neighbours.check(url);
+            int pending = info.pending().length + failed(info);
+            if (pending > 0) {
+                requireCreate(url, source);
+            }
+            return pending;
+        } catch (FlywayException | SQLException e) {
+            throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
+                    + " cannot be looked at: " + e.getMessage(), e);
+        }
+    }
+
+    static int migrate(DatabaseUrl url, String location) {
+        try (Connection turn = url.connect(); HikariDataSource source = source(url)) {
+            takeTurn(turn);
+            Flyway flyway = flyway(source, location);
+            MigrationInfoService info = flyway.info();
+            refuseOthers(url, info);
+            Neighbours.check(url);
+            Neighbours.warnings(url).forEach(LOG::warn);
+            if (info.pending().length + failed(info) == 0) {
+                return 0;
+            }
+            requireCreate(url, source);
+            if (info.applied().length == 0) {
+                Neighbours.bringUp(url);
+            }
+            if (failed(info) > 0) {
+                forgetFailed(url);
+            }
+            MigrateResult result = flyway.migrate();
+            if (result.migrationsExecuted > 0) {
+                LOG.info("Schema of {} brought to version {}", url, result.targetSchemaVersion);
+            }
+            return result.migrationsExecuted;
+        } catch (FlywayException | SQLException e) {
+            throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
+                    + " could not be brought up to date: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * One server migrates at a time, until its connection ends. Flyway locks less: it may find a half-written history.
+     * Polls for the lock, because a waiting statement would block CREATE INDEX CONCURRENTLY.
+     */
+    private static void takeTurn(Connection turn) throws SQLException {
+        try (Statement statement = turn.createStatement()) {
+            while (true) {
+                try (ResultSet row = statement.executeQuery(TURN)) {
+                    row.next();
+                    if (row.getBoolean(1)) {
+                        return;
+                    }
+                }
+                statement.execute("select pg_sleep(0.05)");
+            }
+        }
+    }
+
+    /** The files are edited in place until the first release, so a database may have been made by other ones. */
+    private static void refuseOthers(DatabaseUrl url, MigrationInfoService info) {
+        Arrays.stream(info.all()).filter(Migrations::unreleased).findFirst().ifPresent(other -> {
+            throw new DatabaseException(Code.DATABASE_SCHEMA_UNRELEASED, "The schema of " + url + " was made by an"
+                    + " unreleased build of Keelson: its version " + other.getVersion() + " is not this build's."
+                    + " It cannot be brought up to date, and nothing was changed. Use a new data directory"
+                    + " (KEELSON_DATA_DIR) or a new database (KEELSON_DATABASE_URL).");
+        });
+        Arrays.stream(info.all()).filter(Migrations::newer).findFirst().ifPresent(unknown -> {
+            throw new DatabaseException(Code.DATABASE_SCHEMA_NEWER, "The schema of " + url + " has version "
+                    + unknown.getVersion() + ", which this Keelson does not know. Start the newer Keelson that made"
+                    + " it.");
+        });
+    }
+
+    /**
+     * A file that is not applied in a transaction may fail half-way. It is then applied again from its beginning, as every
+     * file may be; Flyway by itself would refuse every later migration.
+     */
+    private static void forgetFailed(DatabaseUrl url) throws SQLException {
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+            statement.executeUpdate("delete from flyway_schema_history where not success");
+        }
+    }
+
+    private static int failed(MigrationInfoService info) {
+        return Math.toIntExact(Arrays.stream(info.all())
+                .filter(each -> each.getState() == MigrationState.FAILED).count());
+    }
+
+    private static boolean unreleased(MigrationInfo migration) {
+        return switch (migration.getState()) {
+            case SUCCESS, OUT_OF_ORDER -> !migration.isChecksumMatching();
+            case MISSING_SUCCESS -> true;
+            default -> false;
+        };
+    }
+
+    private static boolean newer(MigrationInfo migration) {
+        return switch (migration.getState()) {
+            case FUTURE_SUCCESS, FUTURE_FAILED -> true;
+            default -> false;
+        };
+    }
+
+    private static void requireCreate(DatabaseUrl url, DataSource source) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(MAY_CREATE)) {
+            row.next();
+            if (!row.getBoolean("allowed")) {
+                throw new DatabaseException(Code.DATABASE_REFUSED, "The user " + row.getString("me")
+                        + " may not create tables in the database " + url + ". Make it the owner of the database, or"
+                        + " execute there: grant usage, create on schema " + row.getString("place") + " to "
+                        + row.getString("me"));
+            }
+        }
+    }
+
+    private static HikariDataSource source(DatabaseUrl url) {
+        var config = new HikariConfig();
+        config.setPoolName("keelson-migrations");
+        config.setJdbcUrl(url.jdbc());
+        config.setUsername(url.user());
+        config.setPassword(url.password());
+        config.setConnectionInitSql(DatabaseOptions.UNLIMITED.sessionSql());
+        config.setMaximumPoolSize(4);
+        config.setMinimumIdle(0);
+        config.setConnectionTimeout(DatabaseOptions.UNLIMITED.connectTimeout().toMillis());
+        config.setInitializationFailTimeout(-1); // the first use of a connection reports the failure
+        return new HikariDataSource(config);
+    }
+
+    private static Flyway flyway(DataSource source, String location) {
+        return Flyway.configure()
+                .dataSource(source)
+                .locations(location)
+                // tables of others are no reason to refuse a database: see Neighbours
+                .baselineOnMigrate(true)
+                .baselineVersion("0")
+                .loggers(FlywayLogs.class.getName())
+                // a session lock, not a transaction's: CREATE INDEX CONCURRENTLY waits for open transactions
+                .configuration(Map.of("flyway.postgresql.transactional.lock", "false"))
+                .load();
+    }
+}

@@ -1,0 +1,41 @@
+package io.keelson.server.base.db.embedded;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The content of a running cluster's {@code postmaster.pid}.
+ *
+ * @param pid   its main process
+ * @param port  the port on which it listens
+ * @param ready whether it takes connections
+ */
+record PostmasterFile(long pid, int port, boolean ready) {
+
+    private static final int PID_LINE = 0;
+    private static final int PORT_LINE = 3;
+    private static final int STATUS_LINE = 7;
+
+    static Path of(Path cluster) {
+        return cluster.resolve("postmaster.pid");
+    }
+
+    /** Empty where there is no such file or PostgreSQL is still writing it. */
+    static Optional<PostmasterFile> read(Path cluster) throws IOException {
+        try {
+            List<String> lines = Files.readAllLines(of(cluster));
+            if (lines.size() <= PORT_LINE) {
+                return Optional.empty();
+            }
+            boolean ready = lines.size() > STATUS_LINE && lines.get(STATUS_LINE).strip().equals("ready");
+            return Optional.of(new PostmasterFile(Long.parseLong(lines.get(PID_LINE).strip()),
+                    Integer.parseInt(lines.get(PORT_LINE).strip()), ready));
+        } catch (NoSuchFileException | NumberFormatException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package io.keelson.server.base.expr;
+
+import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.keelson.server.base.json.JsonSize;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.NullNode;
+
+/** The expressions of one template over one scope, within one {@link EvaluationBudget}. */
+final class Evaluation {
+
+    private final LoadingCache<String, JqProgram> programs;
+    private final ExpressionLimits limits;
+    private final JsonNode scope;
+    private long chars;
+
+    Evaluation(LoadingCache<String, JqProgram> programs, ExpressionLimits limits, JsonNode scope) {
+        this.programs = programs;
+        this.limits = limits;
+        this.scope = scope;
+    }
+
+    /** The expression's value, null when it gives none. */
+    JsonNode one(String expression) {
+        List<String> plain = programs.get(expression).usage().plain();
+        if (plain != null) {
+            return counted(SimplePath.read(scope, plain));
+        }
+        List<JsonNode> values = all(expression);
+        if (values.size() > 1) {
+            throw new ExpressionException("EXPRESSION_FAILED",
+                    "the expression gives " + values.size() + " values; put it in [ ] to have them as a list");
+        }
+        return values.isEmpty() ? NullNode.instance : values.getFirst();
+    }
+
+    List<JsonNode> all(String expression) {
+        return programs.get(expression).run(scope).stream().map(JqResult::of).map(this::counted).toList();
+    }
+
+    private JsonNode counted(JsonNode value) {
+        chars += JsonSize.chars(value, limits.outputChars() - chars);
+        if (chars > limits.outputChars()) {
+            throw new ExpressionException("EXPRESSION_OUTPUT_TOO_LARGE",
+                    "the result is longer than " + limits.outputChars() + " characters");
+        }
+        return value;
+    }
+}

@@ -1,0 +1,39 @@
+package io.keelson.server.base.expr;
+
+import java.util.Set;
+
+/**
+ * The names of a template's scope, found without running it.
+ *
+ * @param tasks ids after {@code .tasks}
+ * @param allTasks whether it can reach tasks it does not name, for example {@code .tasks | keys} or {@code .}
+ * @param steps names after {@code .steps}
+ * @param inputs names after {@code .inputs}
+ * @param others what it reads of the rest of its scope: {@code run.plan} for example, or {@code run} for all of that
+ * @param secrets names of the secrets that it opens
+ * @param all whether it can reach all of its scope
+ */
+public record References(
+        Set<String> tasks, boolean allTasks,
+        Set<String> steps, boolean allSteps,
+        Set<String> inputs, boolean allInputs,
+        Set<String> others, Set<String> secrets, boolean all) {
+
+    public References {
+        tasks = Set.copyOf(tasks);
+        steps = Set.copyOf(steps);
+        inputs = Set.copyOf(inputs);
+        others = Set.copyOf(others);
+        secrets = Set.copyOf(secrets);
+    }
+
+    /** Whether it can reach that part, named from the top: {@code reach("run", "plan")}. */
+    public boolean reach(String top, String name) {
+        return all || others.contains(top) || others.contains(top + "." + name);
+    }
+
+    /** Whether it can reach anything of that part of its scope. */
+    public boolean reach(String top) {
+        return all || others.stream().anyMatch(each -> each.equals(top) || each.startsWith(top + "."));
+    }
+}

@@ -1,0 +1,29 @@
+package io.keelson.server.base.json;
+
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The input of a step that starts a run: part of it is the starting run's, part of it the started one's. */
+public final class ChildInput {
+    private static final List<String> OWN = List.of("plan", "output", "config");
+
+    private ChildInput() {}
+
+    /** The members that the starting run resolves: all but the child's plan, output and config. A plan that is a text is resolved. */
+    public static JsonNode outer(JsonNode input) {
+        if (!(input instanceof ObjectNode object)) {
+            return input;
+        }
+        ObjectNode outer = object.deepCopy();
+        OWN.stream().filter(key -> !key.equals("plan") || outer.path(key).isObject()).forEach(outer::remove);
+        return outer;
+    }
+
+    /** The input as the started run is to be made of it. */
+    public static JsonNode joined(JsonNode input, JsonNode resolved) {
+        ObjectNode joined = (ObjectNode) input.deepCopy();
+        resolved.properties().forEach(each -> joined.set(each.getKey(), each.getValue()));
+        return joined;
+    }
+}

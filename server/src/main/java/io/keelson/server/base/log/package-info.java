@@ -1,0 +1,5 @@
+/** Context of log entries. */
+@NullMarked
+package io.keelson.server.base.log;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,19 @@
+/**
+ * Parts that any server needs. Depends on no other group, nor on {@code core}.
+ *
+ * <table>
+ * <caption>Packages</caption>
+ * <tr><td>{@code artifact}<td>the bytes of artifacts
+ * <tr><td>{@code background}<td>repeated work
+ * <tr><td>{@code compute}<td>threads for computations of tenants, fair between workspaces, with budgets per run
+ * <tr><td>{@code db}<td>connections, transactions, database clock, migrations; {@code .embedded}: the bundled PostgreSQL
+ * <tr><td>{@code expr}<td>jq in {@code ${ }}, bounded: parser and evaluation
+ * <tr><td>{@code json}<td>JSON helpers, and the one reader for documents from outside
+ * <tr><td>{@code log}<td>context of log entries
+ * <tr><td>{@code outbound}<td>the one client for outgoing HTTP
+ * </table>
+ */
+@NullMarked
+package io.keelson.server.base;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Computation on behalf of tenants: on threads of its own, fair between workspaces, within a budget for each run. */
-@NullMarked
-package io.keelson.server.compute;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** The database: its address, connections and schema. Depends on no other package. */
-@NullMarked
-package io.keelson.server.db;
-
-import org.jspecify.annotations.NullMarked;

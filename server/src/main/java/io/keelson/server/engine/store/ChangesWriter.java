@@ -1,0 +1,269 @@
+package io.keelson.server.engine.store;
+
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.run.NewRun;
+import io.keelson.server.engine.store.CreditSlots.SlotChange;
+import io.keelson.server.engine.store.RunsTable.Accepted;
+import io.keelson.server.engine.store.sql.RowSetStatement;
+import io.keelson.server.engine.store.sql.RowSetStatement.Moment;
+import io.keelson.server.engine.store.sql.RowSetStatement.Part;
+import io.keelson.server.engine.store.sql.TextColumns;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
+
+/** Writes the changes of one batch and commits them. */
+final class ChangesWriter {
+    /** States in which the work of a task is done, though it may still be judged. */
+    private static final Set<TaskState> DONE = EnumSet.of(TaskState.COMPLETED, TaskState.VERIFYING,
+            TaskState.AWAITING_HUMAN);
+
+    private static final Set<String> OVERTAKEN = Set.of("ix_orch_events_run", "orchestration_runs_pkey",
+            "run_heads_pkey", "uq_board_tasks_orchestration_run");
+    /** PostgreSQL's order, in which all transactions touch runs and balances. */
+    private static final Comparator<UUID> BY_ID =
+            (one, other) -> one.getMostSignificantBits() == other.getMostSignificantBits()
+                    ? Long.compareUnsigned(one.getLeastSignificantBits(), other.getLeastSignificantBits())
+                    : Long.compareUnsigned(one.getMostSignificantBits(), other.getMostSignificantBits());
+
+    private final Connection c;
+    private final ChangeSet changes;
+    private final Collection<KeyUse> keys;
+    private final CreditSlots slots;
+    private final Moment moment;
+    private final Duration retention;
+    /** In the order of their ids. */
+    private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
+    /** Results that the rows of their steps hold, by step. */
+    private final Map<UUID, StepResult> results = new HashMap<>();
+    private final List<StepsTable.New> newSteps;
+    /** Without those that the row of the step before them implies. */
+    private final List<StepsTable.Changed> steps;
+
+    /** @param retention retention of artifacts without one of their own, after the end of their run */
+    ChangesWriter(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Moment moment,
+            Duration retention) {
+        this.c = c;
+        this.changes = changes;
+        this.keys = keys;
+        this.slots = slots;
+        this.moment = moment;
+        this.retention = retention;
+        List<RunRow> ordered = new ArrayList<>(changes.runs());
+        ordered.sort(Comparator.comparing(RunRow::id, BY_ID));
+        ordered.forEach(run -> runs.put(run.id(), run));
+        those(changes.results(), ResultsTable::inStep).forEach(result -> results.put(result.stepId(), result));
+        this.newSteps = each(changes.newSteps(), step -> new StepsTable.New(changes.ownerOf(step), changed(step)));
+        this.steps = changedSteps();
+    }
+
+    void commit() throws SQLException {
+        try {
+            new CommitMessage(
+                    List.of(released(), born(), moves(), tries(), List.of(TimersTable.ANSWERED.of(changes.answered())),
+                            turns(), List.of(QueueTable.PUT.of(present(changes.queue()))),
+                            rare(), List.of(IdempotencyKeys.USE.of(keys)), money()),
+                    runs.size() == 1)
+                    .send(c, moment);
+            changes.runs().forEach(RunRow::saved);
+        } catch (SQLException e) {
+            if (CreditSlotsTable.TOO_LOW.equals(e.getSQLState())) {
+                throw new BalanceTooLowException(String.valueOf(e.getMessage()));
+            }
+            if (overtaken(e)) {
+                throw new StaleViewException(e);
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * True when a row has another version, another writer has used the event's number or created the run, or the time
+     * is later.
+     */
+    private static boolean overtaken(SQLException e) {
+        ServerErrorMessage message = e instanceof PSQLException refusal ? refusal.getServerErrorMessage() : null;
+        return message != null && (RowSetStatement.OVERTAKEN.equals(message.getSQLState())
+                || message.getConstraint() != null && OVERTAKEN.contains(message.getConstraint()));
+    }
+
+    private List<Part<?>> released() {
+        return List.of(RunsTable.RELEASE.of(those(changes.newRuns(), NewRun::takesExternalIdOver)));
+    }
+
+    /** New rows. */
+    private List<Part<?>> born() {
+        List<Accepted> accepted = each(changes.newRuns(),
+                run -> new Accepted(run, Objects.requireNonNull(runs.get(run.id()))));
+        List<TasksTable.New> tasks = each(changes.newTasks(),
+                task -> new TasksTable.New(changes.ownerOf(task), changed(task)));
+        return List.of(RunsTable.INSERT.of(accepted), BoardTable.INSERT_RUN.of(accepted),
+                RunsTable.INSERT_HEAD.of(each(accepted, Accepted::row)),
+                AgentsTable.INSERT.of(each(changes.newAgents(),
+                        agent -> new AgentsTable.New(changes.ownerOf(agent), agent))),
+                BoardTable.INSERT_TASK.of(those(tasks, each -> TasksTable.onBoard(each.row()))),
+                TasksTable.INSERT.of(tasks),
+                DependenciesTable.insert(changes.newTasks(), changes.links()),
+                StepsTable.INSERT_PLAIN.of(those(newSteps, StepsTable::plain)));
+    }
+
+    /** Rows that change with every step. */
+    private List<Part<?>> moves() {
+        List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
+        return List.of(RunsTable.UPDATE_HEAD.of(old), StepsTable.UPDATE_PLAIN.of(those(steps, StepsTable::plain)),
+                EventPacksTable.insert(EventPack.of(changes.events())));
+    }
+
+    /** Rows of steps that do not succeed at once. */
+    private List<Part<?>> tries() {
+        return List.of(StepsTable.INSERT.of(those(newSteps, step -> !StepsTable.plain(step))),
+                StepsTable.UPDATE.of(those(steps, step -> !StepsTable.plain(step))),
+                ResultsTable.INSERT.of(those(changes.results(),
+                        result -> !ResultsTable.inStep(result) && !ResultsTable.adds(result))),
+                ResultsTable.ADD.of(those(changes.results(), ResultsTable::adds)));
+    }
+
+    /** Rows that change when tasks and runs begin or end. */
+    private List<Part<?>> turns() {
+        BoardUpdates board = new BoardUpdates(changes);
+        return List.of(TasksTable.UPDATE.of(each(changes.tasks(), this::changed)),
+                RunsTable.UPDATE.of(those(runs.values(),
+                        run -> run.unsaved() && (!changes.isNew(run.id()) || run.state().terminal()))),
+                AgentsTable.UPDATE.of(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
+                QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
+                TimersTable.CLEAR.of(changes.clearedRuns()),
+                TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
+                ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE.of(board.moved()),
+                ReportsTable.INSERT_TASK.of(board.endedTasks()),
+                ReportsTable.INSERT_RUN.of(board.endedRuns()));
+    }
+
+    /** Rows that few batches have. */
+    private List<Part<?>> rare() {
+        return List.of(ArtifactsTable.END.of(each(
+                those(changes.endedWithArtifacts(), run -> run.state().terminal()),
+                run -> new ArtifactsTable.Ended(run, retention))),
+                RunsTable.KEEP_PLAN.of(changes.plans()), RunsTable.UPDATE_PLAN.of(changes.plans()),
+                TicketsTable.INSERT.of(changes.newTickets()),
+                TicketsTable.UPDATE.of(changes.tickets()), ProposalsTable.INSERT.of(changes.proposals()),
+                ProposalsTable.UPDATE.of(changes.proposalEnds()), SignalsTable.INSERT.of(changes.newSignals()),
+                SignalsTable.TAKE.of(changes.takenSignals()),
+                RunTreeTables.INSERT_PARENT.of(those(runs.values(),
+                        run -> run.parent() != null && changes.isNew(run.id()))),
+                RunTreeTables.UPDATE_PARENT.of(those(changes.parents().isEmpty() ? List.of() : runs.values(),
+                        run -> !changes.isNew(run.id()) && changes.parents().contains(run))),
+                RunTreeTables.PUT_CHILD.of(changes.children()), TaskBudgetsTable.PUT.of(changes.budgets()));
+    }
+
+    /**
+     * Ledger entries, and slots of balances last of all: many runs of a workspace share a slot, which is locked no
+     * longer than the commit takes.
+     */
+    private List<Part<?>> money() {
+        List<ChangeSet.Balance> balances = new ArrayList<>(changes.balances());
+        balances.sort(Comparator.comparing(ChangeSet.Balance::workspaceId, BY_ID));
+        List<SlotChange> parts = new ArrayList<>();
+        for (ChangeSet.Balance balance : balances) {
+            parts.addAll(slots.divide(balance));
+        }
+        return List.of(LedgerTable.INSERT.of(changes.transfers()), CreditSlotsTable.CHANGE.of(parts));
+    }
+
+    private List<StepsTable.Changed> changedSteps() {
+        Map<StepRow, StepsTable.Changed> all = new LinkedHashMap<>();
+        changes.steps().forEach(step -> all.put(step, changed(step)));
+        for (StepRow step : changes.steps()) {
+            StepRow before = changes.handedBy(step);
+            if (before != null && StepsTable.plain(Objects.requireNonNull(all.get(step)))) {
+                all.remove(step);
+                all.computeIfPresent(before, (row, done) -> done.handing(step));
+            }
+        }
+        return List.copyOf(all.values());
+    }
+
+    private StepsTable.Changed changed(StepRow step) {
+        return new StepsTable.Changed(step, changes.outputOf(step), changes.resolvedInputOf(step),
+                results.get(step.id()), null);
+    }
+
+    private TasksTable.Changed changed(TaskRow task) {
+        String made = changes.outputOf(task);
+        String known = made == null ? lastOutput(task) : made;
+        return new TasksTable.Changed(task, made, TextColumns.summary(known));
+    }
+
+    /** The last output of a task whose work is done, if this batch has it; verifiers' outputs do not count. */
+    private @Nullable String lastOutput(TaskRow task) {
+        if (!DONE.contains(task.state())) {
+            return null;
+        }
+        return task.steps().reversed().stream()
+                .filter(step -> step.state() == StepState.COMPLETED && step.spec().kind() != StepKind.VERIFY)
+                .findFirst().map(changes::outputOf).orElse(null);
+    }
+
+    private static <K, V> List<K> absent(Map<K, Optional<V>> operations) {
+        List<K> absent = new ArrayList<>();
+        operations.forEach((key, operation) -> {
+            if (operation.isEmpty()) {
+                absent.add(key);
+            }
+        });
+        return absent;
+    }
+
+    private static <K, V> List<V> present(Map<K, Optional<V>> operations) {
+        List<V> present = new ArrayList<>();
+        for (Optional<V> operation : operations.values()) {
+            operation.ifPresent(present::add);
+        }
+        return present;
+    }
+
+    /**
+     * Loops instead of streams, here and below: most of a commit's thirty kinds of changes are empty, and a stream has
+     * a cost.
+     */
+    private static <A, B> List<B> each(Collection<A> all, Function<A, B> made) {
+        List<B> those = new ArrayList<>(all.size());
+        for (A one : all) {
+            those.add(made.apply(one));
+        }
+        return those;
+    }
+
+    private static <A> List<A> those(Collection<A> all, Predicate<A> wanted) {
+        List<A> those = new ArrayList<>();
+        for (A one : all) {
+            if (wanted.test(one)) {
+                those.add(one);
+            }
+        }
+        return those;
+    }
+}

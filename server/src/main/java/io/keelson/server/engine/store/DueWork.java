@@ -1,0 +1,415 @@
+package io.keelson.server.engine.store;
+
+import static io.keelson.server.engine.store.sql.Column.integer;
+import static io.keelson.server.engine.store.sql.Column.text;
+import static io.keelson.server.engine.store.sql.Column.uuid;
+
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.run.TimerKind;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.engine.store.RunStore.Candidate;
+import io.keelson.server.engine.store.RunStore.Due;
+import io.keelson.server.engine.store.RunStore.DueTimer;
+import io.keelson.server.engine.store.RunStore.Expired;
+import io.keelson.server.engine.store.RunStore.Place;
+import io.keelson.server.engine.store.RunStore.Search;
+import io.keelson.server.engine.store.RunStore.Sweep;
+import io.keelson.server.engine.store.RunStore.Unreported;
+import io.keelson.server.engine.store.sql.BinaryParameter;
+import io.keelson.server.engine.store.sql.Column;
+import io.keelson.server.engine.store.sql.RowSetStatement;
+import io.keelson.server.engine.store.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Finds due work by index, at any size of queue and history. Takes no locks: each finding becomes a command whose
+ * decision checks it again. The time is in scalar subqueries, because a volatile function in a condition prevents an
+ * index scan.
+ */
+final class DueWork {
+
+    private record Held(Lane lane, String holder) {}
+
+    /**
+     * The head of each workspace's, tool's and model's range of the index, found by skipping from range to range: the
+     * cost depends on the number of ranges, not on the rows in them.
+     */
+    private static final String HEADS = """
+            with recursive heads (workspace_id, tool, model, priority) as (
+                (select workspace_id, tool, model, priority from work_queue where holder is null
+                  order by workspace_id, tool, model, priority limit 1)
+                union all
+                select next.* from heads h cross join lateral (
+                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
+                     where q.holder is null
+                       and (q.workspace_id, q.tool, q.model) > (h.workspace_id, h.tool, h.model)
+                     order by q.workspace_id, q.tool, q.model, q.priority limit 1) next),""";
+
+    /** The same for one workspace and the given tools. */
+    private static final String HEADS_IN_ONE = """
+            with recursive heads (workspace_id, tool, model, priority) as (
+                select first.* from unnest(?::text[]) as t (tool) cross join lateral (
+                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
+                     where q.holder is null and q.workspace_id = ? and q.tool = t.tool
+                     order by q.model, q.priority limit 1) first
+                union all
+                select next.* from heads h cross join lateral (
+                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
+                     where q.holder is null and q.workspace_id = h.workspace_id and q.tool = h.tool
+                       and q.model > h.model
+                     order by q.model, q.priority limit 1) next),""";
+
+    /**
+     * Work with the lowest priority number: workspaces in turn, after the one that was served last, and from each up to
+     * a fair share.
+     */
+    private static final String FIRST_LEVEL = """
+
+            served as materialized (
+                select h.* from heads h
+                 where h.tool = any (?::text[]) and not exists (
+                    select from unnest(?::uuid[], ?::text[], ?::text[]) as f (id, tool, model)
+                     where f.id = h.workspace_id and coalesce(f.tool, h.tool) = h.tool
+                       and coalesce(f.model, h.model) = h.model)),
+            level as materialized (
+                select s.*, dense_rank() over (order by (s.workspace_id <= t.last) is true, s.workspace_id) as place
+                  from served s left join unnest(?::int4[], ?::uuid[]) as t (priority, last) on t.priority = s.priority
+                 where s.priority = (select min(priority) from served)),
+            ready as (
+                select q.*, l.place, row_number() over (partition by q.workspace_id
+                    order by q.queued_at, q.task_id, q.lane) as turn
+                  from level l cross join lateral (
+                    select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
+                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model
+                       and priority = l.priority
+                     order by queued_at
+                     limit (select ceil(?::float8 / max(place)) from level)) q
+                 where l.place <= ?)
+            select run_id, task_id, lane, tool, model, workspace_id, priority from ready
+             order by turn, place, queued_at, task_id, lane
+             limit ?""";
+
+    private static final String CANDIDATES = HEADS + FIRST_LEVEL;
+
+    private static final String CANDIDATES_IN_ONE = HEADS_IN_ONE + FIRST_LEVEL;
+
+    private static final String DUE = """
+            with clock as materialized (select {now} as now)
+            select (select task_id from work_queue where holder is null order by workspace_id limit 1) is not null as ready,
+                   (select min(lease_expires_at) from work_queue where holder is not null) < now as lapsed,
+                   (select min(deadline_at) from work_queue) < now - ? * interval '1 millisecond' as late,
+                   (select min(due_at) from timers) <= now as timers,
+                   (select true from orchestration_runs where policy #>> '{concurrency,key}' is not null
+                       and state_type <> 'terminal' and (state = 'pending') is true
+                     order by workspace_id, policy #>> '{concurrency,key}', id limit 1) as turns,
+                   keelson_schedules_due(now) as schedules,
+                   keelson_webhooks_wait(now) as webhooks,
+                   keelson_commands_due(now) as commands,
+                   (select ceil(extract(epoch from min(lease_expires_at) - now) * 1000)::bigint from work_queue
+                     where holder is not null and lease_expires_at >= now) as next_lease_ms
+              from clock""".replace("{now}", DbClock.SQL);
+
+    /** One node checks at a time; others need not. */
+    private static final String TURN = """
+            select pg_try_advisory_xact_lock(hashtextextended('keelson concurrency keys', 0))""";
+
+    /**
+     * Runs that may be admitted under their concurrency key: running and earlier runs leave capacity. Running runs are
+     * counted by state alone. Reads all open runs with a key.
+     */
+    private static final String ADMISSIBLE = """
+            with open as materialized (
+                select id, workspace_id, policy #>> '{concurrency,key}' as key,
+                    (policy #>> '{concurrency,limit}')::integer as most, state = 'pending' as waits, priority, state_since
+                  from orchestration_runs
+                 where policy #>> '{concurrency,key}' is not null and state_type <> 'terminal'
+                   and (state not in ('created', 'retrying')) is true),
+            busy as (
+                select workspace_id, key, count(*) as runs from open where not waits group by workspace_id, key),
+            waiting as (
+                select o.*, row_number() over (partition by workspace_id, key order by priority, state_since, id) as place
+                  from open o where waits)
+            select w.id
+              from waiting w left join busy b on b.workspace_id = w.workspace_id and b.key = w.key
+             where coalesce(b.runs, 0) + w.place <= w.most
+             order by w.priority, w.state_since, w.id
+             limit ?""";
+
+    /** From then on no heartbeat extends them and no details are written. Skips a lane whose heartbeat is not committed. */
+    private static final String TAKE = """
+            update work_queue q set lease_expires_at = timestamptz 'epoch'
+              from (select task_id, lane from work_queue
+                     where holder is not null and lease_expires_at < (select {now})
+                     order by lease_expires_at limit ?
+                       for no key update skip locked) lapsed
+             where q.task_id = lapsed.task_id and q.lane = lapsed.lane""".replace("{now}", DbClock.SQL);
+
+    /**
+     * A lateral with a limit, because a plain join may read all steps. Of the details of an earlier lease, answers count that can
+     * still be fetched.
+     */
+    private static final String EXPIRED = """
+            with lapsed as (
+                (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out, not exists (
+                        select from workers w
+                         where w.workspace_id = q.workspace_id and w.id <> q.holder and q.tool = any (w.tools)
+                           and not w.draining and w.slots > 0
+                           and w.last_seen_at >= (select {now}) - interval '1 minute') as unserved
+                   from work_queue q
+                  where q.holder is not null and q.lease_expires_at = timestamptz 'epoch'
+                  limit ?)
+                union all
+                (select q.run_id, q.task_id, q.lane, q.lease_ms, true, false from work_queue q
+                  where q.deadline_at < (select {now} - ? * interval '1 millisecond')
+                    and q.lease_expires_at >= (select {now})
+                  order by q.deadline_at limit ?))
+            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out, l.unserved,
+                (select case when p.lease_epoch = s.lease_epoch then p.details
+                        else jsonb_build_object('model_requests',
+                            jsonb_path_query_array(p.details, '$.model_requests[*] ? (exists (@.response_id))')) end
+                   from step_progress p where p.step_id = s.id) as details
+              from lapsed l
+              cross join lateral (
+                select s.id, s.lease_epoch from orchestration_steps s
+                 where s.task_id = l.task_id and s.lane = l.lane and s.state = 'running'
+                 limit 1) s
+             limit ?""".replace("{now}", DbClock.SQL);
+
+    private static final String UNREPORTED = """
+            select s.run_id, s.id, s.lease_epoch, p.details
+              from orchestration_steps s
+              join step_progress p on p.step_id = s.id and p.lease_epoch = s.lease_epoch
+             where s.id = any (?) and s.state_type = 'terminal' and s.result_epoch <> s.lease_epoch
+               and p.details is not null""";
+
+    private static final String DUE_TIMERS = """
+            select run_id, kind, subject from timers where due_at <= (select {now}) order by due_at limit ?"""
+            .replace("{now}", DbClock.SQL);
+
+    private static final String DISARM =
+            """
+            delete from timers t
+             where t.run_id = any (?) and (select r.deleted_at is null from orchestration_runs r where r.id = t.run_id) is not true""";
+
+    /** Laterals with a limit, because a plain {@code exists} may read all open tasks. */
+    private static final String STUCK_JOINS = """
+            with open as materialized (
+                select r.workspace_id, r.id, r.attempt_number,
+                    r.state = 'running' and r.updated_at < (select {now} - interval '1 minute') as old
+                  from orchestration_runs r
+                 where r.state_type <> 'terminal' and (r.workspace_id, r.id) > (?, ?)
+                 order by r.workspace_id, r.id
+                 limit ?)
+            select o.workspace_id, o.id, o.old and task.found is null and timer.found is null as stuck
+              from open o
+              left join lateral (
+                select true as found from orchestration_tasks t
+                 where o.old and t.run_id = o.id and t.attempt = o.attempt_number and t.state_type <> 'terminal'
+                 limit 1) task on true
+              left join lateral (
+                select true as found from timers
+                 where o.old and timers.run_id = o.id and timers.kind <> 'watch' limit 1) timer on true
+             order by o.workspace_id, o.id""".replace("{now}", DbClock.SQL);
+
+    /** Skips a lane that a commit is writing, which knows more than its holder's heartbeat. */
+    private static final RowSetStatement<Held> EXTEND = new RowSetStatement<>("keelson_lease_kept", """
+            with held as materialized (select * from {rows}),
+            mine as (
+                select q.task_id, q.lane
+                  from held h join work_queue q on q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder
+                   and q.lease_expires_at > timestamptz 'epoch'
+                   for no key update of q skip locked),
+            extended as (
+                update work_queue q set lease_expires_at = {clock} + q.lease_ms * interval '1 millisecond'
+                  from mine where q.task_id = mine.task_id and q.lane = mine.lane)
+            select h.task_id, h.lane from held h
+             where not exists (select from work_queue q
+                where q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder
+                  and q.lease_expires_at > timestamptz 'epoch')""",
+            uuid("task_id", h -> h.lane.taskId()), integer("lane", h -> h.lane.lane()), text("holder", Held::holder));
+
+    private final DbClock clock;
+
+    DueWork(DbClock clock) {
+        this.clock = clock;
+    }
+
+    List<Candidate> candidates(Connection c, Search search, List<WorkLimits.Full> full) throws SQLException {
+        UUID workspace = search.workspaceId();
+        try (PreparedStatement statement = c
+                .prepareStatement(workspace == null ? CANDIDATES : CANDIDATES_IN_ONE)) {
+            int p = 1;
+            if (workspace != null) {
+                BinaryParameter.bindTexts(statement, p++, search.tools());
+                statement.setObject(p++, workspace);
+            }
+            BinaryParameter.bindTexts(statement, p++, search.tools());
+            BinaryParameter.bindIds(statement, p++, full.stream().map(WorkLimits.Full::workspaceId).toList());
+            BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::tool).toList(),
+                    Column.Element.TEXT);
+            BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::model).toList(),
+                    Column.Element.TEXT);
+            BinaryParameter.bind(statement, p++, search.workspaceRoundRobin().priorities(), Column.Element.INT4);
+            BinaryParameter.bindIds(statement, p++, search.workspaceRoundRobin().workspaces());
+            statement.setInt(p++, search.limit());
+            statement.setInt(p++, search.limit());
+            statement.setInt(p, search.limit());
+            return candidates(statement);
+        }
+    }
+
+    private static List<Candidate> candidates(PreparedStatement statement) throws SQLException {
+        List<Candidate> found = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                found.add(new Candidate(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
+                        row.getInt("lane"),
+                        row.getString("tool"), row.getString("model"), ViewLoader.uuid(row, "workspace_id"),
+                        row.getInt("priority")));
+            }
+        }
+        return found;
+    }
+
+    /** An empty subquery gives null, which reads as false. */
+    Due due(Connection c, Duration grace) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DUE)) {
+            clock.bind(statement, 1);
+            statement.setLong(2, grace.toMillis());
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                Long nextLease = row.getObject("next_lease_ms", Long.class);
+                return new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
+                        row.getBoolean("timers"), row.getBoolean("turns"), row.getBoolean("schedules"),
+                        row.getBoolean("webhooks"),
+                        row.getBoolean("commands"),
+                        nextLease == null ? null : Duration.ofMillis(nextLease));
+            }
+        }
+    }
+
+    List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(TAKE)) {
+            clock.bind(statement, 1);
+            statement.setInt(2, limit);
+            statement.executeUpdate();
+        }
+        try (PreparedStatement statement = c.prepareStatement(EXPIRED)) {
+            clock.bind(statement, 1);
+            statement.setInt(2, limit);
+            clock.bind(statement, 3);
+            statement.setLong(4, grace.toMillis());
+            clock.bind(statement, 5);
+            statement.setInt(6, limit);
+            statement.setInt(7, limit);
+            List<Expired> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new Expired(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
+                            row.getInt("lane"), ViewLoader.uuid(row, "step_id"), row.getInt("lease_epoch"),
+                            Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("unserved"),
+                            row.getBoolean("timed_out"),
+                            row.getString("details")));
+                }
+            }
+            return found;
+        }
+    }
+
+    List<Unreported> unreported(Connection c, Collection<UUID> steps) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(UNREPORTED)) {
+            statement.setArray(1, c.createArrayOf("uuid", steps.toArray()));
+            return Rows.all(statement, row -> new Unreported(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "id"),
+                    row.getInt("lease_epoch"), row.getString("details")));
+        }
+    }
+
+    List<UUID> admissible(Connection c, int limit) throws SQLException {
+        try (PreparedStatement turn = c.prepareStatement(TURN); ResultSet row = turn.executeQuery()) {
+            row.next();
+            if (!row.getBoolean(1)) {
+                return List.of();
+            }
+        }
+        try (PreparedStatement statement = c.prepareStatement(ADMISSIBLE)) {
+            statement.setInt(1, limit);
+            List<UUID> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(ViewLoader.uuid(row, "id"));
+                }
+            }
+            return found;
+        }
+    }
+
+    void disarm(Connection c, Collection<UUID> runIds) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DISARM)) {
+            BinaryParameter.bindIds(statement, 1, runIds);
+            statement.executeUpdate();
+        }
+    }
+
+    List<DueTimer> dueTimers(Connection c, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DUE_TIMERS)) {
+            clock.bind(statement, 1);
+            statement.setInt(2, limit);
+            List<DueTimer> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new DueTimer(ViewLoader.uuid(row, "run_id"), TimerKind.of(row.getString("kind")),
+                            ViewLoader.uuid(row, "subject")));
+                }
+            }
+            return found;
+        }
+    }
+
+    Sweep stuckJoins(Connection c, Place after, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(STUCK_JOINS)) {
+            clock.bind(statement, 1);
+            statement.setObject(2, after.workspaceId());
+            statement.setObject(3, after.runId());
+            statement.setInt(4, limit);
+            List<UUID> stuck = new ArrayList<>();
+            Place last = Place.FIRST;
+            int seen = 0;
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    seen++;
+                    last = new Place(ViewLoader.uuid(row, "workspace_id"), ViewLoader.uuid(row, "id"));
+                    if (row.getBoolean("stuck")) {
+                        stuck.add(last.runId());
+                    }
+                }
+            }
+            return new Sweep(stuck, seen < limit ? Place.FIRST : last);
+        }
+    }
+
+    Set<Lane> extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
+        Set<Lane> lost = new HashSet<>();
+        if (lanes.isEmpty()) {
+            return lost;
+        }
+        List<Held> held = lanes.stream().map(lane -> new Held(lane, holder)).toList();
+        try (PreparedStatement statement = EXTEND.prepare(c, held, clock.override());
+                ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                lost.add(new Lane(ViewLoader.uuid(row, "task_id"), row.getInt("lane")));
+            }
+        }
+        return lost;
+    }
+}

@@ -1,0 +1,77 @@
+package io.keelson.server.engine.store;
+
+import static io.keelson.server.engine.store.sql.Column.bigint;
+import static io.keelson.server.engine.store.sql.Column.flag;
+import static io.keelson.server.engine.store.sql.Column.integer;
+import static io.keelson.server.engine.store.sql.Column.money;
+import static io.keelson.server.engine.store.sql.Column.text;
+import static io.keelson.server.engine.store.sql.Column.time;
+import static io.keelson.server.engine.store.sql.Column.uuid;
+
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.ChangeSet.QueueItem;
+import io.keelson.core.decide.Hold;
+import io.keelson.server.engine.store.sql.ModelName;
+import io.keelson.server.engine.store.sql.RowSetStatement;
+import io.keelson.server.engine.store.sql.ViewLoader;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** {@code work_queue} as commits write it. */
+final class QueueTable {
+    static final RowSetStatement<QueueItem> PUT = new RowSetStatement<>("keelson_queue_item", """
+            insert into work_queue (task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder,
+                lease_ms, lease_expires_at, deadline_at, held_credits, max_output_tokens, requested)
+            select task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder, lease_ms,
+                {now} + lease_ms * interval '1 millisecond', {now} + timeout_ms * interval '1 millisecond',
+                held_credits, max_output_tokens, requested
+              from {rows}
+            on conflict (task_id, lane) do update
+               set tool = excluded.tool, model = excluded.model, priority = excluded.priority, queued_at = excluded.queued_at,
+                   holder = excluded.holder, lease_ms = excluded.lease_ms,
+                   lease_expires_at = excluded.lease_expires_at, deadline_at = excluded.deadline_at,
+                   held_credits = excluded.held_credits, max_output_tokens = excluded.max_output_tokens,
+                   requested = excluded.requested""",
+            uuid("task_id", q -> q.key().taskId()), integer("lane", q -> q.key().lane()),
+            uuid("run_id", QueueItem::runId), uuid("workspace_id", QueueItem::workspaceId),
+            text("tool", QueueItem::tool), text("model", q -> ModelName.of(q.input())),
+            integer("priority", QueueItem::priority),
+            time("queued_at", QueueItem::queuedAt), text("holder", QueueItem::holder),
+            bigint("lease_ms", q -> millis(q.lease())), bigint("timeout_ms", q -> millis(q.timeout())),
+            money("held_credits", q -> q.hold() == null ? null : q.hold().amount()),
+            bigint("max_output_tokens", q -> q.hold() == null ? null : q.hold().maxOutput()),
+            flag("requested", q -> q.hold() != null && q.hold().requested()));
+
+    static final RowSetStatement<Lane> REMOVE = new RowSetStatement<>("keelson_queue_key", """
+            delete from work_queue q using {rows} where q.task_id = u.task_id and q.lane = u.lane""",
+            uuid("task_id", Lane::taskId), integer("lane", Lane::lane));
+
+    static final RowSetStatement<UUID> CLEAR = new RowSetStatement<>("keelson_run_key", """
+            delete from work_queue q using {rows} where q.run_id = u.run_id""", uuid("run_id", id -> id));
+
+    private static final String LOAD =
+            """
+            select run_id, task_id, lane, holder, held_credits, max_output_tokens, requested from work_queue where run_id = any (?)""";
+
+    private QueueTable() {}
+
+    private static @Nullable Long millis(@Nullable Duration duration) {
+        return duration == null ? null : duration.toMillis();
+    }
+
+    private static @Nullable Hold hold(ResultSet row) throws SQLException {
+        BigDecimal amount = row.getBigDecimal("held_credits");
+        return amount == null ? null : new Hold(amount, row.getLong("max_output_tokens"), row.getBoolean("requested"));
+    }
+
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
+        ViewLoader.each(c, LOAD, runIds, row -> loader.view(row).restoreLane(ViewLoader.uuid(row, "task_id"),
+                row.getInt("lane"), row.getString("holder"), hold(row)));
+    }
+}

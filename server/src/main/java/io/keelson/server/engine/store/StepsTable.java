@@ -1,0 +1,299 @@
+package io.keelson.server.engine.store;
+
+import static io.keelson.server.engine.store.sql.Column.bigint;
+import static io.keelson.server.engine.store.sql.Column.flag;
+import static io.keelson.server.engine.store.sql.Column.integer;
+import static io.keelson.server.engine.store.sql.Column.json;
+import static io.keelson.server.engine.store.sql.Column.money;
+import static io.keelson.server.engine.store.sql.Column.text;
+import static io.keelson.server.engine.store.sql.Column.time;
+import static io.keelson.server.engine.store.sql.Column.uuid;
+import static io.keelson.server.engine.store.sql.Column.word;
+
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Owner;
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.CallGate;
+import io.keelson.core.run.SignalWait;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.engine.store.sql.Column;
+import io.keelson.server.engine.store.sql.RowSetStatement;
+import io.keelson.server.engine.store.sql.TextColumns;
+import io.keelson.server.engine.store.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code task_steps}, read through the view {@code orchestration_steps}. Nearly all rows are {@link #plain}: their statements
+ * have the columns that differ between such rows, and write the same as those with all columns.
+ */
+final class StepsTable {
+
+    /**
+     * A step and its JSON texts in this batch.
+     *
+     * @param resolvedInput its input with expressions resolved
+     * @param result the result that its row is to hold; null for none, or for none in this batch
+     * @param handedTo the step that began with its end and is not written, see {@link ChangeSet#handedBy}; null for none
+     */
+    record Changed(StepRow row, @Nullable String output, @Nullable String resolvedInput, @Nullable StepResult result,
+            @Nullable UUID handedTo) {
+
+        /** The same, and the next step began with its end. */
+        Changed handing(StepRow next) {
+            return new Changed(row, output, resolvedInput, result, next.id());
+        }
+
+        private @Nullable String usage() {
+            return result == null ? null : UsageText.of(result.tokens());
+        }
+
+        private <V> @Nullable V of(Function<StepResult, @Nullable V> part) {
+            return result == null ? null : part.apply(result);
+        }
+    }
+
+    record New(Owner owner, Changed step) {
+        private StepRow row() {
+            return step.row;
+        }
+    }
+
+    private static final List<Column<New>> PLANNED = List.of(uuid("id", n -> n.row().id()),
+            uuid("run_id", n -> n.owner.run().id()), uuid("task_id", n -> n.row().task().id()),
+            uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
+            integer("task_attempt", n -> n.row().taskAttempt()), text("name", n -> n.row().spec().name()),
+            word("kind", n -> n.row().spec().kind().wire()),
+            text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
+            integer("turn", n -> n.row().turn()), integer("lane", n -> n.row().lane()),
+            json("input", n -> n.row().spec().input()),
+            json("retry", n -> TextColumns.retry(n.row().spec().retry())),
+            bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()));
+
+    static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_step_new", """
+            insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
+                position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
+                lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
+                started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
+                output_hash, model, usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold,
+                call_result, created_at)
+            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
+                timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
+                error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
+                resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
+                usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold, call_result,
+                {now}
+              from {rows}""",
+            Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
+                    word("state_type", n -> n.row().state().type().wire()),
+                    integer("attempt", n -> n.row().attempt()), integer("failures", n -> n.row().failures()),
+                    integer("deliveries", n -> n.row().deliveries()), integer("lease_epoch", n -> n.row().leaseEpoch()),
+                    integer("result_epoch", n -> n.row().resultEpoch()),
+                    text("error_code", 100, n -> n.row().errorCode()),
+                    text("error_message", n -> n.row().errorMessage()), text("error_class", n -> n.row().errorClass()),
+                    bigint("tokens", n -> n.row().tokens()), money("cost", n -> n.row().cost()),
+                    time("next_run_at", n -> n.row().nextRunAt()), time("started_at", n -> n.row().startedAt()),
+                    time("completed_at", n -> n.row().completedAt()), json("output", n -> n.step.output),
+                    json("resolved_input", n -> n.step.resolvedInput),
+                    integer("granted_retries", n -> n.row().grantedRetries()),
+                    flag("failure_ignored", n -> n.row().failureIgnored()),
+                    text("completed_by", n -> n.step.of(StepResult::holder)),
+                    json("result_input", n -> n.step.of(StepResult::input)),
+                    bigint("output_hash", n -> n.step.of(StepResult::outputHash)),
+                    text("model", n -> n.step.of(StepResult::model)), json("usage", n -> n.step.usage()),
+                    text("call_effect", n -> n.row().callEffect()),
+                    time("deferred_since", n -> n.row().deferredSince()),
+                    text("deferred_for", n -> n.row().deferredFor()),
+                    json("worst_case", n -> TextColumns.worstCase(n.row().spec().worstCase())),
+                    text("gate", n -> gate(n.row())), json("metered", n -> TextColumns.metered(n.row().metered())),
+                    json("kept_hold", n -> TextColumns.hold(n.row().kept())),
+                    bigint("call_result", n -> n.row().callResult()))));
+
+    /** The same of plain rows that are not completed. */
+    static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
+            insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
+                position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch, started_at,
+                created_at)
+            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
+                timeout_ms, s.state, s.state, s.claims, s.claims, s.claims, started_at, {now}
+              from {rows} cross join lateral (
+                select case when started_at is null then 'pending' else 'running' end, (started_at is not null)::integer)
+                    as s (state, claims)""",
+            Column.joined(PLANNED, List.of(time("started_at", n -> n.row().startedAt()))));
+
+    static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id",
+            """
+            merge into task_steps s using {rows} on s.id = u.id
+             when matched then update
+               set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
+                   deliveries = u.deliveries, lease_epoch = u.lease_epoch,
+                   result_epoch = case when u.completed_by is null or s.result_epoch < u.result_epoch then u.result_epoch
+                       else keelson_raise('23505', 'a second result of a lease')::integer end,
+                   error_code = u.error_code, error_message = u.error_message, error_class = u.error_class,
+                   tokens = u.tokens, cost = u.cost, next_run_at = u.next_run_at, started_at = u.started_at,
+                   completed_at = u.completed_at, output = coalesce(u.output, s.output),
+                   resolved_input = coalesce(u.resolved_input, s.resolved_input), granted_retries = u.granted_retries,
+                   failure_ignored = u.failure_ignored, completed_by = coalesce(u.completed_by, s.completed_by),
+                   result_input = coalesce(u.result_input, s.result_input),
+                   output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
+                   usage = coalesce(u.usage, s.usage),
+                   handed_to = coalesce(u.handed_to, s.handed_to), deferred_since = u.deferred_since,
+                   deferred_for = u.deferred_for, task_attempt = u.task_attempt, worst_case = u.worst_case, gate = u.gate,
+                   metered = u.metered, kept_hold = u.kept_hold, call_result = u.call_result""",
+            uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
+            word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
+            integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
+            integer("lease_epoch", s -> s.row.leaseEpoch()), integer("result_epoch", s -> s.row.resultEpoch()),
+            text("error_code", 100, s -> s.row.errorCode()), text("error_message", s -> s.row.errorMessage()),
+            text("error_class", s -> s.row.errorClass()), bigint("tokens", s -> s.row.tokens()),
+            money("cost", s -> s.row.cost()),
+            time("next_run_at", s -> s.row.nextRunAt()), time("started_at", s -> s.row.startedAt()),
+            time("completed_at", s -> s.row.completedAt()),
+            json("output", Changed::output), json("resolved_input", Changed::resolvedInput),
+            integer("granted_retries", s -> s.row.grantedRetries()),
+            flag("failure_ignored", s -> s.row.failureIgnored()),
+            text("completed_by", s -> s.of(StepResult::holder)), json("result_input", s -> s.of(StepResult::input)),
+            bigint("output_hash", s -> s.of(StepResult::outputHash)), text("model", s -> s.of(StepResult::model)),
+            json("usage", Changed::usage), uuid("handed_to", Changed::handedTo),
+            time("deferred_since", s -> s.row.deferredSince()),
+            text("deferred_for", s -> s.row.deferredFor()), integer("task_attempt", s -> s.row.taskAttempt()),
+            json("worst_case", s -> TextColumns.worstCase(s.row.spec().worstCase())), text("gate", s -> gate(s.row)),
+            json("metered", s -> TextColumns.metered(s.row.metered())),
+            json("kept_hold", s -> TextColumns.hold(s.row.kept())), bigint("call_result", s -> s.row.callResult()));
+
+    /** The same of plain rows that are not pending. */
+    static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
+            merge into task_steps s using {rows} on s.id = u.id
+             when matched then update
+               set state = case when u.completed_at is null then 'running' else 'completed' end,
+                   state_type = case when u.completed_at is null then 'running' else 'terminal' end,
+                   attempt = 1, failures = 0, deliveries = 1, lease_epoch = 1,
+                   result_epoch = case when u.completed_by is null or s.result_epoch = 0 then (u.completed_at is not null)::integer
+                       else keelson_raise('23505', 'a second result of a lease')::integer end,
+                   error_code = null, error_message = null, error_class = null, tokens = coalesce(u.tokens, 0),
+                   cost = coalesce(u.cost, 0), next_run_at = null, started_at = u.started_at,
+                   completed_at = u.completed_at, output = coalesce(u.output, s.output), granted_retries = 0,
+                   failure_ignored = false, completed_by = coalesce(u.completed_by, s.completed_by),
+                   result_input = coalesce(u.result_input, s.result_input),
+                   output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
+                   usage = coalesce(u.usage, s.usage),
+                   handed_to = coalesce(u.handed_to, s.handed_to)""",
+            uuid("id", s -> s.row.id()), time("started_at", s -> s.row.startedAt()),
+            time("completed_at", s -> s.row.completedAt()),
+            bigint("tokens", s -> s.row.tokens() == 0 ? null : s.row.tokens()),
+            money("cost", s -> s.row.cost().signum() == 0 ? null : s.row.cost()),
+            json("output", Changed::output), text("completed_by", s -> s.of(StepResult::holder)),
+            json("result_input", s -> s.of(StepResult::input)),
+            bigint("output_hash", s -> s.of(StepResult::outputHash)),
+            text("model", s -> s.of(StepResult::model)), json("usage", Changed::usage),
+            uuid("handed_to", Changed::handedTo));
+
+    /**
+     * Steps of a task's earlier attempts are not part of the view. An input is not needed after the end of its task,
+     * unless the task may restart.
+     */
+    private static final String LOAD = """
+            select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.lane, s.retry, s.timeout_ms, s.state,
+                s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
+                s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
+                s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
+                s.worst_case, s.gate, s.metered, s.kept_hold, s.call_result,
+                case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
+                case when s.state = 'waiting' and s.kind = 'signal'
+                    then s.resolved_input ->> 'on_timeout' end as on_timeout,
+                case when t.state_type = 'terminal' and not %s then 'null' when s.kind = 'call'
+                    and s.resolved_input is not null then s.resolved_input else s.input end as input
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+              join orchestration_steps s on s.task_id = t.id and s.task_attempt >= t.attempt_number
+             where r.id = any (?)
+             order by s.task_id, s.position, s.turn""".formatted(TasksTable.RESPAWNS);
+
+    private StepsTable() {}
+
+    private static @Nullable String gate(StepRow row) {
+        CallGate gate = row.gate();
+        return gate == null ? null : gate.text();
+    }
+
+    /** Whether {@link #INSERT_PLAIN} writes the same as {@link #INSERT}: the step is untouched, or at its first try, and neither a call nor with a worst case. */
+    static boolean plain(New step) {
+        return step.row().callEffect() == null && step.row().spec().worstCase() == null && noResult(step.step)
+                && switch (step.row().state()) {
+                    case PENDING -> step.row().startedAt() == null && faultless(step.step, 0);
+                    case RUNNING -> step.row().startedAt() != null && faultless(step.step, 1);
+                    case COMPLETED, WAITING, WAITING_APPROVAL, AWAITING_RETRY, FAILED, CANCELLED, SKIPPED -> false;
+                };
+    }
+
+    /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt, without a computed worst case. */
+    static boolean plain(Changed step) {
+        return faultless(step, 1) && step.row.gate() == null && step.row.metered() == null && step.row.kept() == null
+                && step.row.callResult() == null && step.row.taskAttempt() == 1
+                && step.row.spec().asPlanned() == step.row.spec()
+                && switch (step.row.state()) {
+                    case RUNNING -> noResult(step);
+                    case COMPLETED -> step.row.resultEpoch() == 1;
+                    case PENDING, WAITING, WAITING_APPROVAL, AWAITING_RETRY, FAILED, CANCELLED, SKIPPED -> false;
+                };
+    }
+
+    /** Whether it was claimed that many times, and nothing else has happened to it. */
+    private static boolean faultless(Changed step, int claims) {
+        StepRow row = step.row;
+        return row.attempt() == claims && row.deliveries() == claims && row.leaseEpoch() == claims
+                && row.failures() == 0 && row.grantedRetries() == 0 && !row.failureIgnored()
+                && row.nextRunAt() == null && row.errorCode() == null && row.errorMessage() == null
+                && row.errorClass() == null && step.resolvedInput == null;
+    }
+
+    private static boolean noResult(Changed step) {
+        StepRow row = step.row;
+        return row.resultEpoch() == 0 && row.tokens() == 0 && row.cost().signum() == 0 && row.completedAt() == null
+                && step.output == null && step.result == null;
+    }
+
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
+        StepSpecs specs = new StepSpecs();
+        ViewLoader.each(c, LOAD, runIds, row -> {
+            TaskRow task = Objects.requireNonNull(loader.tasks.get(ViewLoader.uuid(row, "task_id")));
+            StepSpec spec = specs.spec(row.getString("name"), row.getString("kind"), row.getString("tool"),
+                    row.getString("input"), row.getString("retry"), row.getLong("timeout_ms"))
+                    .within(TextColumns.worstCase(row.getString("worst_case")));
+            StepRow step = new StepRow(ViewLoader.uuid(row, "id"), task, spec, row.getInt("position"),
+                    row.getInt("turn"), row.getInt("lane"), row.getString("call_effect"));
+            restore(row, step);
+            loader.view(row).add(step);
+        });
+    }
+
+    private static void restore(ResultSet row, StepRow step) throws SQLException {
+        step.restore(StepState.of(row.getString("state")), row.getInt("attempt"), row.getInt("failures"),
+                row.getInt("deliveries"), row.getInt("lease_epoch"), row.getInt("result_epoch"),
+                row.getLong("tokens"), row.getBigDecimal("cost"), Rows.optionalTime(row, "next_run_at"),
+                Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
+                row.getString("error_code"),
+                row.getString("error_message"), row.getString("error_class"))
+                .restorePolicy(row.getInt("granted_retries"), row.getBoolean("failure_ignored"))
+                .restoreDeferral(Rows.optionalTime(row, "deferred_since"), row.getString("deferred_for"))
+                .restoreGate(row.getString("gate") == null ? null : CallGate.of(row.getString("gate")))
+                .restoreMetered(TextColumns.metered(row.getString("metered")))
+                .restoreKept(TextColumns.keptHold(row.getString("kept_hold")))
+                .restoreCallResult((Long) row.getObject("call_result"));
+        String signal = row.getString("signal");
+        if (signal != null) {
+            step.restoreAwaited(new SignalWait(signal, "continue".equals(row.getString("on_timeout"))));
+        }
+    }
+}

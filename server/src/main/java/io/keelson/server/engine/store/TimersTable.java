@@ -1,0 +1,61 @@
+package io.keelson.server.engine.store;
+
+import static io.keelson.server.engine.store.sql.Column.time;
+import static io.keelson.server.engine.store.sql.Column.uuid;
+import static io.keelson.server.engine.store.sql.Column.word;
+
+import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.ChangeSet.TimerKey;
+import io.keelson.core.run.TimerKind;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.engine.store.sql.Column;
+import io.keelson.server.engine.store.sql.RowSetStatement;
+import io.keelson.server.engine.store.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+
+/** {@code timers} as commits write them. Timers of waits for people have their workspace, which searches by it. */
+final class TimersTable {
+    private static final List<Column<Timer>> TIMER = List.of(word("kind", t -> t.key().kind().wire()),
+            uuid("subject", t -> t.key().subject()), uuid("run_id", Timer::runId), time("due_at", Timer::dueAt));
+
+    static final RowSetStatement<Timer> ARM = new RowSetStatement<>("keelson_timer", """
+            insert into timers (kind, subject, run_id, due_at, workspace_id)
+            select kind, subject, run_id, due_at, case when kind = 'human' then
+                (select r.workspace_id from orchestration_runs r where r.id = u.run_id) end
+              from {rows}
+            on conflict (kind, subject) do update set due_at = excluded.due_at, workspace_id = excluded.workspace_id""",
+            TIMER);
+
+    static final RowSetStatement<TimerKey> DISARM = new RowSetStatement<>("keelson_timer_key", """
+            delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject""",
+            word("kind", key -> key.kind().wire()), uuid("subject", TimerKey::subject));
+
+    static final RowSetStatement<Timer> ANSWERED = new RowSetStatement<>("keelson_timer",
+            """
+            delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject and t.due_at = u.due_at""",
+            TIMER);
+
+    static final RowSetStatement<UUID> CLEAR = new RowSetStatement<>("keelson_run_key", """
+            delete from timers t using {rows} where t.run_id = u.run_id""", uuid("run_id", id -> id));
+
+    private static final String LOAD = "select run_id, kind, subject, due_at from timers where run_id = any (?)";
+
+    private TimersTable() {}
+
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
+        ViewLoader.each(c, LOAD, runIds, row -> {
+            TimerKind kind = TimerKind.of(row.getString("kind"));
+            if (kind == TimerKind.WATCH) {
+                loader.view(row).restoreWatch(Rows.time(row, "due_at"));
+            } else if (kind == TimerKind.START) {
+                loader.view(row).restoreStart(Rows.time(row, "due_at"));
+            } else {
+                loader.view(row).restoreEvaluation(kind, ViewLoader.uuid(row, "subject"));
+            }
+        });
+    }
+}

@@ -1,0 +1,500 @@
+package io.keelson.server.engine.store.read;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.TaskPolicy;
+import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.sql.BinaryParameter;
+import io.keelson.server.engine.store.sql.JsonRows;
+import io.keelson.server.engine.store.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Reads the scopes of expressions, and the stored expressions. */
+public final class ScopeReader {
+
+    /**
+     *
+     * A task's expressions.
+     *
+     * @param attempt the run's attempt that it belongs to
+     * @param key its id in the plan
+     * @param output JSON text; null when the task has no output template
+     * @param group true for a task with {@code for_each} itself
+     * @param label JSON text of the template of its items' titles; null for none
+     */
+    public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
+            @Nullable String output, boolean group, @Nullable String label) {}
+
+    /**
+     * An agent whose call starts a run.
+     *
+     * @param terms of the agent that does the task now; null for none
+     * @param delegations number of delegations that led to its run, 0 to 2
+     * @param untrusted whether it has seen data from outside
+     */
+    public record Caller(@Nullable AgentTerms terms, int delegations, boolean untrusted) {}
+
+    /** A run whose step is to start another. */
+    public record Starter(UUID workspaceId, String name, int priority, String createdBy, RunTrace trace) {}
+
+    /**
+     * The inputs of replanning.
+     *
+     * @param workspace the run's
+     * @param plan as stored, in the current version
+     * @param finished ids of its tasks that have completed, which stay
+     * @param inputs names of the run's inputs
+     * @param answer the planner's new plan; null for none
+     * @param config the run's
+     */
+    public record Replan(UUID workspace, JsonNode plan, Set<String> finished, Set<String> inputs,
+            @Nullable JsonNode answer, JsonNode config) {
+
+        /** True for the first plan of a run without one. */
+        public boolean first() {
+            return plan.path("version").asInt() == 0;
+        }
+    }
+
+    /**
+     *
+     * Which parts of a scope to read.
+     *
+     * @param tasks keys of the tasks to read; all when {@code allTasks}
+     * @param steps names of the steps to read; all when {@code allSteps}
+     * @param output whether to read {@code .task.output}
+     * @param plan whether to read {@code .run.plan}
+     * @param failure whether to read {@code .failure}
+     * @param transcript whether to read {@code .transcript}
+     */
+    public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
+            boolean output, boolean plan, boolean failure, boolean transcript) {}
+
+    /**
+     * A step's own texts.
+     *
+     * @param input JSON text, expressions unresolved; of a call of an agent as a person has changed it
+     * @param condition of a call of an agent: the jq expression that decides whether a person is asked; null for none, or after
+     *                  a person was asked
+     */
+    public record StepText(UUID runId, UUID taskId, String kind, String tool, String input,
+            @Nullable String condition) {}
+
+    private static final String TASK =
+            """
+            select run_id, attempt, key, when_expr, for_each, output_template, policy ->> 'label' as label from orchestration_tasks where id = ?""";
+
+    private static final String GENERATIONS = """
+            select item_index, max(effect_generation) as generation from orchestration_tasks
+             where run_id = ? and attempt = any (array(select generate_series(1, ?))) and key = any (?)
+               and effect_generation > 1 and item_index is not null
+             group by item_index""";
+
+    private static final String STEP = """
+            select run_id, task_id, kind, tool,
+                case when started_at is null and gate like 'condition %' then substr(gate, 11) end as condition,
+                case when kind = 'call' and resolved_input is not null then resolved_input else input end as input
+              from orchestration_steps where id = ?""";
+
+    private static final String CALLER = """
+            select t.policy,
+                array(select u.name from orchestration_steps u
+                       where u.task_id = t.id and u.task_attempt >= t.attempt_number and u.kind = 'turn')::text[] as turns,
+                array(select distinct u.tool from orchestration_steps u
+                       where u.task_id = t.id and u.task_attempt >= t.attempt_number and u.kind = 'call'
+                         and u.state in ('completed', 'failed'))::text[] as called,
+                case when r.trigger <> 'agent.delegate' or p.run_id is null then 0
+                    when g.trigger = 'agent.delegate' then 2 else 1 end as delegations
+              from orchestration_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_runs r on r.id = s.run_id
+              left join run_parents p on p.run_id = r.id
+              left join orchestration_runs g on g.id = p.parent_run_id
+             where s.id = ?""";
+
+    private static final String STARTER = """
+            select workspace_id, title, priority, created_by, attempt_number, origin ->> 'traceparent' as traceparent
+              from orchestration_runs where id = ?""";
+
+    /**
+     * The child of a step; budgets of its own open children count as charged. The children of a deleted run are not
+     * checked any more.
+     */
+    private static final String CHILD = """
+            select r.state, r.output, r.error_code, r.error_message,
+                coalesce(k.ended, true) or r.deleted_at is not null as settled,
+                (select t.due_at from timers t where t.kind = 'evaluate_child' and t.subject = p.parent_step_id) as armed,
+                h.total_tokens + coalesce(k.tokens, 0) as tokens,
+                r.credits_charged_before + h.credits_charged + coalesce(k.charged, 0) as charged
+              from run_parents p
+              join orchestration_runs r on r.id = p.run_id
+              join run_heads h on h.run_id = r.id
+              left join lateral (
+                select sum(c.tokens)::bigint as tokens, bool_and(c.ended) as ended,
+                    sum(case when c.ended or c.charged > 0 or c.allotment is null then c.charged
+                        else c.allotment end) as charged
+                  from run_children c where c.run_id = r.id) k on true
+             where p.parent_step_id = ?""";
+
+    private static final String PARENT = """
+            select s.state = 'waiting' as waits, r.state = 'paused' as paused, h.version_id
+              from run_parents p
+              join orchestration_steps s on s.id = p.parent_step_id
+              join orchestration_runs r on r.id = p.parent_run_id
+              join run_heads h on h.run_id = r.id
+             where p.run_id = ?""";
+
+    private static final String RUN_OUTPUT = "select output_template from orchestration_runs where id = ?";
+
+    private static final String RUN =
+            """
+            select id, title as name, goal, inputs, attempt_number as attempt, tags,
+                origin ->> 'scheduled_for' as scheduled_for
+              from orchestration_runs where id = ?""";
+
+    private static final String TASKS = """
+            select t.key, t.state, %s as output
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+             where r.id = ? and""".formatted(TaskSql.YIELD);
+
+    private static final String NAMED_TASKS = TASKS + " t.key = any (?)";
+
+    /** Tasks of the plan, without those that the engine added. */
+    private static final String ALL_TASKS = TASKS + " t.group_id is null and t.key not like '.%' "
+            + "order by t.sequence_number";
+
+    private static final String STEPS = """
+            select s.name, s.state, s.output
+              from orchestration_tasks t
+              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
+             where t.id = ? and (? or s.name = any (?))
+             order by s.position, s.turn""";
+
+    private static final String OWN = """
+            select key, attempt_number as attempt, item, item_index, error_code, error_class, error_message,
+                task_type = 'planning' as planner
+              from orchestration_tasks where id = ?""";
+
+    /** A task's output before verification: its template's, else its last step's. */
+    private static final String SUBMITTED = """
+            select case when t.output_template is not null then t.output else %s end as output
+              from orchestration_tasks t where t.id = ?""".formatted(TaskSql.lastOutput("t"));
+
+    private static final String PLAN = "select plan from orchestration_runs where id = ?";
+
+    private static final String REPLAN = """
+            select r.workspace_id, r.plan, r.plan_version, r.inputs, r.config,
+                array(select t.key from orchestration_tasks t
+                       where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+                         and t.state = 'completed' and t.group_id is null and t.key not like '.%')::text[] as finished,
+                (select %s from orchestration_tasks t
+                  where t.run_id = r.id and t.attempt = r.attempt_number and t.task_type = 'planning'
+                  order by t.sequence_number desc, t.id desc limit 1) as answer
+              from orchestration_runs r where r.id = ?""".replace("%s", TaskSql.YIELD);
+
+    private static final String FAILED = """
+            select t.key, t.attempt_number as attempts, a.name as agent, t.error_code, t.error_class,
+                t.error_message as message
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+              left join run_agents a on a.id = t.run_agent_id
+             where r.id = ? and (t.state = 'failed' or t.failure_ignored) and t.key not like '.%'
+             order by t.sequence_number, t.item_index nulls first
+             limit 100""";
+
+    /** The planner's previous answers that were no valid plan. */
+    private static final String REFUSED = """
+            select before.error_code, before.error_message as message, before.answer from orchestration_tasks own
+              cross join lateral (
+                select t.error_code, t.error_message, %s as answer from orchestration_tasks t
+                 where t.run_id = own.run_id and t.attempt = own.attempt and t.task_type = 'planning'
+                   and t.sequence_number < own.sequence_number
+                 order by t.sequence_number desc, t.id desc limit 1) before
+             where own.id = ? and before.error_code is not null""".formatted(TaskSql.YIELD);
+
+    /** The text of the person who requested a new plan. */
+    private static final String INSTRUCTIONS =
+            "select description as instructions from orchestration_tasks where id = ? and description is not null";
+
+    private static final String COUNTS = """
+            select r.tasks_failed, r.tasks_completed, r.task_count,
+                (select count(*)::int from run_agents a
+                  where a.run_id = r.id and a.attempt = r.attempt_number and (a.state = 'failed' or a.failing))
+                    as agents_failed, r.agent_count
+              from orchestration_runs r where r.id = ?""";
+
+    private static final String GROUP = """
+            select %s as output
+              from orchestration_tasks g
+              join orchestration_tasks t on t.run_id = g.run_id and t.attempt = g.attempt and t.group_id = g.id
+             where g.id = ?
+             order by t.item_index""".formatted(TaskSql.YIELD);
+
+    public TaskText task(Connection c, UUID taskId) throws SQLException {
+        return one(c, TASK, taskId, row -> new TaskText(ViewLoader.uuid(row, "run_id"), row.getInt("attempt"),
+                row.getString("key"), row.getString("when_expr"), row.getString("for_each"),
+                row.getString("output_template"), row.getString("for_each") != null, row.getString("label")));
+    }
+
+    public StepText step(Connection c, UUID stepId) throws SQLException {
+        return one(c, STEP, stepId, row -> new StepText(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
+                row.getString("kind"), row.getString("tool"), row.getString("input"), row.getString("condition")));
+    }
+
+    /** The agent whose call is to start a run. */
+    public Caller caller(Connection c, UUID stepId) throws SQLException {
+        return one(c, CALLER, stepId, row -> {
+            String policy = row.getString("policy");
+            Set<String> turns = texts(row, "turns");
+            if (policy == null) {
+                return new Caller(null, row.getInt("delegations"), false);
+            }
+            TaskPolicy read = Json.MAPPER.readValue(policy, TaskPolicy.class);
+            AgentTerms terms = read.agentOn(read.rung(turns::contains));
+            return new Caller(terms, row.getInt("delegations"), read.untrusted()
+                    || terms != null && !Collections.disjoint(terms.openWorld(), texts(row, "called")));
+        });
+    }
+
+    private static Set<String> texts(ResultSet row, String column) throws SQLException {
+        return Stream.of((Object[]) row.getArray(column).getArray()).map(Object::toString).collect(Collectors.toSet());
+    }
+
+    /** The run whose step is to start another. */
+    public Starter starter(Connection c, UUID runId) throws SQLException {
+        return one(c, STARTER, runId, row -> new Starter(ViewLoader.uuid(row, "workspace_id"), row.getString("title"),
+                row.getInt("priority"), row.getString("created_by"), new RunTrace(runId, row.getInt("attempt_number"),
+                        TraceParent.parse(row.getString("traceparent")))));
+    }
+
+    /** The state of a child run. */
+    public Evaluation.ChildIs child(Connection c, UUID stepId) throws SQLException {
+        return one(c, CHILD, stepId, row -> new Evaluation.ChildIs(RunState.of(row.getString("state")),
+                row.getBoolean("settled"), row.getString("output"), row.getLong("tokens"),
+                row.getBigDecimal("charged"), row.getString("error_code") == null ? null
+                        : row.getString("error_code") + ": " + row.getString("error_message"),
+                Rows.optionalTime(row, "armed")));
+    }
+
+    /** The state of the parent run. */
+    public Evaluation.ParentIs parent(Connection c, UUID runId) throws SQLException {
+        return one(c, PARENT, runId, row -> new Evaluation.ParentIs(row.getBoolean("waits"),
+                row.getBoolean("paused"), row.getInt("version_id")));
+    }
+
+    /** The newest planner's answer, and its inputs. */
+    public Replan replan(Connection c, UUID runId) throws SQLException {
+        return one(c, REPLAN, runId, row -> {
+            String answer = row.getString("answer");
+            return new Replan(ViewLoader.uuid(row, "workspace_id"), plan(row),
+                    texts(row, "finished"),
+                    Set.copyOf(Json.read(row.getString("inputs")).propertyNames()),
+                    answer == null ? null : Json.read(answer), json(row, "config"));
+        });
+    }
+
+    /** The plan's document; the version is from the run's row. */
+    private static JsonNode plan(ResultSet row) throws SQLException {
+        return ((ObjectNode) json(row, "plan")).put("version", row.getInt("plan_version"));
+    }
+
+    /** The run's output template, JSON text with expressions. */
+    public String runOutput(Connection c, UUID runId) throws SQLException {
+        return one(c, RUN_OUTPUT, runId, row -> row.getString("output_template"));
+    }
+
+    /** The outputs of a group's children in the order of their items; null for a child without one. */
+    public JsonNode groupOutput(Connection c, UUID groupId) throws SQLException {
+        ArrayNode outputs = Json.array();
+        try (PreparedStatement statement = c.prepareStatement(GROUP)) {
+            statement.setObject(1, groupId);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    outputs.add(json(row, "output"));
+                }
+            }
+        }
+        return outputs;
+    }
+
+    /**
+     * The latest effect generations of the children of a {@code for_each}, replaced rows included.
+     *
+     * @param group the {@code for_each} task
+     * @param items its number of items now
+     * @return by the items' indexes; without children in their first generation
+     */
+    public Map<Integer, Integer> generations(Connection c, TaskText group, int items) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(GENERATIONS)) {
+            statement.setObject(1, group.runId());
+            statement.setInt(2, group.attempt());
+            BinaryParameter.bindTexts(statement, 3,
+                    IntStream.range(0, items).mapToObj(i -> group.key() + "[" + i + "]").toList());
+            Map<Integer, Integer> generations = new HashMap<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    generations.put(row.getInt("item_index"), row.getInt("generation"));
+                }
+            }
+            return generations;
+        }
+    }
+
+    /**
+     * The scope of an expression: {@code .inputs}, {@code .run}, {@code .tasks.<key>.output|state} of the run's current
+     * attempt. A task also has {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index},
+     * and {@code .transcript}: its agent's turns. Its {@code .task} has {@code key}, {@code attempt}, {@code failure}
+     * (of its previous attempt) and {@code output} (before verification). A planner sees {@code .run.plan} and {@code
+     * .failure}.
+     *
+     * @param taskId null for the run's own output
+     */
+    public ObjectNode scope(Connection c, UUID runId, @Nullable UUID taskId, Wanted wanted) throws SQLException {
+        ObjectNode scope = Json.object();
+        ObjectNode run = one(c, RUN, runId, JsonRows::object);
+        scope.set("inputs", run.remove("inputs"));
+        scope.set("run", run);
+        ObjectNode taskScope = scope.putObject("tasks");
+        if (wanted.allTasks || !wanted.tasks.isEmpty()) {
+            tasks(c, runId, wanted.tasks, wanted.allTasks, taskScope);
+        }
+        ObjectNode stepScope = scope.putObject("steps");
+        if (taskId != null) {
+            if (wanted.allSteps || !wanted.steps.isEmpty()) {
+                steps(c, taskId, wanted.steps, wanted.allSteps, stepScope);
+            }
+            if (wanted.transcript) {
+                scope.set("transcript", Transcript.of(c, taskId));
+            }
+            if (own(c, taskId, wanted, scope)) {
+                forPlanner(c, runId, taskId, wanted, scope, run);
+            }
+        }
+        return scope;
+    }
+
+    /** Adds the task's own values; true for a planner's task. */
+    private static boolean own(Connection c, UUID taskId, Wanted wanted, ObjectNode scope) throws SQLException {
+        ObjectNode task = scope.putObject("task");
+        boolean planner = one(c, OWN, taskId, row -> {
+            if (row.getString("item") != null) {
+                scope.set("item", json(row, "item"));
+                scope.put("index", row.getInt("item_index"));
+            }
+            task.put("key", row.getString("key")).put("attempt", row.getInt("attempt")).putNull("failure");
+            if (row.getInt("attempt") > 1 && row.getString("error_code") != null) {
+                task.putObject("failure").put("error_code", row.getString("error_code"))
+                        .put("error_class", row.getString("error_class"))
+                        .put("message", row.getString("error_message"));
+            }
+            return row.getBoolean("planner");
+        });
+        if (wanted.output) {
+            task.set("output", one(c, SUBMITTED, taskId, row -> json(row, "output")));
+        }
+        return planner;
+    }
+
+    private static void forPlanner(Connection c, UUID runId, UUID taskId, Wanted wanted, ObjectNode scope,
+            ObjectNode run) throws SQLException {
+        if (wanted.plan) {
+            run.set("plan", one(c, PLAN, runId, row -> json(row, "plan")));
+        }
+        if (wanted.failure) {
+            ObjectNode failure = one(c, COUNTS, runId, JsonRows::object);
+            ArrayNode tasks = failure.putArray("tasks");
+            try (PreparedStatement statement = c.prepareStatement(FAILED)) {
+                statement.setObject(1, runId);
+                JsonRows.list(statement).forEach(tasks::add);
+            }
+            try (PreparedStatement statement = c.prepareStatement(INSTRUCTIONS)) {
+                statement.setObject(1, taskId);
+                JsonRows.list(statement).forEach(asked -> failure.set("instructions", asked.get("instructions")));
+            }
+            try (PreparedStatement statement = c.prepareStatement(REFUSED)) {
+                statement.setObject(1, taskId);
+                JsonRows.list(statement).forEach(refused -> failure.set("refused", refused));
+            }
+            scope.set("failure", failure);
+        }
+    }
+
+    private static void tasks(Connection c, UUID runId, Collection<String> keys, boolean all, ObjectNode into)
+            throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(all ? ALL_TASKS : NAMED_TASKS)) {
+            statement.setObject(1, runId);
+            if (!all) {
+                BinaryParameter.bindTexts(statement, 2, keys);
+            }
+            states(statement, "key", into);
+        }
+    }
+
+    private static void steps(Connection c, UUID taskId, Collection<String> names, boolean all, ObjectNode into)
+            throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(STEPS)) {
+            statement.setObject(1, taskId);
+            statement.setBoolean(2, all);
+            BinaryParameter.bindTexts(statement, 3, names);
+            states(statement, "name", into);
+        }
+    }
+
+    /** A later turn of a step replaces the earlier one. */
+    private static void states(PreparedStatement statement, String name, ObjectNode into) throws SQLException {
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                ObjectNode each = into.putObject(row.getString(name));
+                each.put("state", row.getString("state"));
+                each.set("output", json(row, "output"));
+            }
+        }
+    }
+
+    private static JsonNode json(ResultSet row, String column) throws SQLException {
+        String text = row.getString(column);
+        return text == null ? NullNode.getInstance() : Json.read(text);
+    }
+
+    /** Reads the one row of an entity. */
+    @FunctionalInterface
+    private interface Take<T extends @Nullable Object> {
+        T from(ResultSet row) throws SQLException;
+    }
+
+    private static <T extends @Nullable Object> T one(Connection c, String sql, UUID id, Take<T> take)
+            throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            statement.setObject(1, id);
+            try (ResultSet row = statement.executeQuery()) {
+                if (!row.next()) {
+                    throw new NoSuchElementException("no such row: " + id);
+                }
+                return take.from(row);
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package io.keelson.server.engine.store.sql;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One column of the rows that a {@link RowSetStatement} takes.
+ *
+ * @param type of an element
+ */
+public record Column<T>(String name, Element type, Function<T, @Nullable Object> value) {
+
+    /** The type of a column; a value is a UUID, String, Integer, Long, Double, BigDecimal, Boolean or Instant. */
+    public enum Element {
+        UUID(2950), TEXT(25), JSONB(3802), INT4(23), INT8(20), FLOAT8(701), NUMERIC(1700), BOOL(16), TIMESTAMPTZ(1184);
+
+        private final int oid;
+
+        Element(int oid) {
+            this.oid = oid;
+        }
+
+        /** PostgreSQL's number of the type, the same everywhere. */
+        int oid() {
+            return oid;
+        }
+
+        /** Its name in SQL. */
+        public String sql() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** The same column for rows that contain this one's row. */
+    public <S> Column<S> of(Function<S, T> part) {
+        return new Column<>(name, type, row -> value.apply(part.apply(row)));
+    }
+
+    /** Concatenates columns. */
+    @SafeVarargs
+    public static <T> List<Column<T>> joined(List<Column<T>>... all) {
+        return Stream.of(all).flatMap(List::stream).toList();
+    }
+
+    public static <T> Column<T> uuid(String name, Function<T, @Nullable UUID> value) {
+        return new Column<>(name, Element.UUID, value::apply);
+    }
+
+    /** Text; replaces characters that the database cannot store. */
+    public static <T> Column<T> text(String name, Function<T, @Nullable String> value) {
+        return new Column<>(name, Element.TEXT, row -> TextColumns.storable(value.apply(row)));
+    }
+
+    /** A word of ours, such as a state, without characters to replace. */
+    public static <T> Column<T> word(String name, Function<T, @Nullable String> value) {
+        return new Column<>(name, Element.TEXT, value::apply);
+    }
+
+    /** Text that is cut to the column's length. */
+    public static <T> Column<T> text(String name, int most, Function<T, @Nullable String> value) {
+        return new Column<>(name, Element.TEXT, row -> TextColumns.clip(TextColumns.storable(value.apply(row)), most));
+    }
+
+    /** JSON text. */
+    public static <T> Column<T> json(String name, Function<T, @Nullable String> value) {
+        return new Column<>(name, Element.JSONB, row -> TextColumns.storableJson(value.apply(row)));
+    }
+
+    public static <T> Column<T> integer(String name, Function<T, @Nullable Integer> value) {
+        return new Column<>(name, Element.INT4, value::apply);
+    }
+
+    public static <T> Column<T> bigint(String name, Function<T, @Nullable Long> value) {
+        return new Column<>(name, Element.INT8, value::apply);
+    }
+
+    public static <T> Column<T> real(String name, Function<T, @Nullable Double> value) {
+        return new Column<>(name, Element.FLOAT8, value::apply);
+    }
+
+    public static <T> Column<T> money(String name, Function<T, @Nullable BigDecimal> value) {
+        return new Column<>(name, Element.NUMERIC, value::apply);
+    }
+
+    public static <T> Column<T> flag(String name, Function<T, @Nullable Boolean> value) {
+        return new Column<>(name, Element.BOOL, value::apply);
+    }
+
+    public static <T> Column<T> time(String name, Function<T, @Nullable Instant> value) {
+        return new Column<>(name, Element.TIMESTAMPTZ, value::apply);
+    }
+}

@@ -1,0 +1,84 @@
+package io.keelson.server.engine.tool;
+
+import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
+import io.keelson.server.base.expr.Expressions;
+import io.keelson.server.base.json.Json;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Rules about the approval of agents' calls in documents: by tool a rule or several, each a word or {@code {"when": jq}}. Their
+ * shape is for the documents' schemas to check.
+ */
+public final class ApprovalRules {
+    private static final String WHEN = "when";
+    /** Only checks syntax; nothing is evaluated. */
+    private static final Expressions EXPRESSIONS = new Expressions();
+
+    /**
+     * A condition that is no jq expression.
+     *
+     * @param pointer into the document of the rules
+     */
+    public record Flaw(String pointer, String code, String message) {}
+
+    private ApprovalRules() {}
+
+    /** The rules in the document; none in anything but an object. */
+    public static CallApprovals read(JsonNode document) {
+        Map<String, List<CallApproval>> rules = new TreeMap<>();
+        document.properties().forEach(each -> rules.put(each.getKey(), each.getValue().isArray()
+                ? each.getValue().valueStream().map(ApprovalRules::rule).toList()
+                : List.of(rule(each.getValue()))));
+        return new CallApprovals(rules);
+    }
+
+    private static CallApproval rule(JsonNode said) {
+        return said.isObject() ? CallApproval.when(said.path(WHEN).asString()) : CallApproval.of(said.asString());
+    }
+
+    /** The document of the rules. */
+    public static ObjectNode write(CallApprovals rules) {
+        ObjectNode document = Json.object();
+        new TreeMap<>(rules.byTool()).forEach((tool, all) -> {
+            ArrayNode written = Json.array();
+            all.forEach(rule -> written.add(rule(rule)));
+            document.set(tool, written.size() == 1 ? written.get(0) : written);
+        });
+        return document;
+    }
+
+    private static JsonNode rule(CallApproval rule) {
+        return rule.condition() == null ? Json.string(rule.kind().wire())
+                : Json.object().put(WHEN, rule.condition());
+    }
+
+    /** The conditions that are no jq expressions. */
+    public static List<Flaw> flaws(JsonNode document) {
+        List<Flaw> flaws = new ArrayList<>();
+        document.properties().forEach(each -> {
+            String at = "/" + each.getKey().replace("~", "~0").replace("/", "~1");
+            if (each.getValue().isArray()) {
+                for (int i = 0; i < each.getValue().size(); i++) {
+                    flaws(each.getValue().get(i), at + "/" + i).forEach(flaws::add);
+                }
+            } else {
+                flaws(each.getValue(), at).forEach(flaws::add);
+            }
+        });
+        return flaws;
+    }
+
+    private static Stream<Flaw> flaws(JsonNode rule, String at) {
+        return !rule.path(WHEN).isString() ? Stream.empty()
+                : EXPRESSIONS.checkProgram(rule.path(WHEN).stringValue()).stream()
+                        .map(problem -> new Flaw(at + "/" + WHEN, problem.code(), problem.message()));
+    }
+}

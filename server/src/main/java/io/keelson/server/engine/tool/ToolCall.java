@@ -1,0 +1,70 @@
+package io.keelson.server.engine.tool;
+
+import io.keelson.server.base.artifact.ArtifactSink;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * One execution of a step's tool.
+ *
+ * @param input resolved: no expressions are left in it
+ * @param attempt counts from 1 for each step
+ * @param deferred how long busy systems have deferred this attempt
+ * @param leaseEpoch the fencing token of this execution; increases with every acquisition of the step
+ * @param effectKey the same for all attempts of one logical step; pass it to external systems for deduplication
+ * @param deadline when the caller stops waiting; the thread is interrupted at that time
+ * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null for none
+ * @param log lines people can read beside the step
+ * @param redactor redacts text that is cut before it is returned; all returned text is redacted in any case
+ * @param artifacts where files are put; bound to this execution
+ * @param waitPhase where a tool of waiting slots announces that it waits
+ * @param sent where a tool records its requests to models
+ * @param holds where a tool holds credits before it spends them
+ */
+public record ToolCall(
+        UUID workspaceId,
+        UUID runId,
+        UUID taskId,
+        UUID stepId,
+        String runName,
+        JsonNode input,
+        int attempt,
+        Duration deferred,
+        int leaseEpoch,
+        String effectKey,
+        Instant deadline,
+        @Nullable String traceparent,
+        StepLog log,
+        Redactor redactor,
+        ArtifactSink artifacts,
+        WaitPhase waitPhase,
+        SentRequests sent,
+        CreditHolds holds) {
+
+    /** Digits of a digest in the name of an artifact. */
+    private static final int DIGITS = 8;
+
+    /** The same execution with another input, for a tool that uses another. */
+    public ToolCall asking(JsonNode other) {
+        return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, deferred, leaseEpoch,
+                effectKey,
+                deadline,
+                traceparent, log, redactor, artifacts, waitPhase, sent, holds);
+    }
+
+    /** Keeps a request to a model as an artifact, whether the execution fails or not, unless it exceeds a quota. */
+    public void keepRequest(String sha256, byte[] json) {
+        try {
+            sent.stored(
+                    artifacts.put("request-" + stepId + "-" + leaseEpoch + "-" + sha256.substring(0, DIGITS) + ".json",
+                            "application/json", new ByteArrayInputStream(json)));
+        } catch (IOException e) {
+            log.line("the request could not be kept: " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Tools: what a step can call, their contract, the catalogue and the built-in ones. */
+@NullMarked
+package io.keelson.server.engine.tool;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Routes of operators: workspaces, keys, audit, metrics, engine. */
-@NullMarked
-package io.keelson.server.http.admin;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Routes of the inbox, its decisions, the work board and reports. */
-@NullMarked
-package io.keelson.server.http.inbox;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** The HTTP server: wiring of routes, connections, published OpenAPI. No SQL and no rules. */
-@NullMarked
-package io.keelson.server.http;
-
-import org.jspecify.annotations.NullMarked;

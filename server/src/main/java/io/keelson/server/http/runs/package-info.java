@@ -1,5 +1,0 @@
-/** Routes of runs and their tasks, steps, agents, artifacts, signals, proposals and escalations; bulk commands. */
-@NullMarked
-package io.keelson.server.http.runs;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** JSON helpers for all packages. */
-@NullMarked
-package io.keelson.server.json;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,124 @@
+package io.keelson.server.mission.plan;
+
+import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.core.plan.ToolPolicy;
+import io.keelson.server.engine.tool.ToolSpec;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Notes what the reading of a mission asks of state that changes. For one reading. */
+final class MissionNeeds {
+    private final Set<String> tools = new HashSet<>();
+    private final Set<String> models = new HashSet<>();
+    /** The roster, or the description of a tool that its server may change. */
+    private boolean more;
+    private ToolPolicy.@Nullable Rule rule;
+
+    /** Whether the reading depended on nothing but the document and {@link #areMet needs}. */
+    boolean areAll() {
+        return !more;
+    }
+
+    /** Whether there are all tools, the workspace's rule is the same, and no model is refused, now. */
+    boolean areMet(ToolKnowledge known, ModelRules rules) {
+        return known.workspaceRule().equals(rule) && tools.stream().allMatch(known::knows)
+                && (models.isEmpty() || rules.refused(models).isEmpty());
+    }
+
+    ModelRules noting(ModelRules rules) {
+        return new ModelRules() {
+            @Override
+            public List<String> known() {
+                return rules.known();
+            }
+
+            @Override
+            public Map<String, Objection> refused(Set<String> asked) {
+                models.addAll(asked);
+                return rules.refused(asked);
+            }
+
+            @Override
+            public boolean configured(String model) {
+                return rules.configured(model);
+            }
+
+            @Override
+            public @Nullable String family(String model) {
+                return rules.family(model);
+            }
+        };
+    }
+
+    Supplier<List<RosterAgent>> noting(Supplier<List<RosterAgent>> roster) {
+        return () -> {
+            more = true;
+            return roster.get();
+        };
+    }
+
+    ToolKnowledge noting(ToolKnowledge known) {
+        return new ToolKnowledge() {
+            @Override
+            public boolean knows(String tool) {
+                tools.add(tool);
+                more |= tool.startsWith(ToolSpec.MCP);
+                return known.knows(tool);
+            }
+
+            @Override
+            public boolean openWorld(String tool) {
+                return known.openWorld(tool);
+            }
+
+            @Override
+            public ToolPolicy.Rule workspaceRule() {
+                ToolPolicy.Rule now = known.workspaceRule();
+                rule = now;
+                return now;
+            }
+
+            @Override
+            public String hint(String tool) {
+                return known.hint(tool);
+            }
+
+            @Override
+            public List<PlanProblem> checkInput(StepSpec step, String pointer) {
+                return known.checkInput(step, pointer);
+            }
+
+            @Override
+            public List<PlanProblem> checkExpression(String expression, String pointer) {
+                return known.checkExpression(expression, pointer);
+            }
+
+            @Override
+            public List<PlanProblem> checkTemplate(String json, String pointer) {
+                return known.checkTemplate(json, pointer);
+            }
+
+            @Override
+            public Names namesInExpression(String expression) {
+                return known.namesInExpression(expression);
+            }
+
+            @Override
+            public Names namesInTemplate(String json) {
+                return known.namesInTemplate(json);
+            }
+
+            @Override
+            public Names namesInInput(StepSpec step) {
+                return known.namesInInput(step);
+            }
+        };
+    }
+}

@@ -1,0 +1,265 @@
+package io.keelson.server.mission.plan;
+
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.PlanCheck;
+import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.server.base.json.JsonSize;
+import io.keelson.server.base.json.SafeText;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Reads missions: the published schema validates the shape, this class interprets the content, and the
+ * core's plan check validates the plan. All problems are reported together. Safe for use by many threads.
+ */
+public final class MissionReader {
+    private static final int NAME_LENGTH = 200;
+    private static final int PRIORITY = 100;
+    private static final Supplier<List<RosterAgent>> UNKNOWN_ROSTER = List::of;
+    private static final List<String> OF_A_RUN =
+            List.of("recipe", "input", "external_id", "external_id_policy", "start",
+                    "start_at", "trigger");
+    private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)?");
+
+    private final SchemaCheck shape;
+    private final ToolKnowledge tools;
+    private final Function<String, Duration> toolTimeout;
+    private final ModelRules models;
+    private final Supplier<List<RosterAgent>> roster;
+    private final Turn turn;
+
+    /** Bounds the concurrent reading of documents: a hostile one takes seconds. */
+    public interface Turn {
+
+        /** Does the work and returns its result. */
+        ReadResult<CheckedMission> read(Supplier<ReadResult<CheckedMission>> work);
+    }
+
+    /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
+    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelRules models) {
+        this(new SchemaCheck("mission"), tools, toolTimeout, models, UNKNOWN_ROSTER, Supplier::get);
+    }
+
+    private MissionReader(SchemaCheck shape, ToolKnowledge tools, Function<String, Duration> toolTimeout,
+            ModelRules models, Supplier<List<RosterAgent>> roster, Turn turn) {
+        this.roster = roster;
+        this.turn = turn;
+        this.shape = shape;
+        this.tools = tools;
+        this.toolTimeout = toolTimeout;
+        this.models = models;
+    }
+
+    /** That refuses no model. */
+    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
+        this(tools, toolTimeout, ModelRules.UNKNOWN);
+    }
+
+    /** The same with other tools. */
+    public MissionReader knowing(ToolKnowledge others) {
+        return new MissionReader(shape, others, toolTimeout, models, roster, turn);
+    }
+
+    /** The same with other rules for models. */
+    public MissionReader ruling(ModelRules others) {
+        return new MissionReader(shape, tools, toolTimeout, others, roster, turn);
+    }
+
+    /**
+     * The same with a roster, from which tasks that are done in turns get their agents.
+     *
+     * @param agents asked only when a plan has such tasks
+     */
+    public MissionReader staffed(Supplier<List<RosterAgent>> agents) {
+        return new MissionReader(shape, tools, toolTimeout, models, agents, turn);
+    }
+
+    /** The same that reads where the turn says; without one, the thread that asks reads. */
+    public MissionReader in(Turn other) {
+        return new MissionReader(shape, tools, toolTimeout, models, roster, other);
+    }
+
+    /** The same that notes what it asks of state that changes. */
+    MissionReader noting(MissionNeeds needs) {
+        return new MissionReader(shape, needs.noting(tools), toolTimeout, needs.noting(models),
+                roster == UNKNOWN_ROSTER ? roster : needs.noting(roster), turn);
+    }
+
+    /** Whether a mission with these needs is still valid. */
+    boolean meets(MissionNeeds needs) {
+        return needs.areMet(tools, models);
+    }
+
+    /** A mission file or a request's body. */
+    public ReadResult<CheckedMission> read(byte[] bytes, Format format) {
+        return switch (Documents.read(bytes, format)) {
+            case ReadResult.Ok<JsonNode>(JsonNode document) -> read(document);
+            case ReadResult.Invalid<JsonNode>(List<PlanProblem> problems) -> new ReadResult.Invalid<>(problems);
+        };
+    }
+
+    /** @param document as {@link Documents} gives it; not changed */
+    public ReadResult<CheckedMission> read(JsonNode document) {
+        return turn.read(() -> read(document, true));
+    }
+
+    /**
+     * A mission that is kept to be run again. It is judged as any, but inputs without a default may stay open, and what
+     * belongs to a single run may not stand in it.
+     *
+     * @param document as {@link Documents} gives it; not changed
+     */
+    public ReadResult<CheckedMission> readRecipe(JsonNode document) {
+        return turn.read(() -> read(document, false));
+    }
+
+    private ReadResult<CheckedMission> read(JsonNode written, boolean run) {
+        if (JsonSize.chars(written, Documents.MAX_BYTES) > Documents.MAX_BYTES) {
+            return new ReadResult.Invalid<>(List.of(Documents.tooLarge()));
+        }
+        Problems problems = new Problems();
+        problems.addAll(shape.check(written));
+        JsonNode document = run && GoalMissions.is(written)
+                ? GoalMissions.planned(written, GoalMissions.modelPlans(written, tools, models))
+                : written;
+        if (!document.isObject()) {
+            return new ReadResult.Invalid<>(problems.all());
+        }
+        String agent = JsonFields.text(document, "agent_slug");
+        boolean alone = agent != null && !document.has("plan") && !document.has("recipe");
+        if (alone && agent != null) {
+            return hires(agent) ? read(AgentMissions.planned(document, agent), run)
+                    : new ReadResult.Invalid<>(List.of(new PlanProblem("UNKNOWN_REFERENCE", "/agent_slug",
+                            "the roster has no agent '" + Pointers.shown(agent) + "'")));
+        }
+        if (!run) {
+            OF_A_RUN.stream().filter(document::has).forEach(key -> problems.add("UNKNOWN_KEY", "/" + key,
+                    "a recipe has no '" + key + "', which belongs to a single run"));
+            ExposedName.check(document, problems);
+        }
+        if (run && document.has("recipe")) {
+            problems.add("RECIPE_UNRESOLVED", "/recipe", "recipes are known only to a server: give the plan here");
+        } else if (!document.has("plan")) {
+            problems.add("PLAN_REQUIRED", "/plan", GoalMissions.refusal(run));
+        }
+        VisibleNames.check(document, problems);
+        Instant startAt = StartTime.read(document, problems);
+        ObjectNode config = JsonFields.object(document, "config");
+        FailureConfig.checkPlanners(config, problems);
+        LadderReader.check(config, problems);
+        RunConfigReader.checkAmounts(config.path("budget"), problems);
+        RunConfigReader.checkEstimates(document.path("plan"), problems);
+        StepReader steps = new StepReader(toolTimeout, problems);
+        ToolRules toolRules = new ToolRules(tools.workspaceRule(), config);
+        TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
+                AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config), tools::openWorld,
+                        toolRules),
+                new UntrustedInputs(tools)::marked, config, problems);
+        Plan plan = plan(document.path("plan"), taskReader);
+        RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
+        String name = name(document, problems);
+        ObjectNode declarations = JsonFields.object(document, "inputs");
+        ObjectNode input = new InputValues(declarations, run, problems).resolve(JsonFields.object(document, "input"));
+        Set<String> inputs = Set.copyOf(declarations.propertyNames());
+        List<PlanProblem> followUps = new ArrayList<>();
+        PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
+        followUps.addAll(new RunChecks(tools, plan, inputs).check(JsonFields.json(document, "output"), policy,
+                FailureConfig.plannerAt(config)));
+        followUps.addAll(TimeCheck.check(plan, policy.timeouts()));
+        followUps.addAll(models.check(document.path("config"), document.path("plan"), plan));
+        followUps.addAll(toolRules.check(document.path("plan"), plan));
+        followUps.addAll(NeededTools.check(document.path("plan"), tools));
+        followUps.removeIf(problem -> follows(problem, problems));
+        problems.addAll(followUps);
+        return problems.isEmpty()
+                ? new ReadResult.Ok<>(mission(document, name, plan, policy, taskReader, declarations, input, startAt))
+                : new ReadResult.Invalid<>(problems.all());
+    }
+
+    /** True also for an unknown roster. */
+    private boolean hires(String agent) {
+        return roster == UNKNOWN_ROSTER || roster.get().stream().anyMatch(each -> each.slug().equals(agent));
+    }
+
+    /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */
+    static boolean follows(PlanProblem problem, Problems said) {
+        Matcher verifier = VERIFIER.matcher(problem.pointer());
+        return said.cover(problem.pointer()) || verifier.lookingAt() && said.coverBelow(verifier.group(1));
+    }
+
+    private static CheckedMission mission(JsonNode document, String name, Plan plan, RunPolicy policy, TaskReader tasks,
+            ObjectNode declarations, ObjectNode input, @Nullable Instant startAt) {
+        return new CheckedMission(name, JsonFields.text(document, "goal", JsonFields.text(document, "task", name)),
+                JsonFields.text(document, "description"), plan, normal(document.path("plan"), plan, tasks),
+                JsonFields.object(document, "config"), policy, declarations, input,
+                JsonFields.integer(document, "priority", PRIORITY), JsonFields.text(document, "agent_slug"),
+                JsonFields.text(document, "trigger"),
+                document.path("tags").values().stream().map(JsonNode::asString).toList(),
+                JsonFields.text(document, "external_id"),
+                ExternalIdPolicy.of(JsonFields.text(document, "external_id_policy", "reject")),
+                document.path("start").asBoolean(false), startAt,
+                JsonFields.json(document, "output"));
+    }
+
+    static Plan plan(JsonNode raw, TaskReader reader) {
+        List<TaskSpec> tasks = new ArrayList<>();
+        for (int i = 0; i < raw.path("tasks").size() && raw.path("tasks").isArray(); i++) {
+            tasks.add(reader.read(raw.path("tasks").path(i), i, "/plan/tasks/" + i));
+        }
+        return new Plan(JsonFields.integer(raw, "version", 1), reader.marked(tasks),
+                JsonFields.text(raw, "strategy", Plan.MIXED));
+    }
+
+    static ObjectNode normal(JsonNode raw, Plan plan, TaskReader reader) {
+        ObjectNode normal = JsonNodeFactory.instance.objectNode();
+        normal.put("version", plan.version()).put("strategy", plan.strategy());
+        ArrayNode tasks = normal.putArray("tasks");
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            tasks.add(reader.normal(raw.path("tasks").path(i), plan.tasks().get(i)));
+        }
+        raw.properties().forEach(member -> normal.putIfAbsent(member.getKey(), member.getValue()));
+        return normal;
+    }
+
+    private static String name(JsonNode document, Problems problems) {
+        String goal = JsonFields.text(document, "goal", JsonFields.text(document, "task", ""));
+        if (!goal.equals(JsonFields.text(document, "task", goal))) {
+            problems.add("INVALID_VALUE", "/task", "goal and task are synonyms: remove one");
+        }
+        if (!document.has("name") && !document.has("goal") && !document.has("task")) {
+            problems.add("REQUIRED", "/name", "a name or a goal is required");
+        }
+        String line = goal.lines().filter(each -> !each.isBlank()).findFirst().orElse("").strip();
+        String start = line.codePoints().filter(each -> !SafeText.hides(each)).limit(NAME_LENGTH)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
+        return JsonFields.text(document, "name", start.isEmpty() ? "run" : start);
+    }
+
+    /** The plan check speaks of a task's {@code id} and of verifiers' inputs; a document may have written it otherwise. */
+    private static PlanProblem asWritten(JsonNode document, PlanProblem problem) {
+        String pointer = problem.pointer();
+        Matcher verifier = VERIFIER.matcher(pointer);
+        if (verifier.matches() && verifier.group(2) != null) {
+            pointer = verifier.group(1) + VerifyReader.asWritten(document.at(verifier.group(1)), verifier.group(2));
+        } else if (pointer.endsWith("/id") && document.at(pointer).isMissingNode()) {
+            pointer = pointer.substring(0, pointer.length() - "id".length()) + "temp_id";
+        }
+        return new PlanProblem(problem.code(), pointer, problem.message());
+    }
+}

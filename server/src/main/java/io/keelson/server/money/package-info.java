@@ -1,8 +1,0 @@
-/**
- * Grants and corrections, reads of balances and ledger, the price list, usage, ledger verification. What
- * runs reserve and are charged is decided by {@code core} and written with the run.
- */
-@NullMarked
-package io.keelson.server.money;
-
-import org.jspecify.annotations.NullMarked;

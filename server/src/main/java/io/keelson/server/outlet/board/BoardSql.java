@@ -1,0 +1,100 @@
+package io.keelson.server.outlet.board;
+
+/** SQL over {@code board_tasks}. */
+final class BoardSql {
+    private static final String COLUMNS = """
+            b.id, b.title, b.description, b.status, b.priority, b.review_mode, b.assignee, b.assigned_agent_id,
+            b.created_by_type, b.created_by_id, b.parent_task_id, b.source_type, b.source_id, b.run_id, b.tags, b.planning_data,
+            b.result, b.error_message, b.started_at, b.completed_at, b.created_at, b.updated_at,
+            (select count(*) from (select from board_tasks k where k.parent_task_id = b.id limit %d) k) as children"""
+            .formatted(BoardTasks.COUNTED + 1);
+
+    /** In a list, of a description as much as a line of it shows. */
+    private static final String LISTED =
+            COLUMNS.replace("b.description", "left(b.description, 4000) as description");
+
+    /** One range of the index for each column and source, so that no other task is read. */
+    private static final String BY_COLUMN = """
+            select %s
+              from unnest(?::text[]) as s (status) cross join %s
+             cross join lateral (
+                select * from board_tasks b
+                 where b.workspace_id = ? and b.status = s.status and %s and b.id < ?
+                   and case when ?::text is null then true else b.assignee = ? end
+                   and case when ?::jsonb is null then true else b.tags @> ?::jsonb end
+                 order by b.id desc limit ?) b
+             order by b.id desc limit ?""";
+
+    private static final String EACH_SOURCE = "unnest(?::text[]) as k (source)";
+    private static final String ANY_SOURCE = "(values (?::text[])) as k (sources)";
+    private static final String AT_LARGE = "b.source_type = k.source";
+    private static final String BELOW = "b.source_type = any (k.sources) and b.parent_task_id = ?";
+
+    static final String LIST = BY_COLUMN.formatted(LISTED, EACH_SOURCE, AT_LARGE);
+    static final String CHILDREN = BY_COLUMN.formatted(LISTED, ANY_SOURCE, BELOW);
+
+    private static final String COUNT = """
+            select s.status, least(sum(n.count), %d) as count
+              from unnest(?::text[]) as s (status) cross join %s
+             cross join lateral (
+                select count(*) from (
+                    select from board_tasks b
+                     where b.workspace_id = ? and b.status = s.status and %s
+                     limit %d) few) n
+             group by s.status""";
+
+    static final String COUNTS = COUNT.formatted(BoardTasks.COUNTED + 1, EACH_SOURCE, AT_LARGE, BoardTasks.COUNTED + 1);
+    static final String COUNTS_OF_CHILDREN =
+            COUNT.formatted(BoardTasks.COUNTED + 1, ANY_SOURCE, BELOW, BoardTasks.COUNTED + 1);
+
+    static final String ONE = "select " + COLUMNS + " from board_tasks b where b.workspace_id = ? and b.id = ?";
+
+    static final String LOCK = "select from board_tasks where workspace_id = ? and id = ? for update";
+
+    /** A parent, which stays until its child is there. */
+    static final String HELD = "select from board_tasks where workspace_id = ? and id = ? for key share";
+
+    static final String OF_RUN = """
+            select id from board_tasks where workspace_id = ? and source_type = 'orchestration' and source_id = ?""";
+
+    static final String INSERT = """
+            insert into board_tasks as b (workspace_id, title, description, status, priority, assignee, parent_task_id,
+                tags, created_by_id, created_at, updated_at, started_at, completed_at)
+            select keelson_held_workspace(?), ?, ?, ?, ?, ?, ?, ?::jsonb, ?, now, now,
+                case when ? = 'in_progress' then now end, case when ? = 'done' then now end
+              from clock_timestamp() as now
+            returning """ + " " + COLUMNS;
+
+    /** People change only the priority of a run's board tasks. An empty text is none. */
+    static final String UPDATE = """
+            with w as (
+                select b.id, b.source_type in ('orchestration', 'orchestration_task') as fixed,
+                    u.*, clock_timestamp() as now
+                  from board_tasks b
+                 cross join (values (?::uuid, ?::bigint, ?::text, ?::text, ?::text, ?::text, ?::jsonb, ?::text, ?::text))
+                    as u (workspace, task, title, description, status, assignee, tags, result, priority)
+                 where b.workspace_id = u.workspace and b.id = u.task
+                   for no key update of b)
+            update board_tasks b
+               set priority = coalesce(w.priority, b.priority), updated_at = w.now,
+                   title = case when w.fixed then b.title else coalesce(w.title, b.title) end,
+                   description = case when w.fixed or w.description is null then b.description
+                       else nullif(w.description, '') end,
+                   assignee = case when w.fixed or w.assignee is null then b.assignee else nullif(w.assignee, '') end,
+                   tags = case when w.fixed or w.tags is null then b.tags else w.tags end,
+                   result = case when w.fixed or w.result is null then b.result else nullif(w.result, '') end,
+                   status = case when w.fixed or w.status is null then b.status else w.status end,
+                   started_at = case when not w.fixed and w.status = 'in_progress'
+                       then coalesce(b.started_at, w.now) else b.started_at end,
+                   completed_at = case when w.fixed or w.status is null then b.completed_at
+                       when w.status = 'done' then coalesce(b.completed_at, w.now) end
+              from w
+             where b.id = w.id
+            returning """ + " " + COLUMNS;
+
+    static final String DELETE = """
+            delete from board_tasks
+             where workspace_id = ? and id = ? and source_type not in ('orchestration', 'orchestration_task')""";
+
+    private BoardSql() {}
+}

@@ -1,0 +1,263 @@
+package io.keelson.server.outlet.board;
+
+import io.keelson.core.lifecycle.BoardStatus;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.Rows;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Reads {@code board_tasks}; writes people's tasks. Another workspace's do not exist here. */
+public final class BoardTasks {
+
+    /** Counts go no further. */
+    public static final int COUNTED = 1_000;
+    /** The board's columns in their order. */
+    public static final List<String> STATUSES = Arrays.stream(BoardStatus.values()).map(BoardStatus::wire).toList();
+    public static final List<String> PRIORITIES = List.of("low", "medium", "high", "urgent");
+    /** Sources of tasks; tasks of runs are below their run. */
+    public static final List<String> SOURCES = List.of("user", "recipe", "orchestration", "orchestration_task");
+
+    /**
+     * Which tasks. Without a parent and a run they are those of the whole workspace.
+     *
+     * @param parent whose children
+     * @param run whose tasks
+     * @param sources of which kinds
+     * @param tag JSON text, an array of one text
+     */
+    public record Filter(@Nullable Long parent, @Nullable UUID run, @Nullable String status,
+            @Nullable String assignee, List<String> sources, @Nullable String tag) {}
+
+    /**
+     * A column.
+     *
+     * @param count of its tasks, at most {@link #COUNTED} and one more
+     * @param newest its first tasks
+     * @param next the id below which the column continues; null at its end
+     */
+    public record Column(String status, int count, List<BoardTaskRow> newest, @Nullable Long next) {}
+
+    /** A task created by a person. */
+    public record New(String title, @Nullable String description, String status, String priority,
+            @Nullable String assignee, @Nullable Long parent, String tags, @Nullable String by) {}
+
+    /** The changes; null keeps a value, an empty text removes it. */
+    public record Change(@Nullable String title, @Nullable String description, @Nullable String status,
+            @Nullable String priority, @Nullable String assignee, @Nullable String tags, @Nullable String result) {
+
+        /** True when it is about no more than what people may change of a run's tasks. */
+        public boolean ofPriorityOnly() {
+            return title == null && description == null && status == null && assignee == null && tags == null
+                    && result == null;
+        }
+    }
+
+    private final Database database;
+
+    public BoardTasks(Database database) {
+        this.database = database;
+    }
+
+    /** Newest first, those with a smaller id than {@code before}. */
+    public Page<BoardTaskRow> list(UUID workspace, Filter filter, long before, int limit) {
+        return database.withConnection(c -> {
+            List<String> statuses = filter.status() == null ? STATUSES : List.of(filter.status());
+            return read(c, workspace, filter, parent(c, workspace, filter), statuses, before, limit + 1, limit + 1,
+                    rows -> Rows.page(rows, limit, BoardTaskRow::of));
+        });
+    }
+
+    /** All columns, each with its first {@code limit} tasks, or fewer when tasks are large. */
+    public List<Column> columns(UUID workspace, Filter filter, int limit) {
+        return database.withConnection(c -> {
+            Long parent = parent(c, workspace, filter);
+            int most = STATUSES.size() * filter.sources().size() * (limit + 1);
+            Page<BoardTaskRow> page = read(c, workspace, filter, parent, STATUSES, Long.MAX_VALUE, limit + 1, most + 1,
+                    rows -> Rows.page(rows, most, BoardTaskRow::of));
+            Map<String, Integer> counts = counts(c, workspace, filter, parent);
+            return STATUSES.stream().map(status -> column(status, counts.getOrDefault(status, 0), page, limit))
+                    .toList();
+        });
+    }
+
+    /** @param page the newest tasks of all columns; all that it lacks are older */
+    private static Column column(String status, int count, Page<BoardTaskRow> page, int limit) {
+        List<BoardTaskRow> own = page.items().stream().filter(task -> task.status().equals(status)).toList();
+        List<BoardTaskRow> newest = own.stream().limit(limit).toList();
+        Long next = own.size() > limit ? Long.valueOf(newest.getLast().id())
+                : page.more() && count > own.size() ? Long.valueOf(page.last().id()) : null;
+        return new Column(status, count, newest, next);
+    }
+
+    public Optional<BoardTaskRow> find(UUID workspace, long id) {
+        return database.withConnection(c -> find(c, workspace, id));
+    }
+
+    /** In that transaction; empty when the workspace has no task that is to be its parent. */
+    public Optional<BoardTaskRow> create(Connection c, UUID workspace, New made) throws SQLException {
+        if (made.parent() != null && !held(c, workspace, made.parent())) {
+            return Optional.empty();
+        }
+        try (PreparedStatement insert = c.prepareStatement(BoardSql.INSERT)) {
+            insert.setObject(1, workspace);
+            insert.setString(2, made.title());
+            insert.setString(3, made.description());
+            insert.setString(4, made.status());
+            insert.setString(5, made.priority());
+            insert.setString(6, made.assignee());
+            insert.setObject(7, made.parent());
+            insert.setString(8, made.tags());
+            insert.setString(9, made.by());
+            insert.setString(10, made.status());
+            insert.setString(11, made.status());
+            try (ResultSet row = insert.executeQuery()) {
+                row.next();
+                return Optional.of(BoardTaskRow.of(row));
+            }
+        }
+    }
+
+    /**
+     * The changed task; of a run's task only the priority changes. Empty for an unknown task.
+     *
+     * @param check sees the locked task; what it throws keeps the task as it is
+     */
+    public Optional<BoardTaskRow> change(UUID workspace, long id, Change change, Consumer<BoardTaskRow> check) {
+        return database.inTransaction(c -> {
+            if (!locked(c, workspace, id)) {
+                return Optional.empty();
+            }
+            check.accept(find(c, workspace, id).orElseThrow());
+            try (PreparedStatement update = c.prepareStatement(BoardSql.UPDATE)) {
+                update.setObject(1, workspace);
+                update.setLong(2, id);
+                int p = 3;
+                for (String value : Arrays.asList(change.title(), change.description(), change.status(),
+                        change.assignee(), change.tags(), change.result())) {
+                    update.setString(p++, value);
+                }
+                update.setString(p, change.priority());
+                try (ResultSet row = update.executeQuery()) {
+                    return row.next() ? Optional.of(BoardTaskRow.of(row)) : Optional.empty();
+                }
+            }
+        });
+    }
+
+    /** False when there is none, or a run put it there. Its children stay. */
+    public boolean remove(UUID workspace, long id) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement delete = c.prepareStatement(BoardSql.DELETE)) {
+                delete.setObject(1, workspace);
+                delete.setLong(2, id);
+                return delete.executeUpdate() == 1;
+            }
+        });
+    }
+
+    private static boolean held(Connection c, UUID workspace, long id) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(BoardSql.HELD)) {
+            read.setObject(1, workspace);
+            read.setLong(2, id);
+            try (ResultSet row = read.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    private static boolean locked(Connection c, UUID workspace, long id) throws SQLException {
+        try (PreparedStatement lock = c.prepareStatement(BoardSql.LOCK)) {
+            lock.setObject(1, workspace);
+            lock.setLong(2, id);
+            try (ResultSet row = lock.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    private static Optional<BoardTaskRow> find(Connection c, UUID workspace, long id) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(BoardSql.ONE)) {
+            read.setObject(1, workspace);
+            read.setLong(2, id);
+            try (ResultSet row = read.executeQuery()) {
+                return row.next() ? Optional.of(BoardTaskRow.of(row)) : Optional.empty();
+            }
+        }
+    }
+
+    /** The parent of the listed tasks: a run's board task if the filter names a run; null for none, -1 for an unknown run. */
+    private static @Nullable Long parent(Connection c, UUID workspace, Filter filter) throws SQLException {
+        if (filter.run() == null) {
+            return filter.parent();
+        }
+        try (PreparedStatement read = c.prepareStatement(BoardSql.OF_RUN)) {
+            read.setObject(1, workspace);
+            read.setString(2, filter.run().toString());
+            try (ResultSet row = read.executeQuery()) {
+                long found = row.next() ? row.getLong("id") : -1;
+                return filter.parent() != null && filter.parent() != found ? Long.valueOf(-1)
+                        : Long.valueOf(found);
+            }
+        }
+    }
+
+    /** The rows of a list. */
+    private interface Reader<T> {
+
+        T rows(PreparedStatement read) throws SQLException;
+    }
+
+    /** @param each how many tasks of a column and source at most */
+    private static <T> T read(Connection c, UUID workspace, Filter filter, @Nullable Long parent,
+            List<String> statuses, long before, int each, int limit, Reader<T> reader) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(parent == null ? BoardSql.LIST : BoardSql.CHILDREN)) {
+            int p = 1;
+            read.setArray(p++, c.createArrayOf("text", statuses.toArray()));
+            read.setArray(p++, c.createArrayOf("text", filter.sources().toArray()));
+            read.setObject(p++, workspace);
+            if (parent != null) {
+                read.setLong(p++, parent);
+            }
+            read.setLong(p++, before);
+            read.setString(p++, filter.assignee());
+            read.setString(p++, filter.assignee());
+            read.setString(p++, filter.tag());
+            read.setString(p++, filter.tag());
+            read.setInt(p++, each);
+            read.setInt(p, limit);
+            return reader.rows(read);
+        }
+    }
+
+    private static Map<String, Integer> counts(Connection c, UUID workspace, Filter filter, @Nullable Long parent)
+            throws SQLException {
+        try (PreparedStatement read =
+                c.prepareStatement(parent == null ? BoardSql.COUNTS : BoardSql.COUNTS_OF_CHILDREN)) {
+            int p = 1;
+            read.setArray(p++, c.createArrayOf("text", STATUSES.toArray()));
+            read.setArray(p++, c.createArrayOf("text", filter.sources().toArray()));
+            read.setObject(p++, workspace);
+            if (parent != null) {
+                read.setLong(p, parent);
+            }
+            Map<String, Integer> counts = new LinkedHashMap<>();
+            try (ResultSet row = read.executeQuery()) {
+                while (row.next()) {
+                    counts.put(row.getString("status"), row.getInt("count"));
+                }
+            }
+            return counts;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package io.keelson.server.outlet.webhook;
+
+import io.keelson.core.run.TraceParent;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Observes deliveries. Called on the sending threads, so it must return quickly. */
+public interface DeliveryObserver {
+
+    /** Observes nothing. */
+    DeliveryObserver NONE = new DeliveryObserver() {};
+
+    /** The outcome of an attempt. */
+    enum Outcome {
+        DELIVERED,
+        /** It is tried again. */
+        FAILED,
+        /** It was the last attempt. */
+        DEAD,
+        /** The receiver is gone for good. */
+        GONE
+    }
+
+    /**
+     * One attempt at a delivery, as stored in the database.
+     *
+     * @param type of the event, as sent
+     * @param status of the answer; null without one
+     * @param nanos its duration
+     * @param run the trace position of its run; null for none
+     * @param place the request's {@code traceparent} header; null for none
+     */
+    record Attempt(UUID endpoint, String type, Outcome outcome, @Nullable Integer status, long nanos,
+            @Nullable TraceParent run, @Nullable TraceParent place) {}
+
+    /**
+     * The trace position of an attempt about to be made, for its receiver; null for none.
+     *
+     * @param run the trace position of its run; null for none
+     */
+    default @Nullable TraceParent place(@Nullable TraceParent run) {
+        return run;
+    }
+
+    default void attempted(Attempt attempt) {}
+
+    /** Counts, and creates spans, which give the trace positions. */
+    record Both(DeliveryObserver counts, DeliveryObserver traces) implements DeliveryObserver {
+
+        @Override
+        public @Nullable TraceParent place(@Nullable TraceParent run) {
+            return traces.place(run);
+        }
+
+        @Override
+        public void attempted(Attempt attempt) {
+            counts.attempted(attempt);
+            traces.attempted(attempt);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+package io.keelson.server.outlet.webhook;
+
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.outbound.OutboundClient;
+import io.keelson.server.base.outbound.OutboundRefusedException;
+import io.keelson.server.base.outbound.OutboundRequest;
+import io.keelson.server.base.outbound.OutboundResponse;
+import io.keelson.server.tenant.audit.AuditLog;
+import io.keelson.server.tenant.audit.AuditOrigin;
+import io.keelson.server.tenant.secret.SecretStore;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/**
+ * Sends deliveries, for each endpoint in the order of events. An endpoint in progress is leased: when its lease ends it
+ * is due again, under another epoch.
+ */
+final class DeliverySender {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeliverySender.class);
+    private static final int MAX_ANSWER_BYTES = 1 << 20;
+    private static final int MAX_ERROR_LENGTH = 500;
+    private static final int GONE = 410;
+
+    private static final String CLAIM = """
+            update webhook_endpoints set lease_epoch = lease_epoch + 1, due_at = now.until, held_until = now.until
+              from (select clock_timestamp() + ? * interval '1 millisecond' as until) now
+             where id = any (array(select id from webhook_endpoints
+                 where enabled and due_at <= clock_timestamp() order by due_at limit ? for no key update skip locked))
+            returning id, lease_epoch""";
+
+    /** Only under the lease; reads the current secrets and address. */
+    private static final String HEAD = """
+            select d.id, d.type, d.body, d.attempts, d.traceparent, e.workspace_id, e.url,
+                e.failing_since is not null as failing, e.key_id, e.sealed, e.previous_key_id,
+                case when e.previous_until > clock_timestamp() then e.previous end as previous
+              from webhook_endpoints e cross join lateral (
+                select id, type, body, attempts, traceparent from webhook_deliveries
+                 where endpoint_id = e.id and state = 'pending' order by position, id limit 1) d
+             where e.id = ? and e.lease_epoch = ? and e.enabled""";
+
+    /** Only under the lease. */
+    private static final String HELD = """
+            select true from webhook_endpoints where id = ? and lease_epoch = ? for no key update""";
+
+    private static final String RESULT = """
+            update webhook_deliveries set state = ?, attempts = attempts + 1, last_status = ?, last_error = ?,
+                attempted_at = clock_timestamp(), completed_at = case when ? then null else clock_timestamp() end
+             where id = ? and state = 'pending'""";
+
+    private static final String GO_ON = """
+            update webhook_endpoints set due_at = now.until, held_until = now.until
+              from (select clock_timestamp() + ? * interval '1 millisecond' as until) now where id = ?""";
+
+    private static final String LET_GO = """
+            update webhook_endpoints set due_at = clock_timestamp() + ? * interval '1 millisecond', held_until = null
+             where id = ?""";
+
+    private static final String DISABLE = """
+            update webhook_endpoints set enabled = false, disabled_reason = ?, due_at = null, held_until = null,
+                updated_at = clock_timestamp() where id = ? and enabled""";
+
+    private static final String WELL = """
+            update webhook_endpoints set failing_since = null, last_error = null where id = ?""";
+
+    /** Whether the endpoint is to be disabled. */
+    private static final String FAILING = """
+            update webhook_endpoints e
+               set failing_since = case when failing_since is null then clock_timestamp() else failing_since end,
+                   last_error = ?
+             where id = ?
+            returning failing_since <= clock_timestamp() - ? * interval '1 millisecond' or (
+                select count(*) from (select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending'
+                    limit ?) waiting) >= ?""";
+
+    /** Runs with the endpoint's row locked: adding a delivery updates that row, before or after this. */
+    private static final String REST = """
+            update webhook_endpoints e set held_until = null, due_at = case when exists (
+                select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending')
+                then clock_timestamp() end
+             where id = ? returning due_at is not null""";
+
+    /**
+     * @param run the trace position of its run; null for none
+     * @param failing whether the last attempt at the endpoint failed
+     * @param lost why there is no secret to sign with; null where there is one
+     */
+    private record Head(UUID id, String type, String body, int attempts, @Nullable TraceParent run, UUID workspace,
+            String url, boolean failing, List<SigningSecret> secrets, @Nullable String lost) {}
+
+    /** The outcome of an attempt; status is null without an answer, error is null after success. */
+    private record Outcome(@Nullable Integer status, @Nullable String error) {
+        boolean gone() {
+            return status != null && status == GONE;
+        }
+    }
+
+    private final Database database;
+    private final OutboundClient client;
+    private final EndpointSecrets endpointSecrets;
+    private final Clock clock;
+    private final DeliveryPolicy deliveryPolicy;
+    private final DeliveryObserver observer;
+
+    DeliverySender(Database database, OutboundClient client, EndpointSecrets endpointSecrets, Clock clock,
+            DeliveryPolicy deliveryPolicy, DeliveryObserver observer) {
+        this.database = database;
+        this.client = client;
+        this.endpointSecrets = endpointSecrets;
+        this.clock = clock;
+        this.deliveryPolicy = deliveryPolicy;
+        this.observer = observer;
+    }
+
+    /** Claims due endpoints, up to a maximum; each is then served by {@link EndpointBatch#serve}, on any thread. */
+    List<EndpointBatch> claim(int most) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(CLAIM)) {
+                statement.setLong(1, deliveryPolicy.lease().toMillis());
+                statement.setInt(2, most);
+                List<EndpointBatch> turns = new ArrayList<>();
+                try (ResultSet row = statement.executeQuery()) {
+                    while (row.next()) {
+                        turns.add(new EndpointBatch(row.getObject("id", UUID.class), row.getLong("lease_epoch")));
+                    }
+                }
+                return turns;
+            }
+        });
+    }
+
+    /** A claimed endpoint: sends its waiting deliveries until one fails. */
+    final class EndpointBatch {
+        private final UUID endpoint;
+        private final long epoch;
+
+        private EndpointBatch(UUID endpoint, long epoch) {
+            this.endpoint = endpoint;
+            this.epoch = epoch;
+        }
+
+        /**
+         * Serves the endpoint.
+         *
+         * @return true when more deliveries wait
+         * @throws InterruptedException when aborted; another node may serve it at once
+         */
+        boolean serve() throws InterruptedException {
+            Head next = head();
+            for (int i = 0; i < deliveryPolicy.turn() && next != null; i++) {
+                Outcome outcome;
+                long begun = System.nanoTime();
+                @Nullable TraceParent place = observer.place(next.run);
+                try {
+                    outcome = attempt(next, place);
+                } catch (InterruptedException e) {
+                    database.runInTransaction(c -> {
+                        if (held(c)) {
+                            due(c, LET_GO, Duration.ZERO);
+                        }
+                    });
+                    throw e;
+                }
+                DeliveryObserver.Outcome noted = record(next, outcome);
+                if (noted == null) {
+                    return false;
+                }
+                observer.attempted(new DeliveryObserver.Attempt(endpoint, next.type, noted, outcome.status,
+                        System.nanoTime() - begun, next.run, place));
+                if (noted == DeliveryObserver.Outcome.FAILED || noted == DeliveryObserver.Outcome.GONE) {
+                    return false;
+                }
+                next = head();
+            }
+            return database.inTransaction(c -> held(c) && rest(c));
+        }
+
+        private @Nullable Head head() {
+            return database.<@Nullable Head>withConnection(c -> {
+                try (PreparedStatement statement = c.prepareStatement(HEAD)) {
+                    statement.setObject(1, endpoint);
+                    statement.setLong(2, epoch);
+                    try (ResultSet row = statement.executeQuery()) {
+                        return row.next() ? head(row) : null;
+                    }
+                }
+            });
+        }
+
+        private Head head(ResultSet row) throws SQLException {
+            List<SigningSecret> secrets = new ArrayList<>();
+            @Nullable String lost = null;
+            SecretStore.Sealed present = Endpoints.sealed(row, "key_id", "sealed");
+            if (endpointSecrets.secrets().knows(present.keyId())) {
+                secrets.add(endpointSecrets.open(endpoint, present));
+            } else {
+                lost = "its secret is sealed under the key " + present.keyId()
+                        + ", which this server does not have; name that key in KEELSON_SECRET_KEYS_PREVIOUS or rotate the secret";
+            }
+            SecretStore.Sealed previous =
+                    row.getBytes("previous") == null ? null : Endpoints.sealed(row, "previous_key_id", "previous");
+            if (previous != null && endpointSecrets.secrets().knows(previous.keyId())) {
+                secrets.add(endpointSecrets.open(endpoint, previous));
+            }
+            return new Head(row.getObject("id", UUID.class), row.getString("type"), row.getString("body"),
+                    row.getInt("attempts"), TraceParent.parse(row.getString("traceparent")),
+                    row.getObject("workspace_id", UUID.class), row.getString("url"), row.getBoolean("failing"), secrets,
+                    lost);
+        }
+
+        private Outcome attempt(Head delivery, @Nullable TraceParent place) throws InterruptedException {
+            if (delivery.lost != null) {
+                LOG.warn("webhook {} cannot be signed: {}", endpoint, delivery.lost);
+                return new Outcome(null, delivery.lost);
+            }
+            try {
+                int status = sent(delivery, place).status();
+                boolean good = status >= 200 && status < 300;
+                return new Outcome(status, good ? null : "answered " + status);
+            } catch (IOException e) {
+                // the message may quote an answer that is not HTTP, and PostgreSQL rejects NUL in text
+                String text = String.valueOf(e.getMessage()).replace('\0', '\uFFFD');
+                return new Outcome(null, text.substring(0, Math.min(MAX_ERROR_LENGTH, text.length())));
+            }
+        }
+
+        /** Sends it, once more after a broken connection: the receiver may have closed a pooled one. */
+        private OutboundResponse sent(Head delivery, @Nullable TraceParent place)
+                throws IOException, InterruptedException {
+            OutboundRequest request = request(delivery, place);
+            try {
+                return client.sendKept(request);
+            } catch (OutboundRefusedException | InterruptedIOException | ConnectException | UnknownHostException e) {
+                throw e;
+            } catch (IOException e) {
+                return client.sendKept(request);
+            }
+        }
+
+        private OutboundRequest request(Head delivery, @Nullable TraceParent place) {
+            String id = Delivery.wire(delivery.id);
+            long now = clock.instant().getEpochSecond();
+            String signatures = delivery.secrets.stream().map(secret -> secret.sign(id, now, delivery.body))
+                    .collect(Collectors.joining(" "));
+            Map<String, String> headers = new LinkedHashMap<>(Map.of("content-type", "application/json", "user-agent",
+                    "Keelson", "webhook-id", id, "webhook-timestamp", Long.toString(now), "webhook-signature",
+                    signatures));
+            if (place != null) {
+                headers.put("traceparent", place.text());
+            }
+            return new OutboundRequest("POST", delivery.url, headers, delivery.body.getBytes(StandardCharsets.UTF_8),
+                    deliveryPolicy.timeout(), MAX_ANSWER_BYTES);
+        }
+
+        /** Null when another node serves the endpoint. */
+        private DeliveryObserver.@Nullable Outcome record(Head delivery, Outcome outcome) {
+            return database.<DeliveryObserver.@Nullable Outcome>inTransaction(c -> {
+                if (!held(c)) {
+                    return null;
+                }
+                boolean delivered = outcome.error == null;
+                boolean dead = !delivered && !outcome.gone() && delivery.attempts >= deliveryPolicy.delays().size();
+                result(c, delivery, outcome, delivered ? "delivered" : dead ? "dead" : "pending");
+                if (outcome.gone()) {
+                    disable(c, "gone");
+                    return DeliveryObserver.Outcome.GONE;
+                }
+                if (delivered) {
+                    if (delivery.failing) {
+                        well(c);
+                    }
+                    due(c, GO_ON, deliveryPolicy.lease());
+                    return DeliveryObserver.Outcome.DELIVERED;
+                }
+                boolean hopeless = failing(c, String.valueOf(outcome.error));
+                if (dead) {
+                    due(c, GO_ON, deliveryPolicy.lease());
+                } else {
+                    due(c, LET_GO, deliveryPolicy.delays().get(delivery.attempts));
+                }
+                if (hopeless) {
+                    giveUp(c, delivery);
+                }
+                return dead ? DeliveryObserver.Outcome.DEAD : DeliveryObserver.Outcome.FAILED;
+            });
+        }
+
+        private void giveUp(Connection c, Head delivery) throws SQLException {
+            disable(c, "failing");
+            AuditLog.write(c, AuditOrigin.SERVER, "webhook_disabled", delivery.workspace, endpoint.toString(),
+                    JsonNodeFactory.instance.objectNode().put("reason", "failing"));
+            LOG.warn("webhook {} is disabled: no success for {} days, or too many waiting deliveries",
+                    endpoint,
+                    deliveryPolicy.failingLimit().toDays());
+        }
+
+        private void well(Connection c) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(WELL)) {
+                statement.setObject(1, endpoint);
+                statement.executeUpdate();
+            }
+        }
+
+        /** Records the failure; true when the endpoint is to be disabled. */
+        private boolean failing(Connection c, String error) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(FAILING)) {
+                statement.setString(1, error.substring(0, Math.min(MAX_ERROR_LENGTH, error.length())));
+                statement.setObject(2, endpoint);
+                statement.setLong(3, deliveryPolicy.failingLimit().toMillis());
+                statement.setInt(4, deliveryPolicy.most());
+                statement.setInt(5, deliveryPolicy.most());
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next() && row.getBoolean(1);
+                }
+            }
+        }
+
+        private boolean held(Connection c) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(HELD)) {
+                statement.setObject(1, endpoint);
+                statement.setLong(2, epoch);
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next();
+                }
+            }
+        }
+
+        private static void result(Connection c, Head delivery, Outcome outcome, String state) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(RESULT)) {
+                statement.setString(1, state);
+                statement.setObject(2, outcome.status);
+                statement.setString(3, outcome.error);
+                statement.setBoolean(4, state.equals("pending"));
+                statement.setObject(5, delivery.id);
+                statement.executeUpdate();
+            }
+        }
+
+        private void due(Connection c, String sql, Duration in) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(sql)) {
+                statement.setLong(1, in.toMillis());
+                statement.setObject(2, endpoint);
+                statement.executeUpdate();
+            }
+        }
+
+        private void disable(Connection c, String reason) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(DISABLE)) {
+                statement.setString(1, reason);
+                statement.setObject(2, endpoint);
+                statement.executeUpdate();
+            }
+        }
+
+        private boolean rest(Connection c) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(REST)) {
+                statement.setObject(1, endpoint);
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next() && row.getBoolean(1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+package io.keelson.server.outlet.webhook;
+
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.FeedReader;
+import io.keelson.server.engine.store.read.FeedWatermark;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Creates deliveries from events: on one node at a time, in chunks, once for each event and matching endpoint. Each
+ * transaction commits deliveries with their progress. Not thread-safe.
+ */
+final class FanOut {
+
+    /** Event ids in a transaction: those of 2,000 packs, which have 3 events each on average. */
+    private static final int CHUNK_SIZE = 2_000_000;
+    /** Event ids that are read at a time: those of 50 packs, with 5,000 events at most. */
+    private static final int BATCH_SIZE = 50_000;
+    /** Characters of bodies that are buffered before they are written. */
+    private static final long MAX_BATCH_CHARS = 4 << 20;
+
+    private static final String FROM = "select last_id from webhook_feed for update skip locked";
+
+    private static final String RECEIVERS = """
+            select id, workspace_id, events, channel, from_id, replay_after, replay_to, replay_since
+              from webhook_endpoints where enabled order by id""";
+
+    private static final String MADE = """
+            insert into webhook_deliveries as d (id, workspace_id, endpoint_id, event_id, position, type, body,
+                traceparent)
+            select made.id, made.workspace_id, made.endpoint_id, made.event_id, made.event_id, made.type, made.body,
+                made.traceparent
+              from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::text[], ?::text[])
+                as made (id, workspace_id, endpoint_id, event_id, type, body, traceparent)
+            on conflict (id) do
+            """;
+
+    private static final String MADE_ONCE = MADE + "nothing";
+
+    private static final String MADE_AGAIN = MADE + """
+            update set state = 'pending', attempts = 0, completed_at = null
+             where d.state <> 'pending'""";
+
+    /** Runs before the insertion of deliveries, because the sender locks endpoints first, too. */
+    private static final String WAKE = """
+            update webhook_endpoints e set due_at = coalesce(e.due_at, clock_timestamp())
+              from (select id from webhook_endpoints where id = any (?) order by id for no key update) woken
+             where e.id = woken.id""";
+
+    private static final String TO = "update webhook_feed set last_id = ?";
+
+    /** Another replay may have been requested meanwhile. */
+    private static final String REPLAYED = """
+            update webhook_endpoints set replay_after = case when done then null else reached end,
+                replay_to = case when done then null else replay_to end,
+                replay_since = case when done then null else replay_since end
+              from (select ?::bigint as reached, ?::boolean as done) now
+             where id = ? and replay_after = ? and replay_to = ?""";
+
+    private record Replay(long after, long to, Instant since) {}
+
+    private record Receiver(UUID id, UUID workspace, Set<String> events, @Nullable String channel, long from,
+            @Nullable Replay replay) {
+
+        boolean matches(ObjectNode event) {
+            return workspace.toString().equals(event.get("workspace_id").stringValue())
+                    && Topics.matches(events, channel, event);
+        }
+    }
+
+    private record NewDelivery(Receiver receiver, long event, String type, String body, @Nullable String traceparent) {}
+
+    /** Selects the receivers of an event. */
+    private interface Filter {
+        boolean of(Receiver receiver, ObjectNode event);
+    }
+
+    private final Database database;
+    private final Function<RunTrace, @Nullable TraceParent> traceContexts;
+    private final FeedWatermark marks = new FeedWatermark();
+
+    /** @param traceContexts trace positions of runs; null for none */
+    FanOut(Database database, Function<RunTrace, @Nullable TraceParent> traceContexts) {
+        this.database = database;
+        this.traceContexts = traceContexts;
+    }
+
+    /** Continues up to the settled events, for at most one chunk; true when there is more. */
+    boolean next() {
+        long settled = database.withConnection(marks::look);
+        return settled >= 0 && database.inTransaction(c -> next(c, settled));
+    }
+
+    private boolean next(Connection c, long settled) throws SQLException {
+        Long from = from(c);
+        if (from == null) {
+            return false;
+        }
+        List<Receiver> receivers = receivers(c);
+        boolean more = from < settled && onwards(c, receivers, from, settled);
+        for (Receiver receiver : receivers) {
+            Replay replay = receiver.replay;
+            if (replay != null) {
+                return replayed(c, receiver, replay, settled) || more;
+            }
+        }
+        return more;
+    }
+
+    private boolean onwards(Connection c, List<Receiver> receivers, long from, long settled)
+            throws SQLException {
+        // without endpoints nothing is created: events before the first endpoint have no receiver
+        long first = receivers.stream().mapToLong(Receiver::from).min().orElse(settled);
+        long after = Math.max(from, Math.min(first, settled));
+        long to = Math.min(settled, after + CHUNK_SIZE);
+        make(c, MADE_ONCE, receivers, after, to,
+                (receiver, event) -> event.get("id").longValue() > receiver.from && receiver.matches(event));
+        try (PreparedStatement statement = c.prepareStatement(TO)) {
+            statement.setLong(1, to);
+            statement.executeUpdate();
+        }
+        return to < settled;
+    }
+
+    /** Leaves unsettled events for the next call. */
+    private boolean replayed(Connection c, Receiver receiver, Replay replay, long settled) throws SQLException {
+        long to = Math.min(Math.min(replay.to, settled), replay.after + CHUNK_SIZE);
+        if (to < replay.after) {
+            return false;
+        }
+        make(c, MADE_AGAIN, List.of(receiver), replay.after, to, (only, event) -> only.matches(event)
+                && !Instant.parse(event.get("created_at").stringValue()).isBefore(replay.since));
+        try (PreparedStatement statement = c.prepareStatement(REPLAYED)) {
+            statement.setLong(1, to);
+            statement.setBoolean(2, to >= replay.to);
+            statement.setObject(3, receiver.id);
+            statement.setLong(4, replay.after);
+            statement.setLong(5, replay.to);
+            statement.executeUpdate();
+        }
+        return to < settled;
+    }
+
+    /** Bounds memory, regardless of the number and size of events. */
+    private void make(Connection c, String sql, List<Receiver> receivers, long after, long to, Filter filter)
+            throws SQLException {
+        List<NewDelivery> made = new ArrayList<>();
+        long held = 0;
+        for (long from = after; from < to; from += BATCH_SIZE) {
+            for (ObjectNode event : events(c, receivers, from, Math.min(to, from + BATCH_SIZE))) {
+                List<Receiver> its = receivers.stream().filter(receiver -> filter.of(receiver, event)).toList();
+                if (its.isEmpty()) {
+                    continue;
+                }
+                String type = Topics.of(event);
+                String body = text(type, event);
+                String trace = trace(event);
+                its.forEach(receiver -> made
+                        .add(new NewDelivery(receiver, event.get("id").longValue(), type, body, trace)));
+                held += (long) body.length() * its.size();
+                if (held >= MAX_BATCH_CHARS) {
+                    insert(c, sql, made);
+                    made.clear();
+                    held = 0;
+                }
+            }
+        }
+        insert(c, sql, made);
+    }
+
+    private @Nullable String trace(ObjectNode event) {
+        TraceParent context = traceContexts.apply(new RunTrace(UUID.fromString(event.get("run_id").stringValue()),
+                event.path("attempt").asInt(1), TraceParent.parse(event.path("traceparent").stringValue(null))));
+        return context == null ? null : context.text();
+    }
+
+    private static List<ObjectNode> events(Connection c, List<Receiver> receivers, long after, long to)
+            throws SQLException {
+        Set<UUID> workspaces = new HashSet<>();
+        Collection<String> wanted = new HashSet<>();
+        receivers.forEach(receiver -> {
+            workspaces.add(receiver.workspace);
+            wanted.addAll(receiver.events);
+        });
+        return FeedReader.of(c, workspaces, Topics.eventTypes(wanted), after, to);
+    }
+
+    /** The body that receivers get: the same text at every attempt, because it is signed. */
+    private static String text(String type, ObjectNode event) {
+        ObjectNode body = JsonNodeFactory.instance.objectNode().put("type", type);
+        body.set("timestamp", event.get("created_at"));
+        ObjectNode data = event.deepCopy();
+        data.remove(List.of("notifications", "traceparent"));
+        body.set("data", data);
+        return Json.MAPPER.writeValueAsString(body);
+    }
+
+    private static @Nullable Long from(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(FROM); ResultSet row = statement.executeQuery()) {
+            return row.next() ? row.getLong(1) : null;
+        }
+    }
+
+    private static List<Receiver> receivers(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(RECEIVERS); ResultSet row = statement.executeQuery()) {
+            List<Receiver> found = new ArrayList<>();
+            while (row.next()) {
+                Instant since = Rows.optionalTime(row, "replay_since");
+                found.add(new Receiver(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
+                        Set.of((String[]) row.getArray("events").getArray()), row.getString("channel"),
+                        row.getLong("from_id"), since == null ? null
+                                : new Replay(row.getLong("replay_after"), row.getLong("replay_to"), since)));
+            }
+            return found;
+        }
+    }
+
+    private static void insert(Connection c, String sql, List<NewDelivery> made) throws SQLException {
+        if (made.isEmpty()) {
+            return;
+        }
+        try (PreparedStatement statement = c.prepareStatement(WAKE)) {
+            statement.setArray(1, array(c, "uuid", made.stream().map(each -> each.receiver.id).distinct().toArray()));
+            statement.executeUpdate();
+        }
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            statement.setArray(1, array(c, "uuid", made.stream()
+                    .map(each -> Delivery.idOf(each.receiver.id, each.event)).toArray()));
+            statement.setArray(2, array(c, "uuid", made.stream().map(each -> each.receiver.workspace).toArray()));
+            statement.setArray(3, array(c, "uuid", made.stream().map(each -> each.receiver.id).toArray()));
+            statement.setArray(4, array(c, "bigint", made.stream().map(NewDelivery::event).toArray()));
+            statement.setArray(5, array(c, "text", made.stream().map(NewDelivery::type).toArray()));
+            statement.setArray(6, array(c, "text", made.stream().map(NewDelivery::body).toArray()));
+            statement.setArray(7, array(c, "text", made.stream().map(NewDelivery::traceparent).toArray()));
+            statement.executeUpdate();
+        }
+    }
+
+    private static Array array(Connection c, String type, Object[] items) throws SQLException {
+        return c.createArrayOf(type, items);
+    }
+}

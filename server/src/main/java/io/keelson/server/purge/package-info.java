@@ -1,5 +1,0 @@
-/** Cancels and deletes everything in workspaces that operators delete, in batches. */
-@NullMarked
-package io.keelson.server.purge;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-package io.keelson.server.schedule;
-
-/** The services of this package that the API uses. */
-public record ScheduleServices(ScheduleStore schedules, ScheduledTimes scheduledTimes, ScheduleRunner scheduleRunner) {}

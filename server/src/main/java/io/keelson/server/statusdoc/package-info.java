@@ -1,7 +1,0 @@
-/**
- * Status documents of runs in the artifact store, kept current from the event feed; inactive unless configured.
- */
-@NullMarked
-package io.keelson.server.statusdoc;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,81 @@
+package io.keelson.server.tenant.auth;
+
+import io.keelson.server.base.db.Database;
+import io.keelson.server.tenant.audit.AuditOrigin;
+import java.sql.PreparedStatement;
+import java.time.Duration;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The first start: a default workspace, and a key to it for the programs on this machine. */
+public final class Bootstrap {
+
+    /** The workspace that every database has; its id is fixed so that servers starting at once agree on it. */
+    public static final UUID DEFAULT_WORKSPACE = UUID.fromString("00000000-0000-7000-8000-000000000001");
+
+    private static final String INSERT_WORKSPACE = """
+            insert into workspaces (id, name) values (?, 'default')
+            on conflict do nothing""";
+
+    private Bootstrap() {}
+
+    /** Makes the default workspace where there is none. */
+    public static void ensureWorkspace(Database database) {
+        database.runInTransaction(connection -> {
+            try (PreparedStatement insert = connection.prepareStatement(INSERT_WORKSPACE)) {
+                insert.setObject(1, DEFAULT_WORKSPACE);
+                insert.executeUpdate();
+            }
+        });
+    }
+
+    /**
+     * The key that the data directory keeps, or a new one to the default workspace when it keeps none that opens it.
+     *
+     * @return the key, and whether it is new and so to be shown to the user once
+     */
+    public static LocalKey ensureKey(Database database, ApiKeyLookup keys, LocalCredentials files) {
+        ensureWorkspace(database);
+        String kept = files.readKey();
+        if (kept != null && keys.find(kept) != null) {
+            return new LocalKey(kept, false);
+        }
+        String key = allPowerful(new KeyStore(database), Principal.Kind.PERSON);
+        files.writeKey(key);
+        return new LocalKey(key, true);
+    }
+
+    /**
+     * A key to the default workspace that the operator has made, instead of one that the data folder keeps.
+     *
+     * @param lifetime from the first start with it; null for no end
+     */
+    public record GivenKey(String text, @Nullable Duration lifetime) {}
+
+    /**
+     * Makes the key known where it never was. One that was revoked or has expired stays so.
+     *
+     * @return the key; never shown
+     */
+    public static LocalKey ensureGiven(Database database, GivenKey given) {
+        ensureWorkspace(database);
+        NewKey wanted = new NewKey("bootstrap", "bootstrap", null, Scope.all(true), given.lifetime());
+        var _ = new KeyStore(database).createOnce(DEFAULT_WORKSPACE, wanted, given.text(), AuditOrigin.SERVER);
+        return new LocalKey(given.text(), false);
+    }
+
+    /** @param kind null to take the principal as it is */
+    private static String allPowerful(KeyStore store, Principal.@Nullable Kind kind) {
+        NewKey wanted = new NewKey("local", "local", kind, Scope.all(true), null);
+        return switch (store.create(DEFAULT_WORKSPACE, wanted, AuditOrigin.SERVER)) {
+            case KeyResult.Issued(IssuedKey key) -> key.text();
+            case KeyResult.OtherKind o -> allPowerful(store, null);
+            case KeyResult.NotActive n -> throw new IllegalStateException("nothing was rotated");
+            case KeyResult.NoWorkspace n -> throw new IllegalStateException("the first workspace is never closed");
+            case KeyResult.NoKey n -> throw new IllegalStateException("nothing was rotated");
+        };
+    }
+
+    /** @param created true when it did not exist before */
+    public record LocalKey(String key, boolean created) {}
+}

@@ -1,0 +1,30 @@
+package io.keelson.server.tenant.auth;
+
+import java.time.Instant;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ *
+ * What is known of a key. Never the key.
+ *
+ * @param prefix how the key begins, for people to tell their keys apart
+ * @param state {@code active}, {@code expired} or {@code revoked}
+ * @param createdBy the principal's name; null where it was not recorded
+ * @param expiresAt null for never
+ * @param lastUsedAt to the minute; null for never
+ * @param replacedBy the key that it was rotated into; null when it was not
+ */
+public record KeyRow(UUID id, UUID workspaceId, String name, String prefix, Principal principal, Set<Scope> scopes,
+        String state, Instant createdAt, @Nullable String createdBy, @Nullable Instant expiresAt,
+        @Nullable Instant revokedAt, @Nullable Instant lastUsedAt, @Nullable UUID replacedBy) {
+
+    public KeyRow {
+        scopes = Set.copyOf(scopes);
+    }
+
+    public boolean active() {
+        return state.equals("active");
+    }
+}

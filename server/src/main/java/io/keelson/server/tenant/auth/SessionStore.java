@@ -1,0 +1,262 @@
+package io.keelson.server.tenant.auth;
+
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Tenancy;
+import io.keelson.server.tenant.audit.AuditLog;
+import io.keelson.server.tenant.audit.AuditOrigin;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/**
+ * Sessions of browsers, and the one-time codes that begin them. Codes and tokens are 256 random bits; only their hashes are
+ * stored. {@link ApiKeyLookup} finds the holder of a token.
+ */
+public final class SessionStore {
+
+    /** How long a code is valid. */
+    public static final Duration LINK = Duration.ofSeconds(60);
+
+    /** A session that is not used for this long ends. */
+    public static final Duration IDLE = Duration.ofHours(12);
+
+    /** No session is longer. */
+    public static final Duration LONGEST = Duration.ofDays(7);
+
+    private static final int RANDOM_BYTES = 32;
+    private static final Pattern FORM = Pattern.compile("[A-Za-z0-9_-]{43}");
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private static final String LINK_OUTDATED = "delete from session_links where expires_at < clock_timestamp()";
+
+    private static final String LINK_INSERT = """
+            insert into session_links (code_hash, workspace_id, key_id, scopes, expires_at)
+            values (?, ?, ?, ?, clock_timestamp() + make_interval(secs => ?)) returning expires_at""";
+
+    private static final String TAKE = """
+            delete from session_links l using api_keys k
+             where l.code_hash = ? and l.expires_at > clock_timestamp() and k.id = l.key_id and k.revoked_at is null
+               and (k.expires_at is null or k.expires_at > clock_timestamp())
+            returning l.workspace_id, l.key_id, l.scopes""";
+
+    private static final String OUTDATED = """
+            delete from sessions where workspace_id = ?
+               and (ends_at < clock_timestamp() or last_used_at < clock_timestamp() - make_interval(secs => ?))""";
+
+    private static final String INSERT = """
+            insert into sessions (id, workspace_id, key_id, token_hash, scopes, from_address, ends_at)
+            values (?, ?, ?, ?, ?, ?, clock_timestamp() + make_interval(secs => ?))""";
+
+    private static final String COLUMNS = """
+            select s.id, s.workspace_id, s.key_id, p.kind, p.name,
+                array(select unnest(s.scopes) intersect select unnest(k.scopes)) as scopes, s.from_address, s.created_at,
+                s.last_used_at, least(s.ends_at, k.expires_at, s.last_used_at + make_interval(secs => ?)) as ends_at
+              from sessions s
+              join api_keys k on k.id = s.key_id
+              join principals p on p.id = k.principal_id
+             where s.workspace_id = ? and (?::text is null or p.name = ?) and k.revoked_at is null
+               and least(s.ends_at, k.expires_at, s.last_used_at + make_interval(secs => ?)) > clock_timestamp()""";
+
+    private static final String LIST = COLUMNS + " order by s.created_at desc, s.id";
+
+    private static final String ONE = COLUMNS + " and s.id = ?";
+
+    private static final String DELETE = "delete from sessions where id = ?";
+
+    /** @param code shown once */
+    public record Link(String code, Instant expiresAt) {
+
+        /** Without the code. */
+        @Override
+        public String toString() {
+            return "Link[" + expiresAt + "]";
+        }
+    }
+
+    /** @param token the cookie's value, shown once */
+    public record Begun(SessionRow session, String token) {
+
+        /** Without the token. */
+        @Override
+        public String toString() {
+            return "Begun[" + session + "]";
+        }
+    }
+
+    /** The principal of a session that begins. */
+    private record Holder(UUID workspaceId, UUID keyId, Object[] scopes) {}
+
+    private final Database database;
+
+    public SessionStore(Database database) {
+        this.database = database;
+    }
+
+    /** Whether a text has the form of a code or a token. */
+    static boolean wellFormed(String text) {
+        return FORM.matcher(text).matches();
+    }
+
+    /** Makes a code with which one browser can sign in as the key's holder. */
+    public Link link(UUID workspaceId, UUID keyId, Set<Scope> scopes) {
+        String code = random();
+        return database.inTransaction(c -> {
+            try (PreparedStatement outdated = c.prepareStatement(LINK_OUTDATED)) {
+                outdated.executeUpdate();
+            }
+            try (PreparedStatement insert = c.prepareStatement(LINK_INSERT)) {
+                insert.setBytes(1, ApiKeyFormat.hash(code));
+                insert.setObject(2, workspaceId);
+                insert.setObject(3, keyId);
+                insert.setArray(4, c.createArrayOf("text", words(scopes)));
+                insert.setLong(5, LINK.toSeconds());
+                try (ResultSet row = insert.executeQuery()) {
+                    row.next();
+                    return new Link(code, row.getObject("expires_at", OffsetDateTime.class).toInstant());
+                }
+            }
+        });
+    }
+
+    /** Begins the session of a code, which is then used up; empty when it is unknown, used or outdated, or its key has ended. */
+    public Optional<Begun> begin(String code, @Nullable String fromAddress) {
+        if (!wellFormed(code)) {
+            return Optional.empty();
+        }
+        return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
+            try (PreparedStatement take = c.prepareStatement(TAKE)) {
+                take.setBytes(1, ApiKeyFormat.hash(code));
+                try (ResultSet row = take.executeQuery()) {
+                    return row.next() ? Optional.of(begin(c, new Holder(row.getObject("workspace_id", UUID.class),
+                            row.getObject("key_id", UUID.class), (Object[]) row.getArray("scopes").getArray()),
+                            fromAddress)) : Optional.empty();
+                }
+            }
+        }));
+    }
+
+    /** Begins a session of the key's holder. */
+    public Begun begin(UUID workspaceId, UUID keyId, Set<Scope> scopes, @Nullable String fromAddress) {
+        return Tenancy.within(workspaceId, () -> database
+                .inTransaction(c -> begin(c, new Holder(workspaceId, keyId, words(scopes)), fromAddress)));
+    }
+
+    private static Begun begin(Connection c, Holder holder, @Nullable String fromAddress) throws SQLException {
+        try (PreparedStatement outdated = c.prepareStatement(OUTDATED)) {
+            outdated.setObject(1, holder.workspaceId);
+            outdated.setLong(2, IDLE.toSeconds());
+            outdated.executeUpdate();
+        }
+        UUID id = UUID.randomUUID();
+        String token = random();
+        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
+            insert.setObject(1, id);
+            insert.setObject(2, holder.workspaceId);
+            insert.setObject(3, holder.keyId);
+            insert.setBytes(4, ApiKeyFormat.hash(token));
+            insert.setArray(5, c.createArrayOf("text", holder.scopes));
+            insert.setString(6, fromAddress);
+            insert.setLong(7, LONGEST.toSeconds());
+            insert.executeUpdate();
+        }
+        SessionRow session = one(c, holder.workspaceId, null, id).orElseThrow();
+        AuditLog.write(c, new AuditOrigin(session.principal().name(), session.principal().kind().actor(), holder.keyId,
+                fromAddress), "session_begun", holder.workspaceId, id.toString(),
+                JsonNodeFactory.instance.objectNode());
+        return new Begun(session, token);
+    }
+
+    /**
+     * Sessions that have not ended, newest first.
+     *
+     * @param principal whose; null for all of the workspace
+     */
+    public List<SessionRow> list(UUID workspaceId, @Nullable String principal) {
+        return database.withConnection(c -> {
+            try (PreparedStatement list = c.prepareStatement(LIST)) {
+                bind(list, workspaceId, principal);
+                return Rows.all(list, SessionStore::session);
+            }
+        });
+    }
+
+    /** A session that has not ended. */
+    public Optional<SessionRow> find(UUID workspaceId, UUID id) {
+        return database.withConnection(c -> one(c, workspaceId, null, id));
+    }
+
+    /**
+     * Ends a session, on every server within 5 seconds.
+     *
+     * @param principal whose it must be; null for anybody's
+     * @return false when there is none of that id
+     */
+    public boolean end(UUID workspaceId, @Nullable String principal, UUID id, AuditOrigin origin) {
+        return database.inTransaction(c -> {
+            if (one(c, workspaceId, principal, id).isEmpty()) {
+                return false;
+            }
+            try (PreparedStatement delete = c.prepareStatement(DELETE)) {
+                delete.setObject(1, id);
+                delete.executeUpdate();
+            }
+            AuditLog.write(c, origin, "session_ended", workspaceId, id.toString(),
+                    JsonNodeFactory.instance.objectNode());
+            return true;
+        });
+    }
+
+    private static Optional<SessionRow> one(Connection c, UUID workspaceId, @Nullable String principal, UUID id)
+            throws SQLException {
+        try (PreparedStatement one = c.prepareStatement(ONE)) {
+            bind(one, workspaceId, principal);
+            one.setObject(6, id);
+            try (ResultSet row = one.executeQuery()) {
+                return row.next() ? Optional.of(session(row)) : Optional.empty();
+            }
+        }
+    }
+
+    private static void bind(PreparedStatement query, UUID workspaceId, @Nullable String principal)
+            throws SQLException {
+        query.setLong(1, IDLE.toSeconds());
+        query.setObject(2, workspaceId);
+        query.setString(3, principal);
+        query.setString(4, principal);
+        query.setLong(5, IDLE.toSeconds());
+    }
+
+    private static SessionRow session(ResultSet row) throws SQLException {
+        return new SessionRow(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
+                row.getObject("key_id", UUID.class),
+                new Principal(Principal.Kind.of(row.getString("kind")), row.getString("name")),
+                ApiKeyLookup.scopes(row.getArray("scopes").getArray()), row.getString("from_address"),
+                row.getObject("created_at", OffsetDateTime.class).toInstant(),
+                row.getObject("last_used_at", OffsetDateTime.class).toInstant(),
+                row.getObject("ends_at", OffsetDateTime.class).toInstant());
+    }
+
+    private static Object[] words(Set<Scope> scopes) {
+        return scopes.stream().map(Scope::wire).toArray();
+    }
+
+    private static String random() {
+        byte[] bytes = new byte[RANDOM_BYTES];
+        RANDOM.nextBytes(bytes);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+}

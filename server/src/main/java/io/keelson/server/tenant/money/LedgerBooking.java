@@ -1,0 +1,146 @@
+package io.keelson.server.tenant.money;
+
+import io.keelson.core.money.LedgerAccount;
+import io.keelson.core.run.Actor;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DbClock;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/**
+ * Books grants and corrections. One transaction writes the ledger's row and the balance; it locks the
+ * slots of the balance first, so that decisions use the current one.
+ */
+public final class LedgerBooking {
+
+    private static final String BY_KEY = """
+            select {columns} from billing_ledger
+             where workspace_id = ? and idempotency_key = ? and transaction_type = ?"""
+            .replace("{columns}", LedgerRows.COLUMNS);
+
+    private static final String INSERT = """
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
+                idempotency_key, actor_type, actor_id, detail, created_at)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, {now}) returning {columns}"""
+            .replace("{columns}", LedgerRows.COLUMNS).replace("{now}", DbClock.SQL);
+
+    /** For what needs none. */
+    public static final Witness NONE = (c, entry) -> {
+    };
+
+    /** Receives a new entry in the transaction that books it. */
+    public interface Witness {
+        void booked(Connection c, LedgerRow entry) throws SQLException;
+    }
+
+    private final Database database;
+    private final DbClock clock;
+
+    LedgerBooking(Database database, DbClock clock) {
+        this.database = database;
+        this.clock = clock;
+    }
+
+    /**
+     * Gives the workspace credits.
+     *
+     * @param amount more than 0, {@linkplain CreditAmounts#possible possible}
+     * @param key the same key and content again change nothing
+     */
+    public Booking grant(UUID workspace, BigDecimal amount, @Nullable String reason, String key, Actor actor) {
+        return grant(workspace, amount, reason, key, actor, NONE);
+    }
+
+    /** The same before a witness. */
+    public Booking grant(UUID workspace, BigDecimal amount, @Nullable String reason, String key, Actor actor,
+            Witness witness) {
+        return book(workspace, "grant",
+                new Move(LedgerAccount.FUNDING, LedgerAccount.AVAILABLE, CreditAmounts.normal(amount), reason),
+                key, actor, witness);
+    }
+
+    /**
+     * Grants a workspace's initial credits, once; later amounts are ignored.
+     *
+     * @param amount 0 for nothing
+     */
+    public void first(UUID workspace, BigDecimal amount) {
+        if (amount.signum() > 0) {
+            grant(workspace, amount, "first start", "first-start", Actor.SYSTEM);
+        }
+    }
+
+    /**
+     * Corrects what is wrong. What is reserved is the open attempts' and cannot be corrected by hand.
+     *
+     * @param from another account than {@code to}; neither is {@link LedgerAccount#RESERVED}
+     * @param amount more than 0, {@linkplain CreditAmounts#possible possible}
+     * @param key the same key and content again change nothing
+     */
+    public Booking adjust(UUID workspace, LedgerAccount from, LedgerAccount to, BigDecimal amount, String reason,
+            String key,
+            Actor actor, Witness witness) {
+        if (from == to || from == LedgerAccount.RESERVED || to == LedgerAccount.RESERVED) {
+            throw new IllegalArgumentException("no correction goes from " + from + " to " + to);
+        }
+        return book(workspace, "adjustment", new Move(from, to, CreditAmounts.normal(amount), reason), key, actor,
+                witness);
+    }
+
+    private record Move(LedgerAccount from, LedgerAccount to, BigDecimal amount, @Nullable String reason) {}
+
+    private Booking book(UUID workspace, String type, Move move, String key, Actor actor, Witness witness) {
+        return database.inTransaction(c -> {
+            Balances.Locked locked = Balances.lock(c, workspace);
+            WorkspaceBalance before = locked.balance();
+            List<LedgerRow> known = find(c, workspace, key, type);
+            if (!known.isEmpty()) {
+                LedgerRow entry = known.getFirst();
+                return entry.says(move.from, move.to, move.amount, move.reason) ? new Booking.Done(entry, true)
+                        : new Booking.KeyTaken(entry);
+            }
+            WorkspaceBalance taken = before.plus(move.from, move.amount.negate());
+            WorkspaceBalance after = taken.plus(move.to, move.amount);
+            if (!after.possible()) {
+                return new Booking.Impossible(taken.possible() ? move.to : move.from, before);
+            }
+            LedgerRow entry = insert(c, workspace, type, move, key, actor);
+            Balances.write(c, clock, workspace, locked.slots(), after);
+            witness.booked(c, entry);
+            return new Booking.Done(entry, false);
+        });
+    }
+
+    private static List<LedgerRow> find(Connection c, UUID workspace, String key, String type) throws SQLException {
+        try (PreparedStatement find = c.prepareStatement(BY_KEY)) {
+            find.setObject(1, workspace);
+            find.setString(2, key);
+            find.setString(3, type);
+            return LedgerRows.list(find);
+        }
+    }
+
+    private LedgerRow insert(Connection c, UUID workspace, String type, Move move, String key, Actor actor)
+            throws SQLException {
+        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
+            insert.setObject(1, workspace);
+            insert.setString(2, type);
+            insert.setBigDecimal(3, move.amount);
+            insert.setString(4, move.from.wire());
+            insert.setString(5, move.to.wire());
+            insert.setString(6, key);
+            insert.setString(7, actor.type().wire());
+            insert.setString(8, actor.id());
+            insert.setString(9, move.reason == null ? null
+                    : JsonNodeFactory.instance.objectNode().put("reason", move.reason).toString());
+            clock.bind(insert, 10);
+            return LedgerRows.list(insert).getFirst();
+        }
+    }
+}

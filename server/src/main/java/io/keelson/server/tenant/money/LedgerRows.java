@@ -1,0 +1,51 @@
+package io.keelson.server.tenant.money;
+
+import io.keelson.core.money.LedgerAccount;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of the ledger as they are read. */
+final class LedgerRows {
+
+    static final String COLUMNS =
+            "id, transaction_type, amount, debit_account, credit_account, run_id, attempt_number, "
+                    + "step_id, idempotency_key, tool, model, agent, tokens, usage, price_version, "
+                    + "case transaction_type when 'charge' then coalesce(purpose, 'work') end as purpose, estimated is true as estimated, detail ->> 'reason' as reason, "
+                    + "actor_type, actor_id, created_at";
+
+    private LedgerRows() {}
+
+    static List<LedgerRow> list(PreparedStatement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery()) {
+            List<LedgerRow> entries = new ArrayList<>();
+            while (row.next()) {
+                entries.add(entry(row));
+            }
+            return entries;
+        }
+    }
+
+    private static LedgerRow entry(ResultSet row) throws SQLException {
+        return new LedgerRow(row.getLong("id"), row.getString("transaction_type"), row.getBigDecimal("amount"),
+                LedgerAccount.of(row.getString("debit_account")), LedgerAccount.of(row.getString("credit_account")),
+                optional(row, "run_id", UUID.class), optional(row, "attempt_number", Integer.class),
+                optional(row, "step_id", UUID.class), row.getString("idempotency_key"),
+                optional(row, "tool", String.class), optional(row, "model", String.class),
+                optional(row, "agent", String.class), optional(row, "tokens", Long.class), row.getString("usage"),
+                optional(row, "price_version", Integer.class), optional(row, "purpose", String.class),
+                row.getBoolean("estimated"),
+                optional(row, "reason", String.class),
+                row.getString("actor_type"), optional(row, "actor_id", String.class),
+                row.getObject("created_at", OffsetDateTime.class).toInstant());
+    }
+
+    private static <T> @Nullable T optional(ResultSet row, String column, Class<T> type) throws SQLException {
+        return row.getObject(column, type);
+    }
+}

@@ -1,0 +1,308 @@
+package io.keelson.server.tenant.secret;
+
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.tenant.audit.AuditLog;
+import io.keelson.server.tenant.audit.AuditOrigin;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/**
+ * {@code secrets} and {@code former_secrets}. Opens values for execution only and caches none. Replaced and removed
+ * values are redacted for another day, for steps that began with them.
+ */
+public final class SecretStore {
+
+    /** Shorter values would be redacted in texts that contain them by chance. */
+    public static final int MIN_LENGTH = 4;
+    /** In characters. */
+    public static final int MAX_LENGTH = 65_536;
+
+    private static final String SET = """
+            insert into secrets as s (workspace_id, name, key_id, sealed, updated_by) values (?, ?, ?, ?, ?)
+            on conflict (workspace_id, name) do update
+               set version = s.version + 1, previous_key_id = s.key_id, previous = s.sealed, key_id = excluded.key_id,
+                   sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = clock_timestamp()
+            returning version, created_at, updated_at""";
+
+    private static final String LIST = """
+            select name, version, created_at, updated_at, updated_by from secrets
+             where workspace_id = ? order by name""";
+
+    /** Keeps the replaced value, in the transaction that has just set the new one; safe for concurrent writers. */
+    private static final String KEEP = """
+            insert into former_secrets (workspace_id, name, key_id, sealed)
+            select workspace_id, name, previous_key_id, previous from secrets
+             where workspace_id = ? and name = ? and previous is not null""";
+
+    private static final String REMOVE = """
+            with removed as (
+                delete from secrets where workspace_id = ? and name = ? returning workspace_id, name, key_id, sealed)
+            insert into former_secrets (workspace_id, name, key_id, sealed)
+            select workspace_id, name, key_id, sealed from removed""";
+
+    private static final String FORGET = """
+            delete from former_secrets where replaced_at < clock_timestamp() - interval '24 hours'""";
+
+    private static final String VALUES = """
+            with named as (select ?::uuid as workspace_id, unnest(?::text[]) as name)
+            select s.name, s.key_id, s.sealed, true as present from secrets s join named using (workspace_id, name)
+            union all
+            select s.name, s.previous_key_id, s.previous, false from secrets s join named using (workspace_id, name)
+             where s.previous is not null
+            union all
+            select f.name, f.key_id, f.sealed, false from former_secrets f join named using (workspace_id, name)""";
+
+    private static final String FOREIGN = """
+            select workspace_id, name, key_id, sealed from secrets where key_id <> ?
+             order by workspace_id, name limit 500 for update""";
+
+    private static final String RESEAL = """
+            update secrets set key_id = ?, sealed = ? where workspace_id = ? and name = ?""";
+
+    /** A secret as people see it: never its value. */
+    public record Shown(String name, int version, Instant createdAt, Instant updatedAt, @Nullable String updatedBy) {}
+
+    /**
+     * The secrets of an execution.
+     *
+     * @param values by name
+     * @param redaction the values to redact: the current ones and their predecessors
+     */
+    public record Opened(Map<String, String> values, Redaction redaction) {
+        public static final Opened NONE = new Opened(Map.of(), Redaction.NONE);
+    }
+
+    private final Database database;
+    private final SealingKey key;
+    private final Map<String, SealingKey> keys = new LinkedHashMap<>();
+
+    /**
+     * @param key what new values are sealed under
+     * @param old keys that values may still be sealed under
+     */
+    public SecretStore(Database database, SealingKey key, Collection<SealingKey> old) {
+        this.database = database;
+        this.key = key;
+        old.forEach(each -> keys.put(each.id(), each));
+        keys.put(key.id(), key);
+    }
+
+    /**
+     * Sets a value, new or existing.
+     *
+     * @param value {@link #MIN_LENGTH} to {@link #MAX_LENGTH} characters
+     * @param origin the caller
+     */
+    public Shown set(UUID workspace, String name, String value, AuditOrigin origin) {
+        String by = origin.name();
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(SET)) {
+                statement.setObject(1, workspace);
+                statement.setString(2, name);
+                statement.setString(3, key.id());
+                statement.setBytes(4, key.seal(value, context(workspace, name)));
+                statement.setString(5, by);
+                try (ResultSet row = statement.executeQuery()) {
+                    row.next();
+                    execute(c, KEEP, workspace, name);
+                    AuditLog.write(c, origin, "secret_set", workspace, name,
+                            JsonNodeFactory.instance.objectNode().put("version", row.getInt("version")));
+                    return new Shown(name, row.getInt("version"), Rows.time(row, "created_at"),
+                            Rows.time(row, "updated_at"), by);
+                }
+            }
+        });
+    }
+
+    /** The secrets of the workspace, in order of their names. */
+    public List<Shown> list(UUID workspace) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(LIST)) {
+                statement.setObject(1, workspace);
+                List<Shown> found = new ArrayList<>();
+                try (ResultSet row = statement.executeQuery()) {
+                    while (row.next()) {
+                        found.add(new Shown(row.getString("name"), row.getInt("version"), Rows.time(row, "created_at"),
+                                Rows.time(row, "updated_at"), row.getString("updated_by")));
+                    }
+                }
+                return found;
+            }
+        });
+    }
+
+    /** False when there was none of that name. */
+    public boolean remove(UUID workspace, String name, AuditOrigin origin) {
+        return database.inTransaction(c -> {
+            boolean removed = execute(c, REMOVE, workspace, name);
+            if (removed) {
+                AuditLog.write(c, origin, "secret_removed", workspace, name, JsonNodeFactory.instance.objectNode());
+            }
+            return removed;
+        });
+    }
+
+    private static boolean execute(Connection c, String sql, UUID workspace, String name) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            statement.setObject(1, workspace);
+            statement.setString(2, name);
+            return statement.executeUpdate() > 0;
+        }
+    }
+
+    /** Removes what was replaced or removed a day ago. */
+    public void forget() {
+        database.withConnection(c -> {
+            try (PreparedStatement statement = c.prepareStatement(FORGET)) {
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    /**
+     * Opens those of the names for an execution; nothing is read for none.
+     *
+     * @throws SecretException {@code SECRET_NOT_FOUND}, {@code SECRET_KEY_MISSING}
+     */
+    public Opened open(UUID workspace, Set<String> names) {
+        if (names.isEmpty()) {
+            return Opened.NONE;
+        }
+        Opened opened = read(workspace, names);
+        names.stream().filter(name -> !opened.values.containsKey(name)).sorted().findFirst().ifPresent(name -> {
+            throw new SecretException("SECRET_NOT_FOUND", "the workspace has no secret '" + name
+                    + "'; set it with: keelson secrets set " + name);
+        });
+        return opened;
+    }
+
+    /** The values to redact for those names: the current ones and those of the last day. */
+    public Redaction redaction(UUID workspace, Set<String> names) {
+        return names.isEmpty() ? Redaction.NONE : read(workspace, names).redaction;
+    }
+
+    private Opened read(UUID workspace, Set<String> names) {
+        return database.inTransaction(c -> {
+            Map<String, String> values = new LinkedHashMap<>();
+            Set<String> redacted = new HashSet<>();
+            try (PreparedStatement statement = c.prepareStatement(VALUES)) {
+                statement.setObject(1, workspace);
+                statement.setArray(2, c.createArrayOf("text", names.toArray()));
+                try (ResultSet row = statement.executeQuery()) {
+                    while (row.next()) {
+                        String name = row.getString("name");
+                        boolean present = row.getBoolean("present");
+                        if (present || keys.containsKey(row.getString("key_id"))) {
+                            String value = keyOf(row.getString("key_id"), name).open(row.getBytes("sealed"),
+                                    context(workspace, name));
+                            redacted.add(value);
+                            if (present) {
+                                values.put(name, value);
+                            }
+                        }
+                    }
+                }
+            }
+            return new Opened(values, Redaction.of(redacted));
+        });
+    }
+
+    /**
+     * An encrypted value of another package.
+     *
+     * @param keyId names the key under which it opens
+     */
+    public record Sealed(String keyId, byte[] bytes) {}
+
+    /** Seals under the present key; it opens in that context only. */
+    public Sealed seal(String value, String context) {
+        return new Sealed(key.id(), key.seal(value, context));
+    }
+
+    /** @throws SecretException {@code SECRET_KEY_MISSING} */
+    public String open(Sealed sealed, String context) {
+        return keyOf(sealed.keyId, context).open(sealed.bytes, context);
+    }
+
+    /** The present key's name. */
+    public String keyId() {
+        return key.id();
+    }
+
+    /** The names of all its keys, first the one that encrypts new secrets. */
+    public List<String> keyIds() {
+        return Stream.concat(Stream.of(key.id()), keys.keySet().stream()).distinct().toList();
+    }
+
+    /** Whether what was sealed under that key opens. */
+    public boolean knows(String keyId) {
+        return keys.containsKey(keyId);
+    }
+
+    private SealingKey keyOf(String id, String name) {
+        SealingKey found = keys.get(id);
+        if (found == null) {
+            throw new SecretException(SecretException.KEY_MISSING,
+                    "the secret '" + name + "' is sealed under the key " + id
+                            + ", and this server has " + String.join(", ", keys.keySet())
+                            + "; name that key in KEELSON_SECRET_KEY or KEELSON_SECRET_KEYS_PREVIOUS");
+        }
+        return found;
+    }
+
+    /**
+     * Re-encrypts values of known old keys under the current key.
+     *
+     * @return the number of re-encrypted values
+     */
+    public int reseal() {
+        int done = 0;
+        for (int last = 1; last > 0; done += last) {
+            last = database.inTransaction(this::resealSome);
+        }
+        return done;
+    }
+
+    private int resealSome(Connection c) throws SQLException {
+        int done = 0;
+        try (PreparedStatement foreign = c.prepareStatement(FOREIGN);
+                PreparedStatement update = c.prepareStatement(RESEAL)) {
+            foreign.setString(1, key.id());
+            try (ResultSet row = foreign.executeQuery()) {
+                while (row.next()) {
+                    SealingKey old = keys.get(row.getString("key_id"));
+                    if (old != null) {
+                        UUID workspace = row.getObject("workspace_id", UUID.class);
+                        String name = row.getString("name");
+                        String context = context(workspace, name);
+                        update.setString(1, key.id());
+                        update.setBytes(2, key.seal(old.open(row.getBytes("sealed"), context), context));
+                        update.setObject(3, workspace);
+                        update.setString(4, name);
+                        done += update.executeUpdate();
+                    }
+                }
+            }
+        }
+        return done;
+    }
+
+    private static String context(UUID workspace, String name) {
+        return workspace + "/" + name;
+    }
+}

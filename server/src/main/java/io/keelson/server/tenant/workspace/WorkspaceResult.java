@@ -1,0 +1,14 @@
+package io.keelson.server.tenant.workspace;
+
+import java.util.UUID;
+
+/** The result of creating or changing a workspace. */
+public sealed interface WorkspaceResult {
+
+    record Is(WorkspaceRow row) implements WorkspaceResult {}
+
+    /** @param by the open workspace with that name */
+    record NameTaken(UUID by) implements WorkspaceResult {}
+
+    record NoWorkspace() implements WorkspaceResult {}
+}

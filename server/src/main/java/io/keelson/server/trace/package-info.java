@@ -1,5 +1,0 @@
-/** Traces of runs in OpenTelemetry; not loaded unless configured. */
-@NullMarked
-package io.keelson.server.trace;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Views of the dashboard's lists that people have saved. */
-@NullMarked
-package io.keelson.server.view;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,14 @@
+/**
+ * Servers of the Model Context Protocol that workspaces use, and their tools as tools of plans and agents.
+ *
+ * <p>Easy to get wrong:
+ * <ul>
+ * <li>A description is a prompt: a tool is used as it was accepted, and held back when its server changes it.
+ * <li>Annotations of a server that is not trusted say nothing about the effects of its tools.
+ * <li>No wait is in memory: the table {@code call_waits} has what a call waits for, and the step is deferred.
+ * </ul>
+ */
+@NullMarked
+package io.keelson.server.work.mcp;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,56 @@
+package io.keelson.server.api.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Rules of the dashboard's sources, which the content security policy would enforce only in the browser. */
+class WebTidyTest {
+
+    private static final int MOST_LINES = 300;
+    private static final int MOST_GZIP_BYTES = 180_000;
+
+    /** All but the font and its licence. */
+    private static Map<String, byte[]> written() {
+        Map<String, byte[]> sources = new HashMap<>(WebSources.read(null));
+        sources.keySet().removeIf(name -> name.startsWith("font/"));
+        return sources;
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', value = {
+            "innerHTML|outerHTML|insertAdjacentHTML|unsafeHTML|unsafeSVG|unsafeStatic|document\\.write; a template",
+            "\\sstyle=|styleMap; a class, or the directive place",
+            "\\beval\\(|new Function\\(|setTimeout\\(['\"`]; a function",
+            "https?://(?!www\\.w3\\.org/2000/svg); nothing: the page asks no other host",
+            "toLocaleTimeString|toLocaleDateString|toLocaleString\\(\\); time of draw/format.js, which knows the zone"})
+    void nothingBannedIsWritten(String banned, String instead) {
+        Pattern pattern = Pattern.compile(banned);
+        List<String> found = new ArrayList<>();
+        written().forEach((name, bytes) -> {
+            Matcher matcher = pattern.matcher(new String(bytes, StandardCharsets.UTF_8));
+            while (matcher.find()) {
+                found.add(name + ": " + matcher.group());
+            }
+        });
+        assertThat(found).as("instead: " + instead).isEmpty();
+    }
+
+    @Test
+    void filesAreShortAndSmallTogether() {
+        Map<String, byte[]> sources = written();
+        sources.forEach((name, bytes) -> assertThat(new String(bytes, StandardCharsets.UTF_8).lines().count()).as(name)
+                .isLessThanOrEqualTo(MOST_LINES));
+        int size = sources.values().stream().mapToInt(bytes -> WebFile.of(bytes, Map.of()).gzip().length).sum();
+        assertThat(size).isLessThan(MOST_GZIP_BYTES);
+    }
+}

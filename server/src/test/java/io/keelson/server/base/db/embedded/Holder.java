@@ -1,0 +1,36 @@
+package io.keelson.server.base.db.embedded;
+
+import io.keelson.ChildJvm;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A {@link HolderMain} in a process of its own; killed, if still there, on closing. */
+record Holder(Process process, BufferedReader output) implements AutoCloseable {
+
+    static Holder start(Path dataDirectory, Path binaries) throws IOException {
+        List<String> command = new ArrayList<>(ChildJvm.command());
+        command.addAll(List.of(HolderMain.class.getName(), dataDirectory.toString(), binaries.toString()));
+        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        return new Holder(process, process.inputReader());
+    }
+
+    /** What it printed: that it is up, or why not. */
+    String firstLine() throws IOException {
+        return output.readLine();
+    }
+
+    /** Ends it as {@code kill -9} does, after that of everything it started which is a shell. */
+    void killWithItsShells() {
+        process.descendants().filter(child -> child.info().command().orElse("").matches(".*/(da|ba)?sh"))
+                .forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}
