@@ -36,7 +36,7 @@ public final class Turn {
      *
      * @param output null when the call was refused or failed; of a long output the beginning and the end, as text
      * @param error {@code code}, {@code class} and {@code message}; null when it succeeded
-     * @param notice tells the agent that equal calls in a row had this output; null for none
+     * @param notice warning to the agent that it repeats a call with the same output; null if absent
      */
     public record Result(String tool, @Nullable JsonNode output, @Nullable JsonNode error, @Nullable String notice) {}
 

@@ -19,8 +19,8 @@ final class AgentMistakes {
     }
 
     /**
-     * A step has ended, and its task may continue. Tells the agent where it repeats a call, in the message of one that has
-     * failed for good or was refused, and fails its task at last.
+     * Handles repetition after the end of a step. Warns an agent that repeats a call in the message of an error, and fails the
+     * task at the bound of {@code Repetition}, for equal errors and for equal results.
      *
      * @return whether the task continues
      */

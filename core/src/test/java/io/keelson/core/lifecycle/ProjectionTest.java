@@ -263,7 +263,7 @@ class ProjectionTest {
                 : EnumSet.of(attempt);
     }
 
-    /** A run that has not begun begins when it runs, and one that has begun never becomes one that has not. */
+    /** A run begins with its first transition to running, and keeps that. */
     private static Set<Circumstance> ofRun(RunState from, RunState to, Circumstance before) {
         Set<Circumstance> begun = EnumSet.complementOf(EnumSet.of(Circumstance.LATER_ATTEMPT, Circumstance.NOT_BEGUN));
         if (before != Circumstance.NOT_BEGUN) {

@@ -1,7 +1,7 @@
 package io.keelson.server.app;
 
 import io.keelson.server.base.compute.Computation;
-import io.keelson.server.base.compute.Turns;
+import io.keelson.server.base.compute.UnbudgetedWork;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.expr.ExpressionLimits;
@@ -102,7 +102,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         () -> toolRules.rule(workspace)))
                 .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))
-                .in(work -> Turns.of(computation, workspace, work::get));
+                .in(work -> UnbudgetedWork.run(computation, workspace, work::get));
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
         NewPlans plans = new NewPlans(

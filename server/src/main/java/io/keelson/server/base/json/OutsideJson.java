@@ -100,7 +100,7 @@ public final class OutsideJson {
         });
     }
 
-    /** The length that an answer declares; 0 for an absent one and for one that no reader takes. */
+    /** The declared length of an answer in bytes; 0 if absent, malformed or above the maximum. */
     private static long declared(@Nullable String length) {
         return length != null && length.matches("\\d{1,9}") && Long.parseLong(length) <= MAX_DECLARED
                 ? Long.parseLong(length)

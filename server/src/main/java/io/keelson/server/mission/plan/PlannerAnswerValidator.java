@@ -5,7 +5,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
 import io.keelson.server.base.compute.Computation;
-import io.keelson.server.base.compute.Turns;
+import io.keelson.server.base.compute.UnbudgetedWork;
 import io.keelson.server.engine.execute.Replanner;
 import io.keelson.server.engine.store.read.ScopeReader;
 import io.keelson.server.mission.plan.NewPlans.Checked;
@@ -45,7 +45,7 @@ public final class PlannerAnswerValidator implements Replanner {
         if (answer.path("text").isString() && !answer.has("tasks")) {
             return broken(replan, "/plan: the answer is no JSON object with tasks (" + UNREADABLE + ")");
         }
-        return Turns.of(computation, replan.workspace(), () -> judged(replan, answer));
+        return UnbudgetedWork.run(computation, replan.workspace(), () -> judged(replan, answer));
     }
 
     private Evaluation judged(ScopeReader.Replan replan, JsonNode answer) {

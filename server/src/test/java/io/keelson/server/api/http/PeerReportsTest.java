@@ -130,8 +130,8 @@ class PeerReportsTest {
     }
 
     /**
-     * Inngest issue 1433: an event that was sent right after the one that started the waiting function was lost, and the
-     * wait timed out.
+     * Inngest issue 1433: an event sent right after the start event of the waiting function was lost, and the wait timed
+     * out.
      */
     @Test
     void signalsInQuickSuccessionAreAllTaken() {

@@ -39,7 +39,7 @@ final class Elicitation {
         return data;
     }
 
-    /** A warning about forms that ask for secrets, in their messages or fields; null for none. Servers shall ask by an address. */
+    /** The warning about a form that asks for secrets in its message or fields; null if absent. MCP asks for secrets by URL only. */
     static @Nullable String warning(JsonNode asked) {
         boolean secret = asked.path("questions").valueStream().map(each -> each.path("params"))
                 .anyMatch(params -> !params.has("url") && (SECRET.matcher(params.path("message").asString("")).find()
