@@ -213,8 +213,7 @@ public final class Benchmark implements Callable<Integer> {
     }
 
     private List<String> jvm() {
-        List<String> options = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders",
-                "--enable-native-access=ALL-UNNAMED"));
+        List<String> options = new ArrayList<>(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
         options.addAll(smoke ? QUICK : List.of("-Xms" + heap, "-Xmx" + heap));
         return options;
     }
