@@ -267,10 +267,11 @@ public final class Invariants {
         queries.put(
                 "I8 counters: tokens and cost of a step are those of its results and of its open lease's heartbeats",
                 USED + """
-                select s.id, s.tokens, s.cost, sum(u.tokens), sum(u.cost)
-                  from orchestration_steps s left join used u on u.step_id = s.id
-                 group by s.id, s.tokens, s.cost
-                having s.tokens <> coalesce(sum(u.tokens), 0) or s.cost <> coalesce(sum(u.cost), 0)""");
+                select s.id, s.tokens, s.cost, u.tokens, u.cost
+                  from orchestration_steps s
+                  left join (select step_id, sum(tokens) as tokens, sum(cost) as cost from used group by step_id) u
+                    on u.step_id = s.id
+                 where s.tokens <> coalesce(u.tokens, 0) or s.cost <> coalesce(u.cost, 0)""");
         queries.put("I8 counters: tokens and cost of a run are those of its steps' results and heartbeats", USED + """
                 select h.run_id, h.total_tokens, sum(u.tokens), h.total_cost, sum(u.cost)
                   from run_heads h left join used u on u.run_id = h.run_id
