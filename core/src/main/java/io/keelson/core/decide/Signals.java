@@ -1,6 +1,8 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.OtherPayload;
@@ -50,6 +52,11 @@ final class Signals {
                             + " that no step has waited for",
                     d.run.state.wire(), List.of());
         }
+        if (step == null && command.awaiting() != null && !mayWait(d, command.awaiting(), signal.name())) {
+            return new Reply.Rejected("SIGNAL_NOT_AWAITED",
+                    "no open step of the run waits for the signal '" + signal.name() + "'", d.run.state.wire(),
+                    List.of());
+        }
         d.note(step == null ? null : step.task(), step, new OtherPayload.SignalReceived(signal.name(), signal.id()));
         d.changes.add(
                 new ChangeSet.NewSignal(d.run, signal, d.run.seq, d.actor, step == null ? null : step.id(), d.now));
@@ -65,6 +72,28 @@ final class Signals {
     private static @Nullable StepRow waiting(Decision d, String name) {
         return d.view.steps.values().stream().filter(step -> step.state == StepState.WAITING && step.signalWait != null
                 && step.signalWait.signal().equals(name)).min(BY_TURN).orElse(null);
+    }
+
+    /** Whether a step that the sender saw open may still wait for the name. */
+    private static boolean mayWait(Decision d, Command.SendSignal.Awaiting awaiting, String name) {
+        return awaiting.steps().stream().map(d.view.steps::get).anyMatch(step -> step != null && mayWait(step))
+                || awaiting.tasks().stream().anyMatch(id -> mayWait(d, id));
+    }
+
+    /** A step that waits already, waits for another name. */
+    private static boolean mayWait(StepRow step) {
+        return !step.state.terminal() && step.signalWait == null;
+    }
+
+    /** A task may get further steps while it has none or is tried again; so may each item of a fan-out. */
+    private static boolean mayWait(Decision d, String id) {
+        List<TaskRow> rows =
+                d.view.tasks.values().stream().filter(task -> !task.superseded && task.spec().id().equals(id))
+                        .toList();
+        return rows.isEmpty() || rows.stream().anyMatch(task -> !task.state.terminal()
+                && (task.state == TaskState.AWAITING_RETRY || task.steps.isEmpty() && task.children.isEmpty()
+                        || task.steps.stream()
+                                .anyMatch(step -> step.spec().kind() == StepKind.SIGNAL && mayWait(step))));
     }
 
     /** A step begins to wait; a kept signal of that name goes to it. */

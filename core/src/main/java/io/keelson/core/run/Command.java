@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -233,8 +234,27 @@ public sealed interface Command {
      * Delivers a signal to a step of the run that waits for it, or will.
      *
      * @param payload JSON text
+     * @param awaiting what may wait for the name, as the sender read it: the signal is refused when all of it has ended since;
+     *     null if the run keeps a signal that nothing waits for
      */
-    record SendSignal(UUID runId, UUID id, String name, String payload, Actor actor) implements Command {}
+    record SendSignal(UUID runId, UUID id, String name, String payload, @Nullable Awaiting awaiting, Actor actor)
+            implements
+            Command {
+        /**
+         * @param steps open signal steps
+         * @param tasks ids in the plan of tasks whose steps do not exist yet
+         */
+        public record Awaiting(Set<UUID> steps, Set<String> tasks) {
+            public Awaiting {
+                steps = Set.copyOf(steps);
+                tasks = Set.copyOf(tasks);
+            }
+
+            public boolean isEmpty() {
+                return steps.isEmpty() && tasks.isEmpty();
+            }
+        }
+    }
 
     /** A new attempt of a failed run; completed work is carried over unless {@code fromStart}. */
     record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {}

@@ -13,6 +13,7 @@ import io.keelson.core.run.Command.Evaluation.Awaits;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,7 @@ class SignalsTest {
     }
 
     private Command signal(int id, String name, String payload) {
-        return new Command.SendSignal(world.id(), new UUID(7, id), name, payload, World.WHO);
+        return new Command.SendSignal(world.id(), new UUID(7, id), name, payload, null, World.WHO);
     }
 
     private StepRow step() {
@@ -79,6 +80,40 @@ class SignalsTest {
         assertThat(step().errorCode()).isEqualTo("SIGNAL_TIMEOUT");
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.refused(signal(2, "paid", "1")).current()).isEqualTo("failed");
+    }
+
+    private Command seen(Set<UUID> steps, String... tasks) {
+        return new Command.SendSignal(world.id(), new UUID(7, 1), "paid", "1",
+                new Command.SendSignal.Awaiting(steps, Set.of(tasks)), World.WHO);
+    }
+
+    @Test
+    void isRefusedWhenAllThatTheSenderSawHasEnded() {
+        world = World.start(plan(task("a").step("paid", StepKind.SIGNAL).step("other", StepKind.SIGNAL)));
+        Command command = seen(Set.of(step().id()));
+        opens("paid", Duration.ofSeconds(5), true);
+        world.deliver(TimerKind.STEP_WAIT, step().id());
+        assertThat(world.refused(command).code()).isEqualTo("SIGNAL_NOT_AWAITED");
+        assertThat(world.view.signals).isEmpty();
+        assertThat(world.events("signal_received")).isEmpty();
+
+        Set<UUID> next = Set.of(world.step("a", "other").id());
+        world.done(seen(next));
+        assertThat(world.view.signals).hasSize(1);
+        opens("another name", null, false);
+        assertThat(world.refused(new Command.SendSignal(world.id(), new UUID(7, 2), "paid", "1",
+                new Command.SendSignal.Awaiting(next, Set.of()), World.WHO)).code()).isEqualTo("SIGNAL_NOT_AWAITED");
+    }
+
+    @Test
+    void isKeptForATaskThatMayGetSteps() {
+        world = World.start(plan(task("a").step("s", StepKind.SIGNAL),
+                task("b").on("a").forEach("${ [1] }").step("paid", StepKind.SIGNAL)));
+        world.done(seen(Set.of(), "b"));
+        world.done(new Command.CancelTask(world.id(), world.task("b").id(), null, World.WHO));
+        assertThat(world.refused(new Command.SendSignal(world.id(), new UUID(7, 2), "paid", "1",
+                new Command.SendSignal.Awaiting(Set.of(), Set.of("b")), World.WHO)).code())
+                .isEqualTo("SIGNAL_NOT_AWAITED");
     }
 
     @Test

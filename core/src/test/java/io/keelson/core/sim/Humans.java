@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -172,7 +173,8 @@ final class Humans {
         rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL).forEach(step -> ask(
                 new Command.DecideStep(run, step.id(), calm || sim.chance(85), null, ANN), TRIES));
         rows.stepsNow().stream().filter(step -> step.signalWait() != null && (calm || sim.chance(40)))
-                .forEach(step -> ask(signal(run, step.signalWait().signal()), TRIES));
+                .forEach(step -> ask(new Command.SendSignal(run, sim.nextId(), step.signalWait().signal(),
+                        "1", new Command.SendSignal.Awaiting(Set.of(step.id()), Set.of()), ANN), TRIES));
         rows.tasksNow().stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).forEach(task -> ask(
                 new Command.DecideTask(run, task.id(), calm ? Choice.APPROVE : any(Choice.values()), task.attempt(),
                         null, ANN),
@@ -180,7 +182,7 @@ final class Humans {
     }
 
     private Command signal(UUID run, String name) {
-        return new Command.SendSignal(run, sim.nextId(), name, "1", ANN);
+        return new Command.SendSignal(run, sim.nextId(), name, "1", null, ANN);
     }
 
     private <T> T any(T[] all) {

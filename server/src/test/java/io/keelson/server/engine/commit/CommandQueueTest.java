@@ -335,7 +335,7 @@ class CommandQueueTest {
 
     private static PendingCommand signal(int length) {
         return new PendingCommand(new Command.SendSignal(UUID.randomUUID(), UUID.randomUUID(), "go", "x".repeat(length),
-                Actor.SYSTEM));
+                null, Actor.SYSTEM));
     }
 
     private static List<Integer> numbers(List<PendingCommand> batch) {

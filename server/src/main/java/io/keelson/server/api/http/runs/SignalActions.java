@@ -13,11 +13,12 @@ import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.Submission;
 import io.keelson.server.base.json.DeclaredSchema;
 import io.keelson.server.base.json.Excerpt;
+import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.tenant.auth.Scope;
 import io.keelson.server.tenant.secret.SecretStore;
 import java.io.IOException;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -56,40 +57,34 @@ public final class SignalActions {
         String name = name(request);
         JsonNode payload = body.payload == null ? JsonNodeFactory.instance.nullNode() : body.payload;
         UUID run = request.id("id", IdKind.RUN);
-        List<JsonNode> inputs = reads.ofRun(request.workspace(), run,
-                (runs, c) -> runs.signalInputs(c, request.workspace(), run));
-        List<PlanProblem> problems = request.body().computed(() -> problems(
-                inputs.stream().filter(input -> input.path("name").asString("").equals(name)).toList(), payload));
+        // Read before the waits: what is begun in between is among these.
+        ObjectNode read = reads.run(request.workspace(), run);
+        RunReader.SignalWaits waits = reads.read((runs, c) -> runs.signalWaits(c, request.workspace(), run));
+        List<PlanProblem> problems = request.body().computed(() -> problems(waits.inputs().values().stream()
+                .filter(input -> input.path("name").asString("").equals(name)).toList(), payload));
         if (!problems.isEmpty()) {
             throw ApiProblem.of(problems);
         }
-        boolean awaited = awaited(request.workspace(), run, inputs, name);
+        Command.SendSignal.Awaiting awaiting = awaiting(read, waits, name);
         submission.submit(request, new Command.SendSignal(run, ids.next(), name,
-                redacted(request.workspace(), payload).toString(), request.actor()));
-        return ApiResponse.ok(reads.run(request.workspace(), run).put("awaited", awaited));
+                redacted(request.workspace(), payload).toString(), mayChange(read) ? null : awaiting, request.actor()));
+        return ApiResponse.ok(reads.run(request.workspace(), run).put("awaited", !awaiting.isEmpty()));
     }
 
-    /**
-     * Whether an open step of the run waits or will wait for the signal. Where a new plan may still be made it is kept all the
-     * same, and an ended run refuses it for that.
-     *
-     * @param inputs of the open steps that wait for signals
-     */
-    private boolean awaited(UUID workspace, UUID id, List<JsonNode> inputs, String name) {
-        ObjectNode run = reads.run(workspace, id);
+    private static Command.SendSignal.Awaiting awaiting(ObjectNode run, RunReader.SignalWaits waits, String name) {
         boolean unbegun = run.path("task_count").asInt(0) == 0;
-        Set<String> unfolded = reads.ofRun(workspace, id, (runs, c) -> runs.unfolded(c, workspace, id));
-        boolean awaited = inputs.stream().anyMatch(input -> names(input, name))
-                || run.at("/plan/tasks").valueStream().filter(
-                        task -> unbegun || unfolded.contains(task.path("temp_id").asString("")))
-                        .anyMatch(task -> waitsFor(task, name));
-        boolean mayChange = run.at("/config/planner").isObject() || run.at("/config/replan/planner").isObject()
+        return new Command.SendSignal.Awaiting(
+                waits.inputs().entrySet().stream().filter(step -> names(step.getValue(), name)).map(Map.Entry::getKey)
+                        .collect(Collectors.toSet()),
+                run.at("/plan/tasks").valueStream().filter(task -> waitsFor(task, name))
+                        .map(task -> task.path("temp_id").asString(""))
+                        .filter(task -> unbegun || waits.unfolded().contains(task)).collect(Collectors.toSet()));
+    }
+
+    /** Whether a new plan may still be made. */
+    private static boolean mayChange(ObjectNode run) {
+        return run.at("/config/planner").isObject() || run.at("/config/replan/planner").isObject()
                 || run.path("plan_version").asInt(0) == 0;
-        if (!awaited && !mayChange && !run.path("state_type").asString("").equals("terminal")) {
-            throw ApiProblem.of(ErrorCode.SIGNAL_NOT_AWAITED,
-                    "no open step of the run waits for the signal '" + name + "'");
-        }
-        return awaited;
     }
 
     /** A name that is an expression may come to be any name. */

@@ -260,16 +260,18 @@ final class ReadSql {
              cross join lateral (%s) f
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(failure("r"));
 
-    /** Steps of the current attempt that wait or will wait for a signal. */
-    static final String SIGNAL_INPUTS = """
-            select case when s.resolved_input is null then s.input else s.resolved_input end as input
+    /**
+     * Open signal steps with their inputs, and keys of tasks of which further steps will be made: a task that has failed begins
+     * again with new steps, and a fan-out has none before its items are known. One statement, so that no step is missed that is
+     * made in between.
+     */
+    static final String SIGNAL_WAITS = """
+            select s.id, case when s.resolved_input is null then s.input else s.resolved_input end as input, null as key
               from orchestration_steps s
              where (s.workspace_id = ?) is true and s.run_id = ? and s.kind = 'signal'
-               and s.state_type <> 'terminal'""";
-
-    /** A task that has failed begins again with new steps, and a fan-out has none before its items are known. */
-    static final String UNFOLDED = """
-            select split_part(t.key, '[', 1) as key
+               and s.state_type <> 'terminal'
+            union all
+            select null, null, split_part(t.key, '[', 1)
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
              where (r.workspace_id = ?) is true and r.id = ? and not t.superseded

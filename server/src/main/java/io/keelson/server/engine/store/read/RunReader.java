@@ -18,6 +18,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -160,16 +161,29 @@ public final class RunReader {
         return open;
     }
 
-    /** Inputs of the run's open steps that wait or will wait for signals; expressions may be unresolved. */
-    public List<JsonNode> signalInputs(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        return list(c, ReadSql.SIGNAL_INPUTS, ids(workspaceId, runId)).stream().<JsonNode>map(row -> row.path("input"))
-                .toList();
-    }
+    /**
+     * What waits or will wait for signals.
+     *
+     * @param inputs of the open signal steps; expressions may be unresolved
+     * @param unfolded ids in the plan of the open tasks of which further steps will be made
+     */
+    public record SignalWaits(Map<UUID, JsonNode> inputs, Set<String> unfolded) {}
 
-    /** Keys in the plan of the run's open tasks of which further steps will be made. */
-    public Set<String> unfolded(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        return list(c, ReadSql.UNFOLDED, ids(workspaceId, runId)).stream().map(row -> row.path("key").asString())
-                .collect(Collectors.toSet());
+    public SignalWaits signalWaits(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        Map<UUID, JsonNode> inputs = new HashMap<>();
+        Set<String> unfolded = new HashSet<>();
+        for (ObjectNode row : list(c, ReadSql.SIGNAL_WAITS, statement -> {
+            ids(workspaceId, runId).bind(statement);
+            statement.setObject(3, workspaceId);
+            statement.setObject(4, runId);
+        })) {
+            if (row.path("key").isString()) {
+                unfolded.add(row.get("key").asString());
+            } else {
+                inputs.put(UUID.fromString(row.get("id").asString()), row.path("input"));
+            }
+        }
+        return new SignalWaits(inputs, unfolded);
     }
 
     /** The id of the run with the client's own id. */
