@@ -52,7 +52,7 @@ final class Signals {
                             + " that no step has waited for",
                     d.run.state.wire(), List.of());
         }
-        if (step == null && command.awaiting() != null && !mayWait(d, command.awaiting(), signal.name())) {
+        if (step == null && command.awaiting() != null && !mayWait(d, command.awaiting())) {
             return new Reply.Rejected("SIGNAL_NOT_AWAITED",
                     "no open step of the run waits for the signal '" + signal.name() + "'", d.run.state.wire(),
                     List.of());
@@ -74,8 +74,8 @@ final class Signals {
                 && step.signalWait.signal().equals(name)).min(BY_TURN).orElse(null);
     }
 
-    /** Whether a step that the sender saw open may still wait for the name. */
-    private static boolean mayWait(Decision d, Command.SendSignal.Awaiting awaiting, String name) {
+    /** Whether a step that the sender saw open may still begin to wait. */
+    private static boolean mayWait(Decision d, Command.SendSignal.Awaiting awaiting) {
         return awaiting.steps().stream().map(d.view.steps::get).anyMatch(step -> step != null && mayWait(step))
                 || awaiting.tasks().stream().anyMatch(id -> mayWait(d, id));
     }
