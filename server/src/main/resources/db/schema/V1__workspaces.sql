@@ -55,7 +55,9 @@ alter table workspaces
     add column if not exists allowed_folders text[],
     add column if not exists allowed_models text[],
     add column if not exists allowed_tools text[],
-    add column if not exists denied_tools text[];
+    add column if not exists denied_tools text[],
+    add column if not exists default_autonomy varchar(20)
+        check (default_autonomy in ('approve', 'autonomous', 'full_auto'));
 
 comment on column workspaces.closed_at is 'from then on nothing can be started in it; null: open';
 comment on column workspaces.purge_asked_at is 'when an operator asked for its rows to be removed; it is closed by then';
@@ -65,6 +67,8 @@ comment on column workspaces.allowed_models is
 comment on column workspaces.allowed_tools is
     'names and groups of tools that plans and agents may use; empty: no tool; null: all tools';
 comment on column workspaces.denied_tools is 'names and groups of tools that are refused though they are allowed';
+comment on column workspaces.default_autonomy is
+    'autonomy level of missions that name none; null: the level that the product sets for the kind of plan';
 comment on column workspaces.allowed_folders is
     'absolute paths on every server; empty: no folder; null: the folders of the server''s settings';
 

@@ -23,10 +23,12 @@ plan:
 output: "\${ .tasks.greet.output.text }"
 `;
 
+const APPROVAL = { person: 'A person approves the plan first.', above_threshold: 'A person approves the plan if its estimate is above the threshold.', none: 'The plan needs no approval.' };
+
 /** What the server says of a mission that it would take. */
-export function accepted({ tasks, plan, estimated_cost: estimate, hard_limit_usd: limit }) {
+export function accepted({ tasks, plan, estimated_cost: estimate, hard_limit_usd: limit, autonomy }) {
   return html`<div class="note" role="status">${icon('check', 'i-done')}<div class="stack grow tight"><strong>This run can start. Nothing was created.</strong>
-    <span>${plan === 'planner' ? 'A planner makes its plan when it starts' : many(tasks, 'task')}${Number(estimate) ? html`, about ${credits(estimate)}` : ', without an estimate of its cost'}${limit === null ? ', without a limit' : html`, at most ${credits(limit)}`}.</span></div></div>`;
+    <span>${plan === 'planner' ? 'A planner makes its plan when it starts' : many(tasks, 'task')}${Number(estimate) ? html`, about ${credits(estimate)}` : ', without an estimate of its cost'}${limit === null ? ', without a limit' : html`, at most ${credits(limit)}`}. ${APPROVAL[autonomy.plan_approval]}</span></div></div>`;
 }
 
 /** A mission as text: checked, run once, or kept as a recipe or as the next version of one. */

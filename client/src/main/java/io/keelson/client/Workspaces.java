@@ -81,6 +81,16 @@ public final class Workspaces {
         return allow(id, "denied_tools", denied);
     }
 
+    /**
+     * Sets the autonomy level of the workspace's missions that name none.
+     *
+     * @param level {@code approve}, {@code autonomous} or {@code full_auto}; null for the product's
+     */
+    public Workspace autonomy(String id, @Nullable String level) {
+        Call call = Call.patch(RequestPath.of("/workspaces/", id), Json.object().put("default_autonomy", level));
+        return Json.document(api.send(call).body(), Workspace.class);
+    }
+
     private Workspace allow(String id, String member, @Nullable List<String> texts) {
         ObjectNode body = Json.object();
         if (texts == null) {

@@ -16,4 +16,9 @@ public enum Autonomy {
     public String wire() {
         return wire;
     }
+
+    /** The level of that name; {@link IllegalArgumentException} when there is none. */
+    public static Autonomy of(String wire) {
+        return valueOf(wire.toUpperCase(Locale.ROOT));
+    }
 }

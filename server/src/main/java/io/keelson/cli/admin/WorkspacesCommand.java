@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
         subcommands = {WorkspacesCommand.Create.class, WorkspacesCommand.Show.class, WorkspacesCommand.Limits.class,
                 WorkspacesCommand.Folders.class, WorkspacesCommand.Models.class, WorkspacesCommand.Tools.class,
-                WorkspacesCommand.Close.class,
+                WorkspacesCommand.Autonomy.class, WorkspacesCommand.Close.class,
                 WorkspacesCommand.Delete.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
@@ -70,6 +70,8 @@ public final class WorkspacesCommand extends CliCommand {
         lines.add(String.format("%-20s %s", "folders", folders(workspace)));
         lines.add(String.format("%-20s %s", "models", models(workspace)));
         lines.add(String.format("%-20s %s", "tools", tools(workspace)));
+        lines.add(String.format("%-20s %s", "autonomy",
+                workspace.defaultAutonomy() == null ? "as missions say" : workspace.defaultAutonomy() + " by default"));
         command.print(lines);
     }
 
@@ -304,6 +306,41 @@ public final class WorkspacesCommand extends CliCommand {
                 if (change) {
                     keelson.workspaces().tools(id, rule == null || rule.allowed.isEmpty() ? null : rule.allowed,
                             rule == null ? List.of() : rule.denied);
+                }
+                show(this, keelson.workspaces().get(id));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "autonomy",
+            description = "Sets the autonomy level of a workspace's missions that name none; without a level shows it.",
+            footerHeading = "%nExamples:%n",
+            footer = {"  keelson workspaces autonomy acme approve   # a person approves each plan",
+                    "  keelson workspaces autonomy acme --none"})
+    static final class Autonomy extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        String workspace;
+
+        @Parameters(index = "1", arity = "0..1", paramLabel = "LEVEL",
+                description = "approve, autonomous or full_auto.")
+        @Nullable String level;
+
+        @Option(names = "--none", description = "No default: a plan that is given counts as approved again.")
+        boolean none;
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            if (none && level != null) {
+                throw CliException.usage("USAGE", "give a level or --none");
+            }
+            boolean change = none || level != null;
+            try (ServerConnection server = link(change)) {
+                Keelson keelson = server.keelson();
+                String id = WorkspaceIds.of(keelson, workspace);
+                if (change) {
+                    keelson.workspaces().autonomy(id, level);
                 }
                 show(this, keelson.workspaces().get(id));
                 return ExitCode.OK;

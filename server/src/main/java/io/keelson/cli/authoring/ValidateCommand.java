@@ -30,7 +30,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "validate", description = {
         "Checks a mission file and lists all its problems, as creating a run would.",
-        "Asks the server at KEELSON_URL or the one running for the data folder, and changes nothing there. Without a server, recipes, tools of workers and prices of models are unknown."},
+        "Asks the server at KEELSON_URL or the one running for the data folder, and changes nothing there. Without a server, recipes, tools of workers, prices of models and the workspace's autonomy level are unknown."},
         footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson validate examples/repository-report.yaml",
@@ -100,6 +100,9 @@ public final class ValidateCommand extends CliCommand {
             ObjectNode valid = JsonNodeFactory.instance.objectNode().put("valid", true)
                     .put("name", name(document, verdict.answer)).put("tasks", tasks)
                     .put("checked_by", verdict.byServer ? "server" : "file");
+            if (verdict.answer != null) {
+                valid.set("autonomy", verdict.answer.path("autonomy"));
+            }
             missing.forEach(valid.putArray("missing_inputs")::add);
             MissionCheck.advice(document).forEach(valid.putArray("warnings")::add);
             print(valid);
@@ -108,6 +111,9 @@ public final class ValidateCommand extends CliCommand {
         print(List.of(file + ": valid, " + plan(document, tasks)
                 + (missing.isEmpty() ? ""
                         : "; a run needs --input for " + TerminalText.clean(String.join(", ", missing)))));
+        if (verdict.answer != null && verdict.answer.path("autonomy").isObject()) {
+            print(List.of(autonomy(verdict.answer.path("autonomy"))));
+        }
         MissionCheck.advice(document).forEach(each -> note("warning: " + TerminalText.clean(each)));
         if (!verdict.byServer && Stream
                 .concat(document.path("config").path("model_preferences").valueStream(),
@@ -117,6 +123,20 @@ public final class ValidateCommand extends CliCommand {
                     + " prices`)");
         }
         return ExitCode.OK;
+    }
+
+    private static String autonomy(JsonNode autonomy) {
+        String source = switch (autonomy.path("source").asString("")) {
+            case "mission" -> "the mission's";
+            case "workspace" -> "the workspace's default";
+            default -> "by default";
+        };
+        String approval = switch (autonomy.path("plan_approval").asString("")) {
+            case "person" -> "a person approves the plan";
+            case "above_threshold" -> "a person approves the plan if its estimate is above auto_approve_threshold";
+            default -> "the plan needs no approval";
+        };
+        return "autonomy " + TerminalText.clean(autonomy.path("level").asString("")) + ", " + source + ": " + approval;
     }
 
     private static @Nullable String name(JsonNode document, @Nullable JsonNode answer) {

@@ -16,6 +16,7 @@ import io.keelson.server.engine.store.read.LongResults;
 import io.keelson.server.engine.store.read.TaskAuthors;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.tool.ToolCatalog;
+import io.keelson.server.mission.plan.AutonomyDefault;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
 import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.mission.plan.NewPlans;
@@ -28,8 +29,8 @@ import io.keelson.server.mission.submission.PlanEdits;
 import io.keelson.server.mission.submission.RecipeMissions;
 import io.keelson.server.mission.submission.StartedRuns;
 import io.keelson.server.mission.submission.SubmissionServices;
+import io.keelson.server.tenant.workspace.WorkspaceRules;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
-import io.keelson.server.tenant.workspace.WorkspaceToolRules;
 import io.keelson.server.work.builtin.ArtifactRead;
 import io.keelson.server.work.builtin.BuiltinTools;
 import io.keelson.server.work.effect.CommandHandler;
@@ -85,9 +86,9 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();
-        WorkspaceToolRules toolRules = new WorkspaceToolRules(new WorkspaceStore(database));
+        WorkspaceRules rules = new WorkspaceRules(new WorkspaceStore(database));
         PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes,
-                toolRules::rule);
+                rules::tools);
         ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
                 served::announced,
                 facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
@@ -99,15 +100,16 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Function<UUID, MissionReader> missions = workspace -> reader
                 .knowing(new CatalogToolKnowledge(tools.in(workspace), expressions,
                         tool -> served.serves(workspace, tool), () -> served.in(workspace),
-                        () -> toolRules.rule(workspace)))
+                        () -> rules.tools(workspace)))
                 .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))
+                .withAutonomy(() -> AutonomyDefault.ofWorkspace(rules.autonomy(workspace)))
                 .in(work -> UnbudgetedWork.run(computation, workspace, work::get));
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
         NewPlans plans = new NewPlans(
                 workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions, served::everywhere,
-                        () -> toolRules.rule(workspace)),
+                        () -> rules.tools(workspace)),
                 knowledge::timeout, admission::of, agents::of);
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),

@@ -32,6 +32,7 @@ final class Neighbours {
                 ('workspaces', 'allowed_models', '{_text}', null, null, false, false),
                 ('workspaces', 'allowed_tools', '{_text}', null, null, false, false),
                 ('workspaces', 'denied_tools', '{_text}', null, null, false, false),
+                ('workspaces', 'default_autonomy', '{varchar,text}', 20, null, false, false),
                 ('api_keys', 'id', '{uuid}', null, 'gen_random_uuid()', true, false),
                 ('api_keys', 'workspace_id', '{uuid}', null, null, true, true),
                 ('api_keys', 'name', '{varchar,text}', 255, null, true, true),

@@ -23,7 +23,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param plan as the core runs it
  * @param planJson the same plan as stored in the run's {@code plan} column; reading it again gives it
  *     again
- * @param config as given, with nothing added; empty when none was
+ * @param config as given, with the workspace's autonomy level where it names none; empty when none was
+ * @param autonomySource where the autonomy level of {@code policy} is from
  * @param policy what the config says to the core
  * @param declarations the declared inputs by name, each a JSON Schema
  * @param input the inputs' values with defaults applied: what expressions see as {@code .inputs}
@@ -37,7 +38,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param output JSON text with expressions that makes the run's output; null for none
  */
 public record CheckedMission(String name, String goal, @Nullable String description, Plan plan, ObjectNode planJson,
-        ObjectNode config, RunPolicy policy, ObjectNode declarations, ObjectNode input, int priority,
+        ObjectNode config, AutonomyDefault.Source autonomySource, RunPolicy policy, ObjectNode declarations,
+        ObjectNode input, int priority,
         @Nullable String agentSlug, @Nullable String trigger, List<String> tags, @Nullable String externalId,
         ExternalIdPolicy externalIdPolicy, boolean start, @Nullable Instant startAt,
         @Nullable String output) {

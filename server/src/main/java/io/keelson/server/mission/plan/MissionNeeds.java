@@ -20,16 +20,26 @@ final class MissionNeeds {
     /** The roster, or the description of a tool that its server may change. */
     private boolean more;
     private ToolPolicy.@Nullable Rule rule;
+    private @Nullable AutonomyDefault autonomy;
 
     /** Whether the reading depended on nothing but the document and {@link #areMet needs}. */
     boolean areAll() {
         return !more;
     }
 
-    /** Whether there are all tools, the workspace's rule is the same, and no model is refused, now. */
-    boolean areMet(ToolKnowledge known, ModelRules rules) {
-        return known.workspaceRule().equals(rule) && tools.stream().allMatch(known::knows)
+    /** Whether there are all tools, the workspace's rules are the same, and no model is refused, now. */
+    boolean areMet(ToolKnowledge known, ModelRules rules, Supplier<AutonomyDefault> level) {
+        return level.get().equals(autonomy) && known.workspaceRule().equals(rule)
+                && tools.stream().allMatch(known::knows)
                 && (models.isEmpty() || rules.refused(models).isEmpty());
+    }
+
+    Supplier<AutonomyDefault> notingAutonomy(Supplier<AutonomyDefault> level) {
+        return () -> {
+            AutonomyDefault now = level.get();
+            autonomy = now;
+            return now;
+        };
     }
 
     ModelRules noting(ModelRules rules) {

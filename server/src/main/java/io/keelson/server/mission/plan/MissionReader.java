@@ -42,6 +42,7 @@ public final class MissionReader {
     private final Function<String, Duration> toolTimeout;
     private final ModelRules models;
     private final Supplier<List<RosterAgent>> roster;
+    private final Supplier<AutonomyDefault> autonomy;
     private final Turn turn;
 
     /** Bounds the concurrent reading of documents: a hostile one takes seconds. */
@@ -53,12 +54,14 @@ public final class MissionReader {
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
     public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelRules models) {
-        this(new SchemaCheck("mission"), tools, toolTimeout, models, UNKNOWN_ROSTER, Supplier::get);
+        this(new SchemaCheck("mission"), tools, toolTimeout, models, UNKNOWN_ROSTER, () -> AutonomyDefault.PRODUCT,
+                Supplier::get);
     }
 
     private MissionReader(SchemaCheck shape, ToolKnowledge tools, Function<String, Duration> toolTimeout,
-            ModelRules models, Supplier<List<RosterAgent>> roster, Turn turn) {
+            ModelRules models, Supplier<List<RosterAgent>> roster, Supplier<AutonomyDefault> autonomy, Turn turn) {
         this.roster = roster;
+        this.autonomy = autonomy;
         this.turn = turn;
         this.shape = shape;
         this.tools = tools;
@@ -73,12 +76,12 @@ public final class MissionReader {
 
     /** The same with other tools. */
     public MissionReader knowing(ToolKnowledge others) {
-        return new MissionReader(shape, others, toolTimeout, models, roster, turn);
+        return new MissionReader(shape, others, toolTimeout, models, roster, autonomy, turn);
     }
 
     /** The same with other rules for models. */
     public MissionReader ruling(ModelRules others) {
-        return new MissionReader(shape, tools, toolTimeout, others, roster, turn);
+        return new MissionReader(shape, tools, toolTimeout, others, roster, autonomy, turn);
     }
 
     /**
@@ -87,23 +90,33 @@ public final class MissionReader {
      * @param agents asked only when a plan has such tasks
      */
     public MissionReader staffed(Supplier<List<RosterAgent>> agents) {
-        return new MissionReader(shape, tools, toolTimeout, models, agents, turn);
+        return new MissionReader(shape, tools, toolTimeout, models, agents, autonomy, turn);
+    }
+
+    /** The same with another autonomy level of missions that name none. */
+    public MissionReader withAutonomy(Supplier<AutonomyDefault> level) {
+        return new MissionReader(shape, tools, toolTimeout, models, roster, level, turn);
+    }
+
+    /** The same for plans of templates, which a person approves unless a level says otherwise. */
+    public MissionReader ofTemplates() {
+        return withAutonomy(() -> autonomy.get().ofTemplates());
     }
 
     /** The same that reads where the turn says; without one, the thread that asks reads. */
     public MissionReader in(Turn other) {
-        return new MissionReader(shape, tools, toolTimeout, models, roster, other);
+        return new MissionReader(shape, tools, toolTimeout, models, roster, autonomy, other);
     }
 
     /** The same that notes what it asks of state that changes. */
     MissionReader noting(MissionNeeds needs) {
         return new MissionReader(shape, needs.noting(tools), toolTimeout, needs.noting(models),
-                roster == UNKNOWN_ROSTER ? roster : needs.noting(roster), turn);
+                roster == UNKNOWN_ROSTER ? roster : needs.noting(roster), needs.notingAutonomy(autonomy), turn);
     }
 
     /** Whether a mission with these needs is still valid. */
     boolean meets(MissionNeeds needs) {
-        return needs.areMet(tools, models);
+        return needs.areMet(tools, models, autonomy);
     }
 
     /** A mission file or a request's body. */
@@ -160,7 +173,9 @@ public final class MissionReader {
         }
         VisibleNames.check(document, problems);
         Instant startAt = StartTime.read(document, problems);
-        ObjectNode config = JsonFields.object(document, "config");
+        AutonomyDefault.Applied autonomous =
+                (run ? autonomy.get() : AutonomyDefault.PRODUCT).to(JsonFields.object(document, "config"));
+        ObjectNode config = autonomous.config();
         FailureConfig.checkPlanners(config, problems);
         LadderReader.check(config, problems);
         RunConfigReader.checkAmounts(config.path("budget"), problems);
@@ -188,7 +203,8 @@ public final class MissionReader {
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()
-                ? new ReadResult.Ok<>(mission(document, name, plan, policy, taskReader, declarations, input, startAt))
+                ? new ReadResult.Ok<>(
+                        mission(document, autonomous, name, plan, policy, taskReader, declarations, input, startAt))
                 : new ReadResult.Invalid<>(problems.all());
     }
 
@@ -203,11 +219,11 @@ public final class MissionReader {
         return said.cover(problem.pointer()) || verifier.lookingAt() && said.coverBelow(verifier.group(1));
     }
 
-    private static CheckedMission mission(JsonNode document, String name, Plan plan, RunPolicy policy, TaskReader tasks,
-            ObjectNode declarations, ObjectNode input, @Nullable Instant startAt) {
+    private static CheckedMission mission(JsonNode document, AutonomyDefault.Applied autonomous, String name, Plan plan,
+            RunPolicy policy, TaskReader tasks, ObjectNode declarations, ObjectNode input, @Nullable Instant startAt) {
         return new CheckedMission(name, JsonFields.text(document, "goal", JsonFields.text(document, "task", name)),
                 JsonFields.text(document, "description"), plan, normal(document.path("plan"), plan, tasks),
-                JsonFields.object(document, "config"), policy, declarations, input,
+                autonomous.config(), autonomous.source(), policy, declarations, input,
                 JsonFields.integer(document, "priority", PRIORITY), JsonFields.text(document, "agent_slug"),
                 JsonFields.text(document, "trigger"),
                 document.path("tags").values().stream().map(JsonNode::asString).toList(),

@@ -121,27 +121,12 @@ public final class RecipeMissions {
                 .toList());
     }
 
-    /** A template's plan needs approval, unless the request's autonomy level says otherwise. */
+    /** A template's plan needs approval, unless the autonomy level of the request, template or workspace says otherwise. */
     private ReadResult<PreparedMission> ofTemplate(RecipeRow recipe, ObjectNode request) {
         ObjectNode mission = recipe.mission().deepCopy();
         mission.remove("name");
-        JsonNode config =
-                request.path("config").isMissingNode() ? JsonNodeFactory.instance.objectNode() : request.get("config");
-        ObjectNode asked = request.deepCopy();
-        if (config.isObject()) {
-            JsonNode autonomy = config.has("autonomy") ? config.get("autonomy")
-                    : mission.path("config").path("autonomy");
-            if (autonomy.isMissingNode() || autonomy.isObject()) {
-                ObjectNode settled =
-                        autonomy.isObject() ? (ObjectNode) autonomy.deepCopy() : JsonNodeFactory.instance.objectNode();
-                settled.putIfAbsent("level", JsonNodeFactory.instance.stringNode("approve"));
-                if (settled.path("level").asString("").equals("autonomous")) {
-                    settled.putIfAbsent("auto_approve_threshold", JsonNodeFactory.instance.numberNode(0));
-                }
-                asked.set("config", ((ObjectNode) config.deepCopy()).set("autonomy", settled));
-            }
-        }
-        return ofRecipe(recipe, recipe.version(), mission, asked, "/input");
+        return ofRecipe(missions.apply(recipe.workspaceId()).ofTemplates(), recipe, recipe.version(), mission, request,
+                "/input");
     }
 
     /**
@@ -153,9 +138,14 @@ public final class RecipeMissions {
      */
     public ReadResult<PreparedMission> ofRecipe(RecipeRow recipe, int version, ObjectNode mission, ObjectNode request,
             String input) {
+        return ofRecipe(missions.apply(recipe.workspaceId()), recipe, version, mission, request, input);
+    }
+
+    private static ReadResult<PreparedMission> ofRecipe(MissionReader reader, RecipeRow recipe, int version,
+            ObjectNode mission, ObjectNode request, String input) {
         List<PlanProblem> problems = new ArrayList<>();
         ObjectNode document = merged(mission, request, problems);
-        ReadResult<CheckedMission> result = missions.apply(recipe.workspaceId()).read(document);
+        ReadResult<CheckedMission> result = reader.read(document);
         if (result instanceof ReadResult.Invalid<CheckedMission>(List<PlanProblem> found)) {
             found.forEach(each -> problems.add(placed(each, recipe, version, request, input)));
         }

@@ -1,5 +1,6 @@
 package io.keelson.server.tenant.workspace;
 
+import io.keelson.core.plan.Autonomy;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -12,10 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param folders that its tools may use, absolute; null for those of the server's settings
  * @param models names of models that its plans and agents may use; null for all models
  * @param tools that its plans and agents may use
+ * @param autonomy level of its missions that name none; null for the product's
  */
 public record WorkspaceRow(UUID id, String name, Instant createdAt, @Nullable Instant closedAt, Limits limits,
         @Nullable List<String> folders, @Nullable List<String> models, WorkspaceStore.Tools tools,
-        Purge purge) {
+        @Nullable Autonomy autonomy, Purge purge) {
 
     public WorkspaceRow {
         folders = folders == null ? null : List.copyOf(folders);

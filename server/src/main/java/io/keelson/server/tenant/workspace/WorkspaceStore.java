@@ -1,5 +1,6 @@
 package io.keelson.server.tenant.workspace;
 
+import io.keelson.core.plan.Autonomy;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.tenant.audit.AuditLog;
@@ -26,7 +27,8 @@ public final class WorkspaceStore {
     private static final String COLUMNS =
             """
             select w.id, w.name, w.created_at, w.closed_at, w.purge_asked_at, w.purged_at, w.purged_rows,
-             w.allowed_folders, w.allowed_models, w.allowed_tools, w.denied_tools, %s from workspaces w"""
+             w.allowed_folders, w.allowed_models, w.allowed_tools, w.denied_tools,
+             w.default_autonomy, %s from workspaces w"""
                     .formatted(Limits.column("w.id"));
 
     private static final String ONE = COLUMNS + " where w.id = ?";
@@ -65,7 +67,10 @@ public final class WorkspaceStore {
 
     private static final String DENY_TOOLS = "update workspaces set denied_tools = ? where id = ?";
 
-    private static final String TOOLS = "select allowed_tools, denied_tools from workspaces where id = ?";
+    private static final String SET_AUTONOMY = "update workspaces set default_autonomy = ? where id = ?";
+
+    private static final String RULES =
+            "select allowed_tools, denied_tools, default_autonomy from workspaces where id = ?";
 
     private static final String MODELS = "select allowed_models from workspaces where id = ?";
 
@@ -82,13 +87,15 @@ public final class WorkspaceStore {
      * @param models null to leave them
      * @param tools allowed ones, null to leave them
      * @param denied tools, null to leave them
+     * @param autonomy null to leave it
      */
     public record Change(@Nullable String name, Map<String, Optional<BigDecimal>> limits, @Nullable Folders folders,
-            @Nullable AllowedModels models, @Nullable AllowedTools tools, @Nullable List<String> denied) {
+            @Nullable AllowedModels models, @Nullable AllowedTools tools, @Nullable List<String> denied,
+            @Nullable DefaultAutonomy autonomy) {
 
         /** A change of the name and limits only. */
         public Change(@Nullable String name, Map<String, Optional<BigDecimal>> limits) {
-            this(name, limits, null, null, null, null);
+            this(name, limits, null, null, null, null, null);
         }
 
         public Change {
@@ -121,6 +128,9 @@ public final class WorkspaceStore {
         }
     }
 
+    /** @param level of missions that name none; null for the product's */
+    public record DefaultAutonomy(@Nullable Autonomy level) {}
+
     /**
      * Which tools a workspace may use.
      *
@@ -128,6 +138,13 @@ public final class WorkspaceStore {
      * @param denied the same, refused in any case
      */
     public record Tools(@Nullable List<String> allowed, List<String> denied) {}
+
+    /**
+     * The rules of a workspace for missions.
+     *
+     * @param autonomy level of missions that name none; null for the product's
+     */
+    public record Rules(Tools tools, @Nullable Autonomy autonomy) {}
 
     private final Database database;
 
@@ -171,17 +188,26 @@ public final class WorkspaceStore {
         return allowed(id, MODELS);
     }
 
-    /** The tools that the workspace's plans and agents may use. */
-    public Tools tools(UUID id) {
+    /** The rules of a workspace for missions; those of an unknown one allow all tools. */
+    public Rules rules(UUID id) {
         return database.withConnection(c -> {
-            try (PreparedStatement tools = c.prepareStatement(TOOLS)) {
-                tools.setObject(1, id);
-                try (ResultSet row = tools.executeQuery()) {
-                    return row.next() ? new Tools(texts(row.getArray(1)), denied(row.getArray(2)))
-                            : new Tools(null, List.of());
+            try (PreparedStatement rules = c.prepareStatement(RULES)) {
+                rules.setObject(1, id);
+                try (ResultSet row = rules.executeQuery()) {
+                    return row.next() ? new Rules(tools(row), autonomy(row))
+                            : new Rules(new Tools(null, List.of()), null);
                 }
             }
         });
+    }
+
+    private static Tools tools(ResultSet row) throws SQLException {
+        return new Tools(texts(row.getArray("allowed_tools")), denied(row.getArray("denied_tools")));
+    }
+
+    private static @Nullable Autonomy autonomy(ResultSet row) throws SQLException {
+        String level = row.getString("default_autonomy");
+        return level == null ? null : Autonomy.of(level);
     }
 
     private static List<String> denied(@Nullable Array texts) throws SQLException {
@@ -289,6 +315,14 @@ public final class WorkspaceStore {
         if (change.denied() != null) {
             update(c, DENY_TOOLS, array(c, change.denied()), id);
         }
+        if (change.autonomy() != null) {
+            update(c, SET_AUTONOMY, wire(change.autonomy()), id);
+        }
+    }
+
+    private static @Nullable String wire(DefaultAutonomy autonomy) {
+        Autonomy level = autonomy.level();
+        return level == null ? null : level.wire();
     }
 
     private static @Nullable Array array(Connection c, @Nullable List<String> texts) throws SQLException {
@@ -321,7 +355,7 @@ public final class WorkspaceStore {
         return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), Rows.optionalTime(row, "closed_at"),
                 Limits.of(row), texts(row.getArray("allowed_folders")), texts(row.getArray("allowed_models")),
-                new Tools(texts(row.getArray("allowed_tools")), denied(row.getArray("denied_tools"))),
+                tools(row), autonomy(row),
                 new WorkspaceRow.Purge(Rows.optionalTime(row, "purge_asked_at") != null,
                         Rows.optionalTime(row, "purged_at") != null, row.getLong("purged_rows")));
     }
@@ -346,6 +380,9 @@ public final class WorkspaceStore {
         }
         if (change.denied() != null) {
             put(detail, "denied_tools", change.denied());
+        }
+        if (change.autonomy() != null) {
+            detail.put("default_autonomy", wire(change.autonomy()));
         }
         return detail;
     }

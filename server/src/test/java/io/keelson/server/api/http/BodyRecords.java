@@ -92,9 +92,8 @@ final class BodyRecords {
 
     private static Set<String> types(JsonNode schema) {
         JsonNode type = schema.path("type");
-        return schema.has("enum") ? Set.of("string")
-                : type.isArray() ? type.valueStream().map(JsonNode::stringValue).collect(Collectors.toSet())
-                        : type.isString() ? Set.of(type.stringValue()) : Set.of();
+        return type.isArray() ? type.valueStream().map(JsonNode::stringValue).collect(Collectors.toSet())
+                : type.isString() ? Set.of(type.stringValue()) : schema.has("enum") ? Set.of("string") : Set.of();
     }
 
     private static String member(RecordComponent component) {

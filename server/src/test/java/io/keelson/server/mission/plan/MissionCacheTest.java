@@ -2,6 +2,7 @@ package io.keelson.server.mission.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.plan.Autonomy;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.policy.CallApprovals;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
@@ -65,6 +67,18 @@ class MissionCacheTest {
 
         served.add("translate");
         assertThat(cache.find(key, reader)).isNotNull();
+    }
+
+    @Test
+    void missionIsReadAgainWhenTheAutonomyLevelOfItsWorkspaceChanges() {
+        AtomicReference<AutonomyDefault> level = new AtomicReference<>(AutonomyDefault.PRODUCT);
+        MissionReader levelled = reader.withAutonomy(level::get);
+        MissionCache.Key key = key(OURS, MISSION);
+        assertThat(problems(cache.read(key, document(MISSION), levelled))).isEmpty();
+        assertThat(cache.find(key, levelled)).isNotNull();
+
+        level.set(AutonomyDefault.ofWorkspace(Autonomy.APPROVE));
+        assertThat(cache.find(key, levelled)).isNull();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.keelson.server.api.http.admin;
 
 import io.keelson.core.money.Amounts;
+import io.keelson.core.plan.Autonomy;
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -69,12 +70,13 @@ public final class WorkspaceActions {
 
     record NewWorkspace(String name, @Nullable NewLimits limits, @Nullable Optional<List<String>> allowedFolders,
             @Nullable Optional<List<String>> allowedModels, @Nullable Optional<List<String>> allowedTools,
-            @Nullable List<String> deniedTools) {}
+            @Nullable List<String> deniedTools, @Nullable Optional<String> defaultAutonomy) {}
 
     /** Absent members stay unchanged. */
     record WorkspaceChange(@Nullable String name, @Nullable NewLimits limits,
             @Nullable Optional<List<String>> allowedFolders, @Nullable Optional<List<String>> allowedModels,
-            @Nullable Optional<List<String>> allowedTools, @Nullable List<String> deniedTools) {}
+            @Nullable Optional<List<String>> allowedTools, @Nullable List<String> deniedTools,
+            @Nullable Optional<String> defaultAutonomy) {}
 
     private final WorkspaceStore workspaces;
     private final Reads reads;
@@ -133,7 +135,8 @@ public final class WorkspaceActions {
     private ApiResponse create(ApiRequest request, NewWorkspace body) {
         Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
         WorkspaceStore.Change settings = new WorkspaceStore.Change(null, limits, folders(body.allowedFolders),
-                models(body.allowedModels), tools(body.allowedTools), body.deniedTools);
+                models(body.allowedModels), tools(body.allowedTools), body.deniedTools,
+                autonomy(body.defaultAutonomy));
         UUID id = ids.next();
         ApiResponse response = transaction.answer(request, c -> {
             WorkspaceRow made = row(workspaces.create(c, id, body.name, settings, request.origin()), id);
@@ -152,7 +155,8 @@ public final class WorkspaceActions {
     private ApiResponse change(ApiRequest request, WorkspaceChange body) {
         Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
         WorkspaceStore.Change change = new WorkspaceStore.Change(body.name, limits, folders(body.allowedFolders),
-                models(body.allowedModels), tools(body.allowedTools), body.deniedTools);
+                models(body.allowedModels), tools(body.allowedTools), body.deniedTools,
+                autonomy(body.defaultAutonomy));
         UUID id = request.id("id", IdKind.WORKSPACE);
         WorkspaceRow changed = row(workspaces.change(id, change, request.origin()), id);
         if (changed.closed()) {
@@ -193,6 +197,11 @@ public final class WorkspaceActions {
     /** @param allowedTools null where they are not named, empty for all tools */
     private static WorkspaceStore.@Nullable AllowedTools tools(@Nullable Optional<List<String>> allowedTools) {
         return allowedTools == null ? null : new WorkspaceStore.AllowedTools(allowedTools.orElse(null));
+    }
+
+    /** @param level null where it is not named, empty for the product's */
+    private static WorkspaceStore.@Nullable DefaultAutonomy autonomy(@Nullable Optional<String> level) {
+        return level == null ? null : new WorkspaceStore.DefaultAutonomy(level.map(Autonomy::of).orElse(null));
     }
 
     private static boolean absolute(String path) {
@@ -245,6 +254,8 @@ public final class WorkspaceActions {
         put(document, "allowed_models", workspace.models());
         put(document, "allowed_tools", workspace.tools().allowed());
         put(document, "denied_tools", workspace.tools().denied());
+        Autonomy autonomy = workspace.autonomy();
+        document.put("default_autonomy", autonomy == null ? null : autonomy.wire());
         return document;
     }
 

@@ -1,6 +1,8 @@
 package io.keelson.server.api.http.runs;
 
 import io.keelson.core.money.Budget;
+import io.keelson.core.plan.Autonomy;
+import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -119,12 +121,22 @@ public final class RunCreateActions {
             Budget budget = mission.policy().budget();
             answer.put("estimated_cost", Json.plain(budget.estimate()))
                     .put("hard_limit_usd", budget.hardLimit() == null ? null : Json.plain(budget.hardLimit()))
-                    .set("plan_document", mission.planJson());
+                    .set("autonomy", autonomy(mission));
+            answer.set("plan_document", mission.planJson());
             if (prepared.origin() != null) {
                 answer.setAll(prepared.origin());
             }
             return ApiResponse.ok(answer);
         }
+    }
+
+    /** The autonomy level of the mission's run, and the approval that its plan needs. */
+    private static ObjectNode autonomy(CheckedMission mission) {
+        RunPolicy policy = mission.policy();
+        Autonomy level = policy.humans().autonomy();
+        boolean later = mission.plan().version() == 0 && level == Autonomy.AUTONOMOUS;
+        return Json.object().put("level", level.wire()).put("source", mission.autonomySource().wire())
+                .put("plan_approval", later ? "above_threshold" : policy.approvePlan() ? "person" : "none");
     }
 
     /** Creates a run of a recipe. */
