@@ -162,7 +162,7 @@ public final class RunReader {
     }
 
     /**
-     * What waits or will wait for signals.
+     * The steps of a run that wait, or will wait, for signals.
      *
      * @param inputs of the open signal steps; expressions may be unresolved
      * @param unfolded ids in the plan of the open tasks of which further steps will be made
