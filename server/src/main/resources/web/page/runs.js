@@ -196,7 +196,7 @@ class Runs extends Part {
   }
 
   #lasted(run) {
-    return duration(run.duration_ms ?? (run.started_at && isOpen(run) ? now() - Date.parse(run.started_at) : null));
+    return duration(run.duration_ms ?? (run.started_at && isOpen(run) ? now() - Date.parse(run.started_at) - run.ended_ms : null));
   }
 
   #row(run, i) {
@@ -210,7 +210,7 @@ class Runs extends Part {
       <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="now-text ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}" title=${label(reason.text, 2000)}>${sentence(reason.text, 400)}</span>${isOpen(run) && reason.since ? html`<span class="soft small num since" title="Since ${utc(reason.since)}">${duration(now() - Date.parse(reason.since))}</span>` : nothing}` : nothing}</span>
       <span role="cell" class="c-progress">${stateBar(done, run.task_count, family(run.state))}<span class="num small soft">${count(run.tasks_completed)}/${count(run.task_count)}</span></span>
       <span role="cell" class="c-cost num" title="${exact(run.credits_charged)} credits charged">${amount(run.credits_charged)}<span class="unit narrow-only"> credits</span></span>
-      <span role="cell" class="c-took num soft" title="From the first start to the end">${this.#lasted(run)}</span>
+      <span role="cell" class="c-took num soft" title="From the first start to the end, without the time between an end and a retry">${this.#lasted(run)}</span>
       <span role="cell" class="c-age soft">${ago(run.created_at)}</span>
       <span role="cell" class="c-recipe cut">${run.recipe_id ? html`<a href="/ui/runs?recipe_id=${run.recipe_id}">${name(this.#nameOf(run.recipe_id) ?? 'recipe', 80)}</a>` : nothing}</span>
       <span role="cell" class="c-agents soft cut">${name((run.agent_names ?? []).join(', '), 200)}</span>

@@ -37,6 +37,8 @@ import tools.jackson.databind.JsonNode;
  * @param taskBudgets of the tasks that have one
  * @param createdBy the principal that submitted it
  * @param cancelledAt {@code completedAt} of a cancelled run; null for others
+ * @param durationMs from its first start to its end, without {@code endedMs}; null while it is open
+ * @param endedMs for how long it had ended before its retries
  * @param activeMs how long it was at work in its present attempt, without the time that it was held up;
  *     null while it is at work
  * @param versionId rises with every change of the run
@@ -59,7 +61,8 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         @Nullable String resultSummary, JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
         @Nullable String createdBy, @Nullable Instant createdAt, @Nullable Instant startedAt,
         @Nullable Instant completedAt, @Nullable Instant cancelledAt,
-        @Nullable Long durationMs, @Nullable Long activeMs, @Nullable Instant lastHeartbeatAt, long versionId) {
+        @Nullable Long durationMs, long endedMs, @Nullable Long activeMs, @Nullable Instant lastHeartbeatAt,
+        long versionId) {
 
     public Run {
         plan = Json.orNull(plan);

@@ -15,7 +15,7 @@ record ProgressBar(int done, int failed, int dropped, int total) {
     private static final int WIDEST = 40;
     private static final int NARROWEST = 5;
 
-    /** @param elapsed since the run's start */
+    /** @param elapsed since the run's start, without the time for which it had ended */
     String line(Duration elapsed, int columns, Style style) {
         int percent = total == 0 ? 0 : (int) (100L * done / total);
         String numbers = "  " + AmountText.count(done) + "/" + AmountText.count(total, "task") + "  " + percent + "%  "

@@ -81,7 +81,8 @@ public final class TreeView {
     private String bar(int columns) {
         Instant started = model.run().startedAt();
         Instant ended = model.run().completedAt();
-        Duration elapsed = started == null ? Duration.ZERO : Duration.between(started, ended == null ? now : ended);
+        Duration elapsed = started == null ? Duration.ZERO
+                : Duration.between(started, ended == null ? now : ended).minusMillis(model.run().endedMs());
         ProgressBar progress = new ProgressBar(model.count(Phase.DONE), model.count(Phase.FAILED),
                 model.count(Phase.DROPPED), model.size());
         return progress.line(elapsed, columns, style);

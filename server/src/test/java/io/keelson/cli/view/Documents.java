@@ -33,6 +33,12 @@ final class Documents {
         return run("running", "running");
     }
 
+    /** An open run that had ended for so many milliseconds before it was retried. */
+    static Run reopened(long endedMs) {
+        return Json.to(Json.of(Map.of("id", RUN, "name", "report", "state", "running", "stateType", "running",
+                "startedAt", BEGIN, "endedMs", endedMs)), Run.class);
+    }
+
     static Run gated(String gate) {
         return Json.to(Json.of(Map.of("id", RUN, "name", "report", "state", "running", "stateType", "running", "gate",
                 gate)), Run.class);

@@ -2,6 +2,7 @@ package io.keelson.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.client.Run;
 import io.keelson.client.Task;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,6 +44,13 @@ class TreeViewTest {
                 " . later           waits for work",
                 " - left            skipped",
                 "====xxxxx-------------------------  1/7 tasks  14%  1m 00s  1 failed  1 not done");
+    }
+
+    @Test
+    void timeInWhichARetriedRunHadEndedIsNotElapsed() {
+        Run retried = Documents.reopened(45_000);
+
+        assertThat(TreeView.render(new RunModel(retried), 80, 24, NOW, 1, ASCII).getLast()).endsWith("  15.0s");
     }
 
     @Test

@@ -151,6 +151,26 @@ class TimelineApiTest {
     }
 
     @Test
+    void anOpenRunThatWasRetriedHasNoEndAndTellsHowLongItHadEnded() {
+        String run = api.create("""
+                {"name": "reopened", "start": true, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "s", "kind": "approval", "input": {"question": "Go on?"}}]}]}}""");
+        api.post("/api/v1/steps/" + api.awaitSteps(run, "waiting_approval", 1).getFirst().get("id").stringValue()
+                + "/reject", "{}");
+        assertThat(api.awaitState(run, "failed").get("ended_ms").longValue()).isZero();
+        pass(0.5);
+        api.post("/api/v1/runs/" + run + "/retry", "{}");
+        api.awaitState(run, "running");
+        JsonNode listed = api.get("/api/v1/runs?state=running").json().get("items").valueStream()
+                .filter(each -> each.get("id").stringValue().equals(run)).findFirst().orElseThrow();
+        for (JsonNode each : List.of(listed, api.run(run))) {
+            assertThat(each.get("completed_at").isNull()).isTrue();
+            assertThat(each.get("duration_ms").isNull()).isTrue();
+            assertThat(each.get("ended_ms").longValue()).isGreaterThanOrEqualTo(490);
+        }
+    }
+
+    @Test
     void fourKindsOfStretchesAddUpToTheDuration() {
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"]}");
         String run = api.create("""

@@ -61,7 +61,7 @@ final class ReadSql {
                 h.total_tokens, h.usage,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.error_code, r.error_message,
                 r.coordinator_agent_id, r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at,
-                r.cancelled_at, r.duration_ms,
+                r.cancelled_at, r.duration_ms, r.ended_ms,
                 case when r.active_since is null then r.active_ms end as active_ms,
                 case when r.state_type <> 'terminal' then (
                     select greatest(max(q.lease_expires_at - q.lease_ms * interval '1 millisecond'),
