@@ -60,6 +60,7 @@ final class EvaluatorAnswers {
             case Evaluation.ParentIs p -> throw new IllegalArgumentException(p.toString());
             case Evaluation.Awaits a -> throw new IllegalArgumentException(a.toString());
             case Evaluation.Holds h -> throw new IllegalArgumentException(h.toString());
+            case Evaluation.Approved a -> throw new IllegalArgumentException(a.toString());
             case Evaluation.Opened o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
@@ -119,6 +120,10 @@ final class EvaluatorAnswers {
                 step.nextRunAt = until != null ? until : d.now.plus(Objects.requireNonNull(delay));
                 d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
             }
+        } else if (evaluation instanceof Evaluation.Approved(String input, String output, String by, int attempt)) {
+            d.changes.resolvedInput(step, input);
+            TaskProgress.succeed(d, step, output, new StepPayload.Approved(by,
+                    "approved in attempt " + attempt + " of the task, for the same input"));
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
             StepFailures.refused(d, step, error, approval ? new StepPayload.Rejected(null, null, error.code())
                     : new StepPayload.Failed(PayloadPart.Failure.of(error), null, null, false));

@@ -406,6 +406,14 @@ public sealed interface Command {
         record Opened(String input, @Nullable Duration delay, @Nullable Instant until) implements Evaluation {}
 
         /**
+         * An approval that a person gave in an earlier attempt of the task, for the same input after the same outputs.
+         *
+         * @param output JSON text of the earlier step
+         * @param attempt of the task in which the person approved; from 1
+         */
+        record Approved(String input, String output, String by, int attempt) implements Evaluation {}
+
+        /**
          *
          * A wait for a signal with its input resolved.
          *

@@ -36,6 +36,20 @@ class HumanDecisionsTest extends OneRun {
     }
 
     @Test
+    void anApprovalOfAnEarlierAttemptCompletesTheStep() {
+        world = World.start(plan(task("a").step("ok", StepKind.APPROVAL).steps(1)));
+        world.answer(world.evaluations.getFirst(),
+                new Evaluation.Approved("{}", "{\"approved\":true,\"by\":\"ann\"}", "ann", 1));
+        StepRow gate = world.step("a", "ok");
+        assertThat(gate.state()).isEqualTo(StepState.COMPLETED);
+        assertThat(world.outputs).containsEntry(gate.id(), "{\"approved\":true,\"by\":\"ann\"}");
+        assertThat(world.armed()).isEmpty();
+        assertThat(world.events("step_approved")).hasSize(1);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
     void aRejectedApprovalFailsTheRun() {
         world = World.start(plan(task("a").step("ok", StepKind.APPROVAL)));
         world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));

@@ -55,6 +55,7 @@ public final class PendingCommand {
             case Evaluation.Proceed(var items, _, _) ->
                 items == null ? 0 : items.stream().mapToLong(String::length).sum();
             case Evaluation.Opened(String input, _, _) -> input.length();
+            case Evaluation.Approved approved -> approved.input().length() + approved.output().length();
             case Evaluation.Starts starts -> starts.input().length();
             case Evaluation.ChildIs child -> child.output() == null ? 0 : child.output().length();
             case Evaluation.Awaits awaits -> awaits.input().length();

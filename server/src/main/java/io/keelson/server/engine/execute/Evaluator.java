@@ -144,7 +144,11 @@ public final class Evaluator {
         }
         JsonNode input = scopes.resolve(request.runId(), step.taskId(), step.input());
         return switch (step.kind()) {
-            case "approval" -> new Evaluation.Opened(input.toString(), null, null);
+            case "approval" -> {
+                Evaluation given =
+                        database.withConnection(c -> reader.approved(c, request.subject(), input.toString()));
+                yield given == null ? new Evaluation.Opened(input.toString(), null, null) : given;
+            }
             case "signal" -> signal(input);
             default -> wait(input);
         };

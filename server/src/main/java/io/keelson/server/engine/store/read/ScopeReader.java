@@ -118,6 +118,26 @@ public final class ScopeReader {
                 case when kind = 'call' and resolved_input is not null then resolved_input else input end as input
               from orchestration_steps where id = ?""";
 
+    /**
+     * The last decision of a person about the step in an earlier attempt of its task, if the input was the same and so was all
+     * that earlier steps of the attempt have yielded.
+     */
+    private static final String APPROVED = """
+            select k.state, k.output, k.output ->> 'by' as decided_by, k.task_attempt
+              from task_steps s
+              join orchestration_steps k on k.task_id = s.task_id and k.position = s.position and k.kind = 'approval'
+               and k.task_attempt < s.task_attempt and k.state in ('completed', 'failed') and k.resolved_input = ?::jsonb
+             where s.id = ? and not exists (
+                select from (
+                    select position, turn, state, output from orchestration_steps
+                     where task_id = s.task_id and task_attempt = s.task_attempt and position < s.position) now
+                  full join (
+                    select position, turn, state, output from orchestration_steps
+                     where task_id = s.task_id and task_attempt = k.task_attempt and position < s.position) past
+                    using (position, turn)
+                 where (now.state, now.output) is distinct from (past.state, past.output))
+             order by k.task_attempt desc limit 1""";
+
     private static final String CALLER = """
             select t.policy,
                 array(select u.name from orchestration_steps u
@@ -262,6 +282,25 @@ public final class ScopeReader {
     public StepText step(Connection c, UUID stepId) throws SQLException {
         return one(c, STEP, stepId, row -> new StepText(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
                 row.getString("kind"), row.getString("tool"), row.getString("input"), row.getString("condition")));
+    }
+
+    /**
+     * What a person has approved in an earlier attempt of the approval's task.
+     *
+     * @param input resolved, JSON text
+     * @return null if a person has to decide
+     */
+    public Evaluation.@Nullable Approved approved(Connection c, UUID stepId, String input) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(APPROVED)) {
+            statement.setString(1, input);
+            statement.setObject(2, stepId);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() && row.getString("state").equals("completed") && row.getString("decided_by") != null
+                        ? new Evaluation.Approved(input, row.getString("output"), row.getString("decided_by"),
+                                row.getInt("task_attempt"))
+                        : null;
+            }
+        }
     }
 
     /** The agent whose call is to start a run. */
