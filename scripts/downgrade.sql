@@ -9,23 +9,28 @@ delete from board_tasks where source_type in ('orchestration', 'orchestration_ta
 drop index if exists uq_board_tasks_orchestration_run, uq_board_tasks_orchestration_task, ix_agent_reports_orch_task;
 alter table agent_reports drop column if exists orchestration_task_id;
 
--- What stays refers as it did before. Where others wrote rows that refer to nothing, these go no further.
+-- Tables that Keelson made refer to others from here on. Rows that refer to nothing go first.
+drop trigger if exists workspaces_drop_board on workspaces;
+drop trigger if exists board_tasks_leave_children on board_tasks;
 update board_tasks b set parent_task_id = null
  where parent_task_id is not null and not exists (select from board_tasks p where p.id = b.parent_task_id);
 delete from board_tasks b where not exists (select from workspaces w where w.id = b.workspace_id);
 delete from agent_reports r where not exists (select from workspaces w where w.id = r.workspace_id);
-drop trigger if exists workspaces_drop_board on workspaces;
-drop trigger if exists board_tasks_leave_children on board_tasks;
-alter table board_tasks
-    drop constraint if exists board_tasks_workspace_id_fkey,
-    add constraint board_tasks_workspace_id_fkey foreign key (workspace_id) references workspaces (id) on delete cascade,
-    drop constraint if exists board_tasks_parent_task_id_fkey,
-    add constraint board_tasks_parent_task_id_fkey
-        foreign key (parent_task_id) references board_tasks (id) on delete set null;
-alter table agent_reports
-    drop constraint if exists agent_reports_workspace_id_fkey,
-    add constraint agent_reports_workspace_id_fkey
-        foreign key (workspace_id) references workspaces (id) on delete cascade;
+do $$
+declare
+    each record;
+begin
+    for each in select * from (values
+        ('board_tasks', 'workspace_id', 'workspaces', 'cascade'), ('board_tasks', 'parent_task_id', 'board_tasks', 'set null'),
+        ('agent_reports', 'workspace_id', 'workspaces', 'cascade')) as reference (place, name, whole, action)
+    loop
+        if not exists (select from pg_constraint where contype = 'f' and conrelid = each.place::regclass
+                and confrelid = each.whole::regclass) then
+            execute format('alter table %I add foreign key (%I) references %I (id) on delete %s', each.place, each.name,
+                each.whole, each.action);
+        end if;
+    end loop;
+end $$;
 
 drop view if exists work_results, free_usage, orchestration_steps, orchestration_events_kept, run_event_packs_kept, orchestration_events_archive,
     orchestration_events;

@@ -2,8 +2,9 @@
 --
 -- How to read these files: a table comes with its purpose, its columns, then comments, indexes and triggers right below
 -- it. Every file can be applied again (`if not exists`, `or replace`), because one that failed half-way is begun again.
--- workspaces, api_keys and the tables of V2 may exist before Keelson's first start, with rows of the platform in them
---: what Keelson adds to them is an `alter table … add column if not exists`. See Neighbours.
+-- workspaces, api_keys and the tables of V2 may exist before Keelson's first start, with rows of the platform in them:
+-- Adoption adds the columns that they lack before the first file, and SharedIndexes makes their indexes after the last one.
+-- See docs/operate/adoption.md.
 
 -- Refuses every change of an append-only table. A row trigger misses TRUNCATE, so each such table has two.
 create or replace function keelson_refuse_change() returns trigger language plpgsql as $$
@@ -44,20 +45,17 @@ end $$;
 create table if not exists workspaces (
     id uuid primary key default gen_random_uuid(),
     name varchar(255) not null,
-    created_at timestamptz not null default now()
+    created_at timestamptz not null default now(),
+    closed_at timestamptz,
+    purge_asked_at timestamptz,
+    purged_at timestamptz,
+    purged_rows bigint not null default 0,
+    allowed_folders text[],
+    allowed_models text[],
+    allowed_tools text[],
+    denied_tools text[],
+    default_autonomy varchar(20) check (default_autonomy in ('approve', 'autonomous', 'full_auto'))
 );
-
-alter table workspaces
-    add column if not exists closed_at timestamptz,
-    add column if not exists purge_asked_at timestamptz,
-    add column if not exists purged_at timestamptz,
-    add column if not exists purged_rows bigint not null default 0,
-    add column if not exists allowed_folders text[],
-    add column if not exists allowed_models text[],
-    add column if not exists allowed_tools text[],
-    add column if not exists denied_tools text[],
-    add column if not exists default_autonomy varchar(20)
-        check (default_autonomy in ('approve', 'autonomous', 'full_auto'));
 
 comment on column workspaces.closed_at is 'from then on nothing can be started in it; null: open';
 comment on column workspaces.purge_asked_at is 'when an operator asked for its rows to be removed; it is closed by then';
@@ -71,9 +69,6 @@ comment on column workspaces.default_autonomy is
     'autonomy level of missions that name none; null: the level that the product sets for the kind of plan';
 comment on column workspaces.allowed_folders is
     'absolute paths on every server; empty: no folder; null: the folders of the server''s settings';
-
-create index if not exists ix_workspaces_purge on workspaces (purge_asked_at)
-    where purge_asked_at is not null and purged_at is null;
 
 -- What they did names them, so they are never deleted and their names never change.
 create table if not exists principals (
@@ -129,9 +124,6 @@ select id, workspace_id, 'person',
 on conflict do nothing;
 
 update api_keys k set principal_id = p.id from principals p where k.principal_id is null and p.id = k.id;
-
-create index if not exists ix_api_keys_workspace on api_keys (workspace_id);
-create index if not exists ix_api_keys_principal on api_keys (principal_id) where principal_id is not null;
 
 -- A code is taken once: its row is removed by the session that it makes.
 create table if not exists session_links (

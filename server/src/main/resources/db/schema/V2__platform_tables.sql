@@ -1,89 +1,67 @@
 -- Tables that Keelson shares with the platform of PRD-101: the roster, the work board, reports and recipes. They may
--- exist before Keelson's first start, be large and be in use, so each statement is a transaction of its own, indexes that
--- read many rows are built concurrently, and no statement holds two tables. `create table` has the columns that PRD-101
--- takes as given; `alter table` adds ours.
+-- exist before Keelson's first start, be large and be in use. Then their columns, types, defaults, references and checks
+-- stay, Adoption has added the columns that they lacked, and `create table` does nothing. Each statement is a transaction
+-- of its own. SharedIndexes has the indexes.
 
 create table if not exists agents (
     id serial primary key,
     workspace_id uuid not null references workspaces (id) on delete cascade,
     slug varchar(100) not null,
     name varchar(255) not null,
+    description text,
+    model varchar(200),
+    instructions text,
+    tools jsonb not null default '[]',
+    capabilities jsonb not null default '[]',
+    limits jsonb not null default '{}',
+    runs_on varchar(10),
+    created_by varchar(255),
     created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
     unique (workspace_id, slug)
 );
-
-alter table agents
-    add column if not exists description text,
-    add column if not exists model varchar(200),
-    add column if not exists instructions text,
-    add column if not exists tools jsonb not null default '[]',
-    add column if not exists capabilities jsonb not null default '[]',
-    add column if not exists limits jsonb not null default '{}',
-    add column if not exists runs_on varchar(10),
-    add column if not exists created_by varchar(255),
-    add column if not exists updated_at timestamptz not null default now();
 
 -- An agent that is gone is no reason to refuse a task that was given to it.
 create or replace function keelson_agent(wanted int4) returns int4 language sql stable as $$
     select id from agents where id = wanted
 $$;
 
+-- Its id is BIGINT: the INTEGER of PRD-101 is used up within weeks of full load, and then no run can be created. A table
+-- that exists keeps its type, and servers warn while there is time to change it.
+--
+-- It refers to neither workspaces nor parents: a reference is a query per row of a run's first and last commit
+-- (docs/adr/0011). What deleting does to what it refers to is done by triggers, and statements of people lock what they
+-- refer to. A table that exists keeps its references. So do reports.
+--
+-- The check has an array constant, because each statement reads the check's text and `in (…)` would make the array each
+-- time (docs/adr/0011). What changes with a task's status leaves a fifth of a page free.
 create table if not exists board_tasks (
     id bigserial primary key,
     workspace_id uuid not null,
     title varchar(500) not null,
     description text,
     status varchar(30) not null default 'inbox',
+    priority varchar(20) not null default 'medium',
+    review_mode varchar(20) not null default 'auto',
+    assignee varchar(255),
+    created_by_type varchar(30) not null default 'user',
+    created_by_id varchar(255),
     parent_task_id bigint,
     source_type varchar(30) not null default 'user',
     source_id varchar(255),
+    run_id uuid,
+    tags jsonb not null default '[]',
+    planning_data jsonb,
+    result text,
+    error_message text,
+    started_at timestamptz,
+    completed_at timestamptz,
     created_at timestamptz not null default now(),
-    updated_at timestamptz not null default now()
-);
+    updated_at timestamptz not null default now(),
+    constraint ck_board_tasks_status check (status::text = any ('{inbox,assigned,in_progress,review,done}'::text[]))
+) with (fillfactor = 80);
 
--- PRD-101's INTEGER would be used up within weeks of full load, and no run could be made any more.
-alter table board_tasks alter column id type bigint, alter column parent_task_id type bigint;
-alter sequence board_tasks_id_seq as bigint;
-
-alter table board_tasks
-    add column if not exists priority varchar(20) not null default 'medium',
-    add column if not exists review_mode varchar(20) not null default 'auto',
-    add column if not exists assigned_agent_id integer references agents (id) on delete set null,
-    add column if not exists assignee varchar(255),
-    add column if not exists created_by_type varchar(30) not null default 'user',
-    add column if not exists created_by_id varchar(255),
-    add column if not exists tags jsonb not null default '[]',
-    add column if not exists planning_data jsonb,
-    add column if not exists run_id uuid,
-    add column if not exists result text,
-    add column if not exists error_message text,
-    add column if not exists started_at timestamptz,
-    add column if not exists completed_at timestamptz;
-
-comment on column board_tasks.source_id is 'of source_type orchestration the run''s id, of orchestration_task the task''s';
-comment on column board_tasks.assignee is 'who does it: the name of a run''s agent, or what people write';
-comment on column board_tasks.planning_data is
-    'of runs and their tasks; a run''s progress is that of its last change of state';
-
--- NOT VALID: rows of the platform may have other statuses. An array constant, because each statement reads the check's
--- text and `in (…)` would make the array each time (docs/adr/0011).
-alter table board_tasks
-    drop constraint if exists ck_board_tasks_status,
-    add constraint ck_board_tasks_status
-        check (status::text = any ('{inbox,assigned,in_progress,review,done}'::text[])) not valid;
-
--- What changes with a task's status leaves a fifth of a page free. One tree for columns and lists, one for a task's
--- children: a change of status costs an entry in each.
-alter table board_tasks set (fillfactor = 80);
-create unique index if not exists uq_board_tasks_orchestration_run on board_tasks (source_id)
-    where source_type = 'orchestration';
-create unique index if not exists uq_board_tasks_orchestration_task on board_tasks (source_id)
-    where source_type = 'orchestration_task';
-create index concurrently if not exists ix_board_tasks_column on board_tasks (workspace_id, status, source_type, id);
-create index concurrently if not exists ix_board_tasks_parent on board_tasks (parent_task_id, status, id)
-    where parent_task_id is not null;
-create index concurrently if not exists ix_board_tasks_agent on board_tasks (assigned_agent_id)
-    where assigned_agent_id is not null;
+alter table board_tasks add column if not exists assigned_agent_id integer references agents (id) on delete set null;
 
 -- A task whose parent is deleted has none.
 create or replace function keelson_leave_children() returns trigger language plpgsql
@@ -98,37 +76,24 @@ end $$;
 create or replace trigger board_tasks_leave_children after delete on board_tasks
     referencing old table as gone for each statement execute function keelson_leave_children();
 
--- Its column orchestration_task_id comes with the tasks, in V3.
+-- Its column orchestration_task_id comes with the tasks, in V4.
 create table if not exists agent_reports (
     id uuid primary key default gen_random_uuid(),
     workspace_id uuid not null,
     report_type varchar(30) not null,
     title varchar(500) not null,
+    subject_id uuid,
+    run_id uuid,
+    run_attempt integer,
+    agent varchar(255),
+    state varchar(30),
+    tokens bigint not null default 0,
+    cost numeric(20, 6) not null default 0,
+    duration_ms bigint,
+    content text not null default '',
     created_at timestamptz not null default now()
 );
 
-alter table agent_reports
-    add column if not exists subject_id uuid,
-    add column if not exists run_id uuid,
-    add column if not exists run_attempt integer,
-    add column if not exists agent varchar(255),
-    add column if not exists state varchar(30),
-    add column if not exists tokens bigint not null default 0,
-    add column if not exists cost numeric(20, 6) not null default 0,
-    add column if not exists duration_ms bigint,
-    add column if not exists content text not null default '';
-
-comment on column agent_reports.subject_id is 'the task or the run that it is about, also once that is gone';
-comment on column agent_reports.cost is 'credits';
-comment on column agent_reports.content is 'Markdown as it was written; outlives what it is about';
-
--- One report per task and per attempt of a run; it also finds a run's.
-create unique index concurrently if not exists uq_agent_reports_subject
-    on agent_reports (run_id, run_attempt, subject_id) where run_id is not null;
-create index concurrently if not exists ix_agent_reports_ws on agent_reports (workspace_id, created_at, id);
-
--- Board and reports refer to neither workspaces nor parents: a reference is a query per row of a run's first and last
--- commit (docs/adr/0011). What deleting did is done by triggers, and statements of people lock what they refer to.
 create or replace function keelson_drop_board() returns trigger language plpgsql
     set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -152,64 +117,27 @@ begin
     return of_workspace;
 end $$;
 
--- The platform's references go. A session that holds one of two tables and waits for the other is let go first, so that
--- no commit fails of this.
-do $$
-declare
-    reference record;
-begin
-    for reference in
-        select conname as name, conrelid::regclass as place, confrelid::regclass as whole from pg_constraint
-         where contype = 'f' and (conrelid, confrelid) in (
-            ('board_tasks'::regclass, 'workspaces'::regclass), ('board_tasks'::regclass, 'board_tasks'::regclass),
-            ('agent_reports'::regclass, 'workspaces'::regclass))
-    loop
-        perform set_config('lock_timeout', '300ms', true);
-        for i in 1 .. 100 loop
-            begin
-                execute format('lock table %s, %s', reference.whole, reference.place);
-                execute format('alter table %s drop constraint %I', reference.place, reference.name);
-                exit;
-            exception when lock_not_available then
-                if i = 100 then
-                    raise;
-                end if;
-                perform pg_sleep(0.05);
-            end;
-        end loop;
-        commit;
-    end loop;
-end $$;
-
+-- Beside what runs (template_definition), what PRD-101 wants to see.
 create table if not exists workflow_recipes (
     id serial primary key,
     workspace_id uuid not null references workspaces (id) on delete cascade,
+    recipe_id uuid not null default gen_random_uuid() constraint ux_workflow_recipes_id unique,
     name varchar(255) not null,
+    description text,
+    steps jsonb not null default '[]',
     execution_config jsonb not null default '{}',
-    created_at timestamptz not null default now()
+    template_id varchar(255),
+    template_definition jsonb not null default '{}',
+    owner_type varchar(30) not null default 'workspace',
+    tags jsonb not null default '[]',
+    version integer not null default 1,
+    created_by varchar(255),
+    created_at timestamptz not null default now(),
+    updated_by varchar(255),
+    updated_at timestamptz not null default now()
 );
 
--- Beside what runs (template_definition), what PRD-101 wants to see.
-alter table workflow_recipes
-    add column if not exists recipe_id uuid not null default gen_random_uuid(),
-    add column if not exists description text,
-    add column if not exists steps jsonb not null default '[]',
-    add column if not exists template_id varchar(255),
-    add column if not exists template_definition jsonb not null default '{}',
-    add column if not exists owner_type varchar(30) not null default 'workspace',
-    add column if not exists tags jsonb not null default '[]',
-    add column if not exists created_by varchar(255),
-    add column if not exists version integer not null default 1,
-    add column if not exists updated_by varchar(255),
-    add column if not exists updated_at timestamptz not null default now();
-
-comment on column workflow_recipes.recipe_id is 'what the API and recipe_versions name it by';
-comment on column workflow_recipes.template_definition is 'the mission that a run of it is made of';
-
-create unique index if not exists ux_workflow_recipes_id on workflow_recipes (recipe_id);
-create unique index if not exists ux_workflow_recipes_name on workflow_recipes (workspace_id, name);
-
--- A table that was there before keeps the comment that it has.
+-- Tables and columns that were there before keep the comments that they have.
 do $$
 declare
     each record;
@@ -224,6 +152,22 @@ begin
     loop
         if obj_description(to_regclass(each.name), 'pg_class') is null then
             execute format('comment on table %I is %L', each.name, each.purpose);
+        end if;
+    end loop;
+    for each in select said.*, a.attrelid, a.attnum from (values
+        ('board_tasks', 'source_id', 'of source_type orchestration the run''s id, of orchestration_task the task''s'),
+        ('board_tasks', 'assignee', 'who does it: the name of a run''s agent, or what people write'),
+        ('board_tasks', 'planning_data', 'of runs and their tasks; a run''s progress is that of its last change of state'),
+        ('agent_reports', 'subject_id', 'the task or the run that it is about, also once that is gone'),
+        ('agent_reports', 'cost', 'credits'),
+        ('agent_reports', 'content', 'Markdown as it was written; outlives what it is about'),
+        ('workflow_recipes', 'recipe_id', 'what the API and recipe_versions name it by'),
+        ('workflow_recipes', 'template_definition', 'the mission that a run of it is made of'))
+            as said (place, name, purpose)
+        join pg_attribute a on a.attrelid = to_regclass(said.place) and a.attname = said.name
+    loop
+        if col_description(each.attrelid, each.attnum) is null then
+            execute format('comment on column %I.%I is %L', each.place, each.name, each.purpose);
         end if;
     end loop;
 end $$;

@@ -134,8 +134,6 @@ do $$ begin
             foreign key (orchestration_task_id) references orchestration_tasks (id) on delete set null not valid;
     end if;
 end $$;
-create index if not exists ix_agent_reports_orch_task on agent_reports (orchestration_task_id)
-    where orchestration_task_id is not null;
 
 create table if not exists orchestration_task_dependencies (
     task_id uuid not null references orchestration_tasks (id) on delete cascade,

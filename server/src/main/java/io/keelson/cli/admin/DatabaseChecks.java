@@ -2,6 +2,7 @@ package io.keelson.cli.admin;
 
 import io.keelson.cli.view.AmountText;
 import io.keelson.server.app.Settings;
+import io.keelson.server.base.db.Adoption;
 import io.keelson.server.base.db.DatabaseException;
 import io.keelson.server.base.db.DatabaseProbe;
 import io.keelson.server.base.db.DatabaseUrl;
@@ -75,6 +76,14 @@ final class DatabaseChecks {
             findings.add(CheckResult.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
                     : probe.pendingMigrations() + " pending migrations, which the next server start applies"));
         }
+        for (Adoption.Change change : probe.changes()) {
+            findings.add(CheckResult.warn("table " + change.table(), "the next start of a server executes: "
+                    + change.statement(),
+                    "lock " + change.lock() + "; " + change.reason()
+                            + ". docs/operate/adoption.md has the locks"));
+        }
+        probe.warnings().forEach(warning -> findings.add(
+                CheckResult.warn("shared tables", warning, "see docs/operate/adoption.md")));
         findings.add(probe.skew().compareTo(MAX_SKEW) <= 0
                 ? CheckResult.ok("clocks", "this machine and the database differ by " + probe.skew().toMillis() + " ms")
                 : CheckResult.warn("clocks",

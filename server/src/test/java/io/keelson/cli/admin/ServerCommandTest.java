@@ -8,6 +8,7 @@ import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
 import io.keelson.core.Breadth;
 import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.Platform;
 import io.keelson.server.base.db.TestDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -15,6 +16,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -183,6 +185,27 @@ class ServerCommandTest {
         }
         assertThat(InProcessCli.run(settings, "doctor").out())
                 .contains("permits this user 19, and a server opens up to 20", "KEELSON_DATABASE_CONNECTIONS");
+    }
+
+    @Test
+    void doctorListsWhatTheFirstStartChangesOfTablesOfOthers() throws Exception {
+        DatabaseUrl url = TestDatabase.createEmptyUrl();
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+            statement.execute(Platform.TABLES);
+        }
+        Result result = InProcessCli.run(Map.of("KEELSON_DATA_DIR", folder.resolve("shared").toString(),
+                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(url)), "doctor");
+        assertThat(result.code()).as(result.out()).isZero();
+        assertThat(result.out()).contains("warn  table board_tasks",
+                "executes: create unique index concurrently if not exists uq_board_tasks_orchestration_run on board_tasks",
+                "lock SHARE UPDATE EXCLUSIVE; one board task for each run",
+                "executes: alter table workspaces add column allowed_folders _text",
+                "lock ACCESS EXCLUSIVE; Keelson reads and writes these columns; no row is rewritten");
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement();
+                ResultSet history = statement.executeQuery("select to_regclass('flyway_schema_history')")) {
+            history.next();
+            assertThat(history.getString(1)).as("the schema's history").isNull();
+        }
     }
 
     @Test

@@ -1,11 +1,14 @@
 package io.keelson.server.base.db;
 
+import io.keelson.server.base.db.DatabaseException.Code;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.List;
 
 /**
  * The result of a read-only check of a database.
@@ -15,9 +18,11 @@ import java.time.OffsetDateTime;
  * @param skew minimum difference between its clock and ours; never negative
  * @param connections maximum that this user may have to it at a time
  * @param rlsPossible whether row-level security can hold the connections that serve requests
+ * @param changes what the next start of a server changes of tables of others that Keelson shares
+ * @param warnings what its operator should know of those tables
  */
 public record DatabaseProbe(String version, int pendingMigrations, Duration skew, int connections,
-        boolean rlsPossible) {
+        boolean rlsPossible, List<Adoption.Change> changes, List<String> warnings) {
 
     private static final String RLS_POSSIBLE = """
             select rolsuper or rolcreaterole or not rolbypassrls
@@ -38,7 +43,10 @@ public record DatabaseProbe(String version, int pendingMigrations, Duration skew
             String version = database.withConnection(connection -> connection.getMetaData()
                     .getDatabaseProductVersion());
             return new DatabaseProbe(version, Migrations.pending(url), skew(database, clock), connections(database),
-                    rlsPossible(database));
+                    rlsPossible(database), Adoption.changes(url), Neighbours.warnings(url));
+        } catch (SQLException e) {
+            throw new DatabaseException(Code.DATABASE_REFUSED, "The tables of " + url + " cannot be looked at: "
+                    + e.getMessage(), e);
         }
     }
 

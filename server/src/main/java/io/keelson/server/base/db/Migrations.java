@@ -78,25 +78,37 @@ public final class Migrations {
             refuseOthers(url, info);
             Neighbours.check(url);
             Neighbours.warnings(url).forEach(LOG::warn);
-            if (info.pending().length + failed(info) == 0) {
-                return 0;
+            int files = info.pending().length + failed(info);
+            if (files > 0) {
+                requireCreate(url, source);
+                var locks = new TableLocks(turn);
+                if (info.applied().length == 0) {
+                    Adoption.addColumns(url, locks);
+                    buildIndexes(url); // which the migrations refer to
+                }
+                locks.await(() -> apply(url, flyway));
             }
-            requireCreate(url, source);
-            if (info.applied().length == 0) {
-                Neighbours.bringUp(url);
-            }
-            if (failed(info) > 0) {
-                forgetFailed(url);
-            }
-            MigrateResult result = flyway.migrate();
-            if (result.migrationsExecuted > 0) {
-                LOG.info("Schema of {} brought to version {}", url, result.targetSchemaVersion);
-            }
-            return result.migrationsExecuted;
+            buildIndexes(url);
+            return files;
         } catch (FlywayException | SQLException e) {
             throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
                     + " could not be brought up to date: " + e.getMessage(), e);
         }
+    }
+
+    private static void buildIndexes(DatabaseUrl url) throws SQLException {
+        SharedIndexes.build(url).forEach(built -> LOG.debug("Executed: {}", built));
+    }
+
+    private static int apply(DatabaseUrl url, Flyway flyway) throws SQLException {
+        if (failed(flyway.info()) > 0) {
+            forgetFailed(url);
+        }
+        MigrateResult result = flyway.migrate();
+        if (result.migrationsExecuted > 0) {
+            LOG.info("Schema of {} brought to version {}", url, result.targetSchemaVersion);
+        }
+        return result.migrationsExecuted;
     }
 
     /**
@@ -182,7 +194,7 @@ public final class Migrations {
         config.setJdbcUrl(url.jdbc());
         config.setUsername(url.user());
         config.setPassword(url.password());
-        config.setConnectionInitSql(DatabaseOptions.UNLIMITED.sessionSql());
+        config.setConnectionInitSql(TableLocks.SESSION_SQL);
         config.setMaximumPoolSize(4);
         config.setMinimumIdle(0);
         config.setConnectionTimeout(DatabaseOptions.UNLIMITED.connectTimeout().toMillis());

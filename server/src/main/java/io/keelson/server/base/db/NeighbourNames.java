@@ -26,7 +26,7 @@ final class NeighbourNames {
     static final String OWN_VIEWS = "credit_balances free_usage orchestration_events orchestration_events_archive"
             + " orchestration_events_kept orchestration_steps run_event_packs_kept run_origins step_tasks work_results";
 
-    /** Indexes that a migration names. PostgreSQL finds names for all others. */
+    /** Indexes that a migration or {@link SharedIndexes} names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
             "ix_call_waits_asked ix_call_waits_run ix_call_waits_since ix_session_links_key ix_sessions_key ix_sessions_workspace ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
                     + " ix_api_keys_workspace ix_artifact_uploads_created ix_artifact_uploads_key"
@@ -55,41 +55,7 @@ final class NeighbourNames {
                     + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"
                     + " uq_run_signals_step ux_agents_slug ux_workflow_recipes_id ux_workflow_recipes_name";
 
-    /**
-     * Indexes of shared tables as the migrations define them. A definition is what {@code pg_get_indexdef} returns from the
-     * access method on, without casts to text types, as the platform's columns may have either.
-     */
-    private static final String SHARED_INDEXES = """
-            , shared (place, name, uniq, definition) as (values
-                ('workspaces', 'ix_workspaces_purge', false,
-                    'btree (purge_asked_at) WHERE ((purge_asked_at IS NOT NULL) AND (purged_at IS NULL))'),
-                ('api_keys', 'ix_api_keys_workspace', false, 'btree (workspace_id)'),
-                ('api_keys', 'ix_api_keys_principal', false, 'btree (principal_id) WHERE (principal_id IS NOT NULL)'),
-                ('agents', 'ux_agents_slug', true, 'btree (workspace_id, slug)'),
-                ('board_tasks', 'uq_board_tasks_orchestration_run', true,
-                    'btree (source_id) WHERE (source_type = ''orchestration'')'),
-                ('board_tasks', 'uq_board_tasks_orchestration_task', true,
-                    'btree (source_id) WHERE (source_type = ''orchestration_task'')'),
-                ('board_tasks', 'ix_board_tasks_column', false, 'btree (workspace_id, status, source_type, id)'),
-                ('board_tasks', 'ix_board_tasks_parent', false,
-                    'btree (parent_task_id, status, id) WHERE (parent_task_id IS NOT NULL)'),
-                ('board_tasks', 'ix_board_tasks_agent', false,
-                    'btree (assigned_agent_id) WHERE (assigned_agent_id IS NOT NULL)'),
-                ('agent_reports', 'uq_agent_reports_subject', true,
-                    'btree (run_id, run_attempt, subject_id) WHERE (run_id IS NOT NULL)'),
-                ('agent_reports', 'ix_agent_reports_ws', false, 'btree (workspace_id, created_at, id)'),
-                ('agent_reports', 'ix_agent_reports_orch_task', false,
-                    'btree (orchestration_task_id) WHERE (orchestration_task_id IS NOT NULL)'),
-                ('workflow_recipes', 'ux_workflow_recipes_id', true, 'btree (recipe_id)'),
-                ('workflow_recipes', 'ux_workflow_recipes_name', true, 'btree (workspace_id, name)')),
-            present as (
-                select p.place, c.relname as name, i.indisunique as uniq, i.indisvalid as valid, replace(regexp_replace(
-                        substring(pg_get_indexdef(c.oid) from ' USING (.*)$'), '::(text|character varying)', '', 'g'),
-                        '(source_type)', 'source_type') as definition
-                  from places p join pg_index i on i.indrelid = p.oid join pg_class c on c.oid = i.indexrelid)
-            """;
-
-    private static final String DIFFERENT = "with " + Neighbours.OURS + SHARED_INDEXES + """
+    private static final String DIFFERENT = "with " + Neighbours.OURS + SharedIndexes.SHARED + """
             select format('The index %1$I of %2$I is not the one that Keelson needs: alter index %1$I rename to %3$I',
                     i.name, i.place, 'former_' || i.name)
               from present i
@@ -126,17 +92,7 @@ final class NeighbourNames {
                             union all select place || '_id_seq' from ours)
                    and not exists (select from pg_depend d join pg_class t on t.oid = d.refobjid
                         where d.classid = 'pg_class'::regclass and d.objid = h.oid and d.deptype in ('a', 'i')
-                          and (t.relname = any (n.tables) or t.oid in (select oid from places)))
-                union all
-                select 4, p.place, coalesce(
-                        format('board_tasks.id counts by %1$s, Keelson needs another name: '
-                            'alter sequence %1$s rename to board_tasks_id_seq', pg_get_serial_sequence(p.place, 'id')),
-                        'board_tasks.id has no sequence of its own, Keelson needs one: '
-                            'create sequence board_tasks_id_seq owned by board_tasks.id')
-                  from places p
-                 where p.place = 'board_tasks' and to_regclass('flyway_schema_history') is null
-                   and to_regclass('board_tasks_id_seq') is null
-                   and exists (select from found f where f.place = p.place and f.name = 'id')) problems
+                          and (t.relname = any (n.tables) or t.oid in (select oid from places)))) problems
              order by step, name""";
 
     private NeighbourNames() {}

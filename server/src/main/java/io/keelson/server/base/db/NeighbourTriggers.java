@@ -5,7 +5,7 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * Triggers and rewrite rules of others on shared tables. A BEFORE trigger or a rule can change, skip or duplicate rows
+ * Triggers, rewrite rules and policies of others on shared tables. A BEFORE trigger or a rule can change, skip or duplicate rows
  * that Keelson writes, so it is refused. An AFTER trigger sees rows as they were written, so it only is reported.
  */
 final class NeighbourTriggers {
@@ -32,7 +32,12 @@ final class NeighbourTriggers {
                 select p.place, r.rulename, format('%1$I has the rewrite rule %2$I, which can replace statements of Keelson: '
                         'alter table %1$I disable rule %2$I', p.place, r.rulename)
                   from pg_rewrite r join places p on p.oid = r.ev_class
-                 where r.ev_enabled in ('O', 'A')) problems
+                 where r.ev_enabled in ('O', 'A')
+                union all
+                select p.place, y.polname, format('%1$I has the row-level security policy %2$I. Keelson''s policy, which lets '
+                        'programs of others see all rows, would add to it: drop policy %2$I on %1$I', p.place, y.polname)
+                  from pg_policy y join places p on p.oid = y.polrelid
+                 where y.polname <> 'workspace' or to_regclass('flyway_schema_history') is null) problems
              order by place, name""";
 
     private static final String REPORTED = ACTIVE + """
@@ -42,7 +47,7 @@ final class NeighbourTriggers {
 
     private NeighbourTriggers() {}
 
-    /** Triggers and rules that must be disabled, with the statements for it. */
+    /** Triggers and rules that must be disabled and policies that must be dropped, with the statements for it. */
     static List<String> problems(Connection connection) throws SQLException {
         return Neighbours.texts(connection, REFUSED);
     }

@@ -4,116 +4,115 @@ import io.keelson.server.base.db.DatabaseException.Code;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Tables that Keelson shares with the platform of PRD-101 and that may exist before its first start, with rows in them.
- * They are checked before every start, and before the first one brought up to the columns that the migrations make them
- * with. Tables of others are not touched.
+ * They are checked before every start. {@link Adoption} adds what they lack. Tables of others are not touched.
  */
 final class Neighbours {
 
     /**
-     * The columns that Keelson reads and writes: types that it can use, the least length of a text, the default, whether
-     * {@code create table} makes the column, and whether every row must have a value that only its writer knows.
+     * The columns that Keelson reads and writes: types that it can use, the first of which a new column has; the least length
+     * of a text; the default of a new column; and whether every row must have a value that only its writer knows.
      */
     static final String OURS = """
-            ours (place, name, types, length, standard, first, required) as (values
-                ('workspaces', 'id', '{uuid}', null, 'gen_random_uuid()', true, false),
-                ('workspaces', 'name', '{varchar,text}', 255, null, true, true),
-                ('workspaces', 'created_at', '{timestamptz}', null, 'now()', true, false),
-                ('workspaces', 'closed_at', '{timestamptz}', null, null, false, false),
-                ('workspaces', 'purge_asked_at', '{timestamptz}', null, null, false, false),
-                ('workspaces', 'purged_at', '{timestamptz}', null, null, false, false),
-                ('workspaces', 'purged_rows', '{int8}', null, '0', false, false),
-                ('workspaces', 'allowed_folders', '{_text}', null, null, false, false),
-                ('workspaces', 'allowed_models', '{_text}', null, null, false, false),
-                ('workspaces', 'allowed_tools', '{_text}', null, null, false, false),
-                ('workspaces', 'denied_tools', '{_text}', null, null, false, false),
-                ('workspaces', 'default_autonomy', '{varchar,text}', 20, null, false, false),
-                ('api_keys', 'id', '{uuid}', null, 'gen_random_uuid()', true, false),
-                ('api_keys', 'workspace_id', '{uuid}', null, null, true, true),
-                ('api_keys', 'name', '{varchar,text}', 255, null, true, true),
-                ('api_keys', 'key_hash', '{bytea}', null, null, true, true),
-                ('api_keys', 'prefix', '{varchar,text}', 40, null, true, true),
-                ('api_keys', 'created_at', '{timestamptz}', null, 'now()', true, false),
-                ('api_keys', 'expires_at', '{timestamptz}', null, null, true, false),
-                ('api_keys', 'revoked_at', '{timestamptz}', null, null, true, false),
-                ('api_keys', 'last_used_at', '{timestamptz}', null, null, true, false),
-                ('api_keys', 'principal_id', '{uuid}', null, null, false, false),
+            ours (place, name, types, length, standard, required) as (values
+                ('workspaces', 'id', '{uuid}', null, 'gen_random_uuid()', true),
+                ('workspaces', 'name', '{varchar,text}', 255, null, true),
+                ('workspaces', 'created_at', '{timestamptz}', null, 'now()', false),
+                ('workspaces', 'closed_at', '{timestamptz}', null, null, false),
+                ('workspaces', 'purge_asked_at', '{timestamptz}', null, null, false),
+                ('workspaces', 'purged_at', '{timestamptz}', null, null, false),
+                ('workspaces', 'purged_rows', '{int8}', null, '0', false),
+                ('workspaces', 'allowed_folders', '{_text}', null, null, false),
+                ('workspaces', 'allowed_models', '{_text}', null, null, false),
+                ('workspaces', 'allowed_tools', '{_text}', null, null, false),
+                ('workspaces', 'denied_tools', '{_text}', null, null, false),
+                ('workspaces', 'default_autonomy', '{varchar,text}', 20, null, false),
+                ('api_keys', 'id', '{uuid}', null, 'gen_random_uuid()', true),
+                ('api_keys', 'workspace_id', '{uuid}', null, null, true),
+                ('api_keys', 'name', '{varchar,text}', 255, null, true),
+                ('api_keys', 'key_hash', '{bytea}', null, null, true),
+                ('api_keys', 'prefix', '{varchar,text}', 40, null, true),
+                ('api_keys', 'created_at', '{timestamptz}', null, 'now()', false),
+                ('api_keys', 'expires_at', '{timestamptz}', null, null, false),
+                ('api_keys', 'revoked_at', '{timestamptz}', null, null, false),
+                ('api_keys', 'last_used_at', '{timestamptz}', null, null, false),
+                ('api_keys', 'principal_id', '{uuid}', null, null, false),
                 ('api_keys', 'scopes', '{_text}', null,
-                    '''{runs:read,runs:write,approve,work,credits:read,credits:grant,admin}''', false, false),
-                ('api_keys', 'created_by', '{varchar,text}', 255, null, false, false),
-                ('api_keys', 'replaced_by', '{uuid}', null, null, false, false),
-                ('agents', 'id', '{int4}', null, null, true, true),
-                ('agents', 'workspace_id', '{uuid}', null, null, true, true),
-                ('agents', 'slug', '{varchar,text}', 100, '''agent-'' || left(gen_random_uuid()::text, 8)', true, false),
-                ('agents', 'name', '{varchar,text}', 255, null, true, true),
-                ('agents', 'created_at', '{timestamptz}', null, 'now()', true, false),
-                ('agents', 'description', '{varchar,text}', null, null, false, false),
-                ('agents', 'model', '{varchar,text}', 200, null, false, false),
-                ('agents', 'instructions', '{varchar,text}', null, null, false, false),
-                ('agents', 'tools', '{jsonb}', null, '''[]''', false, false),
-                ('agents', 'capabilities', '{jsonb}', null, '''[]''', false, false),
-                ('agents', 'limits', '{jsonb}', null, '''{}''', false, false),
-                ('agents', 'created_by', '{varchar,text}', 255, null, false, false),
-                ('agents', 'updated_at', '{timestamptz}', null, 'now()', false, false),
-                ('board_tasks', 'id', '{int4,int8}', null, null, true, true),
-                ('board_tasks', 'workspace_id', '{uuid}', null, null, true, true),
-                ('board_tasks', 'title', '{varchar,text}', 500, null, true, true),
-                ('board_tasks', 'description', '{text}', null, null, true, false),
-                ('board_tasks', 'status', '{varchar,text}', 11, '''inbox''', true, false),
-                ('board_tasks', 'parent_task_id', '{int4,int8}', null, null, true, false),
-                ('board_tasks', 'source_type', '{varchar,text}', 18, '''user''', true, false),
-                ('board_tasks', 'source_id', '{varchar,text}', 36, null, true, false),
-                ('board_tasks', 'created_at', '{timestamptz}', null, 'now()', true, false),
-                ('board_tasks', 'updated_at', '{timestamptz}', null, 'now()', true, false),
-                ('board_tasks', 'priority', '{varchar,text}', 6, '''medium''', false, false),
-                ('board_tasks', 'review_mode', '{varchar,text}', 6, '''auto''', false, false),
-                ('board_tasks', 'assigned_agent_id', '{int4}', null, null, false, false),
-                ('board_tasks', 'assignee', '{varchar,text}', 255, null, false, false),
-                ('board_tasks', 'created_by_type', '{varchar,text}', 13, '''user''', false, false),
-                ('board_tasks', 'created_by_id', '{varchar,text}', 255, null, false, false),
-                ('board_tasks', 'tags', '{jsonb}', null, '''[]''', false, false),
-                ('board_tasks', 'planning_data', '{jsonb}', null, null, false, false),
-                ('board_tasks', 'run_id', '{uuid}', null, null, false, false),
-                ('board_tasks', 'result', '{text}', null, null, false, false),
-                ('board_tasks', 'error_message', '{text}', null, null, false, false),
-                ('board_tasks', 'started_at', '{timestamptz}', null, null, false, false),
-                ('board_tasks', 'completed_at', '{timestamptz}', null, null, false, false),
-                ('agent_reports', 'id', '{uuid}', null, 'gen_random_uuid()', true, false),
-                ('agent_reports', 'workspace_id', '{uuid}', null, null, true, true),
-                ('agent_reports', 'report_type', '{varchar,text}', 8, null, true, true),
-                ('agent_reports', 'title', '{varchar,text}', 500, null, true, true),
-                ('agent_reports', 'created_at', '{timestamptz}', null, 'now()', true, false),
-                ('agent_reports', 'orchestration_task_id', '{uuid}', null, null, false, false),
-                ('agent_reports', 'subject_id', '{uuid}', null, null, false, false),
-                ('agent_reports', 'run_id', '{uuid}', null, null, false, false),
-                ('agent_reports', 'run_attempt', '{int4}', null, null, false, false),
-                ('agent_reports', 'agent', '{varchar,text}', 255, null, false, false),
-                ('agent_reports', 'state', '{varchar,text}', 9, null, false, false),
-                ('agent_reports', 'tokens', '{int8}', null, '0', false, false),
-                ('agent_reports', 'cost', '{numeric}', null, '0', false, false),
-                ('agent_reports', 'duration_ms', '{int8}', null, null, false, false),
-                ('agent_reports', 'content', '{text}', null, '''''', false, false),
-                ('workflow_recipes', 'id', '{int4,int8}', null, null, true, true),
-                ('workflow_recipes', 'workspace_id', '{uuid}', null, null, true, true),
-                ('workflow_recipes', 'name', '{varchar,text}', 255, null, true, true),
-                ('workflow_recipes', 'execution_config', '{jsonb}', null, '''{}''', true, false),
-                ('workflow_recipes', 'created_at', '{timestamptz}', null, 'now()', true, false),
-                ('workflow_recipes', 'recipe_id', '{uuid}', null, 'gen_random_uuid()', false, false),
-                ('workflow_recipes', 'description', '{text}', null, null, false, false),
-                ('workflow_recipes', 'steps', '{jsonb}', null, '''[]''', false, false),
-                ('workflow_recipes', 'template_id', '{varchar,text}', 31, null, false, false),
-                ('workflow_recipes', 'template_definition', '{jsonb}', null, '''{}''', false, false),
-                ('workflow_recipes', 'owner_type', '{varchar,text}', 9, '''workspace''', false, false),
-                ('workflow_recipes', 'tags', '{jsonb}', null, '''[]''', false, false),
-                ('workflow_recipes', 'created_by', '{varchar,text}', 255, null, false, false),
-                ('workflow_recipes', 'version', '{int4}', null, '1', false, false),
-                ('workflow_recipes', 'updated_by', '{varchar,text}', 255, null, false, false),
-                ('workflow_recipes', 'updated_at', '{timestamptz}', null, 'now()', false, false)),
+                    '''{runs:read,runs:write,approve,work,credits:read,credits:grant,admin}''', false),
+                ('api_keys', 'created_by', '{varchar,text}', 255, null, false),
+                ('api_keys', 'replaced_by', '{uuid}', null, null, false),
+                ('agents', 'id', '{int4}', null, null, true),
+                ('agents', 'workspace_id', '{uuid}', null, null, true),
+                ('agents', 'slug', '{varchar,text}', 100, '''agent-'' || left(gen_random_uuid()::text, 8)', false),
+                ('agents', 'name', '{varchar,text}', 255, null, true),
+                ('agents', 'created_at', '{timestamptz}', null, 'now()', false),
+                ('agents', 'description', '{text,varchar}', null, null, false),
+                ('agents', 'model', '{varchar,text}', 200, null, false),
+                ('agents', 'instructions', '{text,varchar}', null, null, false),
+                ('agents', 'tools', '{jsonb}', null, '''[]''', false),
+                ('agents', 'capabilities', '{jsonb}', null, '''[]''', false),
+                ('agents', 'limits', '{jsonb}', null, '''{}''', false),
+                ('agents', 'runs_on', '{varchar,text}', 7, null, false),
+                ('agents', 'created_by', '{varchar,text}', 255, null, false),
+                ('agents', 'updated_at', '{timestamptz}', null, 'now()', false),
+                ('board_tasks', 'id', '{int4,int8}', null, null, true),
+                ('board_tasks', 'workspace_id', '{uuid}', null, null, true),
+                ('board_tasks', 'title', '{varchar,text}', 500, null, true),
+                ('board_tasks', 'description', '{text}', null, null, false),
+                ('board_tasks', 'status', '{varchar,text}', 11, '''inbox''', false),
+                ('board_tasks', 'parent_task_id', '{int4,int8}', null, null, false),
+                ('board_tasks', 'source_type', '{varchar,text}', 18, '''user''', false),
+                ('board_tasks', 'source_id', '{varchar,text}', 36, null, false),
+                ('board_tasks', 'created_at', '{timestamptz}', null, 'now()', false),
+                ('board_tasks', 'updated_at', '{timestamptz}', null, 'now()', false),
+                ('board_tasks', 'priority', '{varchar,text}', 6, '''medium''', false),
+                ('board_tasks', 'review_mode', '{varchar,text}', 6, '''auto''', false),
+                ('board_tasks', 'assigned_agent_id', '{int4}', null, null, false),
+                ('board_tasks', 'assignee', '{varchar,text}', 255, null, false),
+                ('board_tasks', 'created_by_type', '{varchar,text}', 13, '''user''', false),
+                ('board_tasks', 'created_by_id', '{varchar,text}', 255, null, false),
+                ('board_tasks', 'tags', '{jsonb}', null, '''[]''', false),
+                ('board_tasks', 'planning_data', '{jsonb}', null, null, false),
+                ('board_tasks', 'run_id', '{uuid}', null, null, false),
+                ('board_tasks', 'result', '{text}', null, null, false),
+                ('board_tasks', 'error_message', '{text}', null, null, false),
+                ('board_tasks', 'started_at', '{timestamptz}', null, null, false),
+                ('board_tasks', 'completed_at', '{timestamptz}', null, null, false),
+                ('agent_reports', 'id', '{uuid}', null, 'gen_random_uuid()', true),
+                ('agent_reports', 'workspace_id', '{uuid}', null, null, true),
+                ('agent_reports', 'report_type', '{varchar,text}', 8, null, true),
+                ('agent_reports', 'title', '{varchar,text}', 500, null, true),
+                ('agent_reports', 'created_at', '{timestamptz}', null, 'now()', false),
+                ('agent_reports', 'orchestration_task_id', '{uuid}', null, null, false),
+                ('agent_reports', 'subject_id', '{uuid}', null, null, false),
+                ('agent_reports', 'run_id', '{uuid}', null, null, false),
+                ('agent_reports', 'run_attempt', '{int4}', null, null, false),
+                ('agent_reports', 'agent', '{varchar,text}', 255, null, false),
+                ('agent_reports', 'state', '{varchar,text}', 9, null, false),
+                ('agent_reports', 'tokens', '{int8}', null, '0', false),
+                ('agent_reports', 'cost', '{numeric}', null, '0', false),
+                ('agent_reports', 'duration_ms', '{int8}', null, null, false),
+                ('agent_reports', 'content', '{text}', null, '''''', false),
+                ('workflow_recipes', 'id', '{int4,int8}', null, null, true),
+                ('workflow_recipes', 'workspace_id', '{uuid}', null, null, true),
+                ('workflow_recipes', 'name', '{varchar,text}', 255, null, true),
+                ('workflow_recipes', 'execution_config', '{jsonb}', null, '''{}''', false),
+                ('workflow_recipes', 'created_at', '{timestamptz}', null, 'now()', false),
+                ('workflow_recipes', 'recipe_id', '{uuid}', null, 'gen_random_uuid()', false),
+                ('workflow_recipes', 'description', '{text}', null, null, false),
+                ('workflow_recipes', 'steps', '{jsonb}', null, '''[]''', false),
+                ('workflow_recipes', 'template_id', '{varchar,text}', 31, null, false),
+                ('workflow_recipes', 'template_definition', '{jsonb}', null, '''{}''', false),
+                ('workflow_recipes', 'owner_type', '{varchar,text}', 9, '''workspace''', false),
+                ('workflow_recipes', 'tags', '{jsonb}', null, '''[]''', false),
+                ('workflow_recipes', 'created_by', '{varchar,text}', 255, null, false),
+                ('workflow_recipes', 'version', '{int4}', null, '1', false),
+                ('workflow_recipes', 'updated_by', '{varchar,text}', 255, null, false),
+                ('workflow_recipes', 'updated_at', '{timestamptz}', null, 'now()', false)),
             places as (
                 select c.oid, c.relname as place from pg_class c
                  where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace
@@ -121,9 +120,10 @@ final class Neighbours {
             found as (
                 select p.oid, p.place, a.attname as name, t.typname as type, a.attnotnull as required,
                     case when t.typname = 'varchar' and a.atttypmod > 4 then a.atttypmod - 4 end as length,
-                    a.atthasdef or a.attidentity <> '' as defaulted, exists (select from pg_constraint k
+                    a.atthasdef or a.attidentity <> '' as defaulted, pg_get_expr(d.adbin, d.adrelid) as standard, exists (select from pg_constraint k
                         where k.conrelid = p.oid and k.contype = 'f' and a.attnum = any (k.conkey)) as refers
                   from places p join pg_attribute a on a.attrelid = p.oid join pg_type t on t.oid = a.atttypid
+                  left join pg_attrdef d on d.adrelid = p.oid and d.adnum = a.attnum
                  where a.attnum > 0 and not a.attisdropped)
             """;
 
@@ -173,39 +173,6 @@ final class Neighbours {
               from %1$s where workspace_id is not null group by workspace_id, %2$s having count(*) > 1
              order by workspace_id, %2$s limit 20""";
 
-    /** Requirements of the migrations: the columns of their {@code create table}, and the same defaults. */
-    private static final String CHANGES = "with " + OURS + """
-            select change from (
-                select 1 as step, format('alter table %I add column %I %s%s', o.place, o.name,
-                        case when o.length is null then (o.types::text[])[1] else format('varchar(%s)', greatest(o.length, 30)) end,
-                        ' default ' || o.standard || case when o.name = 'slug' then '' else ' not null' end) as change
-                  from ours o join places p on p.place = o.place
-                  left join found f on f.place = o.place and f.name = o.name
-                 where o.first and f.name is null and o.standard is not null
-                union all
-                select 1, format('alter table %I add column %I %s', o.place, o.name,
-                        case when o.length is null then (o.types::text[])[1] else format('varchar(%s)', greatest(o.length, 30)) end)
-                  from ours o join places p on p.place = o.place
-                  left join found f on f.place = o.place and f.name = o.name
-                 where o.first and f.name is null and o.standard is null
-                union all
-                select 2, format('alter table %I alter column %I set default %s', o.place, o.name, o.standard)
-                  from ours o join found f on f.place = o.place and f.name = o.name
-                 where o.standard is not null and not f.defaulted and (o.name <> 'slug' or not f.required)
-                union all
-                select 3, format('update %I set %I = %s where %2$I is null', o.place, o.name, o.standard)
-                  from ours o join found f on f.place = o.place and f.name = o.name
-                 where o.standard is not null and not f.required
-                union all
-                select 4, 'create unique index if not exists ux_agents_slug on agents (workspace_id, slug)'
-                  from places where place = 'agents' and not exists (select from pg_index i
-                    where i.indrelid = places.oid and i.indisunique and i.indpred is null and i.indnatts = 2
-                      and pg_get_indexdef(i.indexrelid) like '%(workspace_id, slug)'))
-                changes
-             order by step, change""";
-
-    private static final String LOCK = "select pg_advisory_xact_lock(hashtextextended('keelson_neighbours', 0))";
-
     private Neighbours() {}
 
     /**
@@ -231,19 +198,9 @@ final class Neighbours {
     /** Warnings for the operator about tables that are shared with other programs. */
     static List<String> warnings(DatabaseUrl url) throws SQLException {
         try (Connection connection = url.connect()) {
-            return NeighbourTriggers.warnings(connection);
-        }
-    }
-
-    /** Before the first migration: one server works, others that start at the same time wait and find nothing to do. */
-    static void bringUp(DatabaseUrl url) throws SQLException {
-        try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
-            connection.setAutoCommit(false);
-            statement.execute(LOCK);
-            for (String change : texts(connection, CHANGES)) {
-                statement.execute(change);
-            }
-            connection.commit();
+            List<String> warnings = new ArrayList<>(NeighbourTriggers.warnings(connection));
+            warnings.addAll(Adoption.warnings(connection));
+            return warnings;
         }
     }
 

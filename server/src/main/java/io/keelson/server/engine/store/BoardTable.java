@@ -60,10 +60,10 @@ final class BoardTable {
      * text parameter: a cast within the condition would prevent the use of the index behind row-level security.
      */
     static final RowSetStatement<TasksTable.New> INSERT_TASK = new RowSetStatement<>("keelson_board_task", """
-            insert into board_tasks (workspace_id, title, description, status, review_mode, assignee, assigned_agent_id,
+            insert into board_tasks (workspace_id, title, description, status, priority, review_mode, assignee, assigned_agent_id,
                 created_by_type, created_by_id, parent_task_id, tags, planning_data, run_id, source_type,
                 source_id, result, error_message, started_at, completed_at, created_at, updated_at)
-            select workspace_id, title, description, status, review_mode, assignee,
+            select workspace_id, title, description, status, 'medium', review_mode, assignee,
                 case when agent_id is not null then keelson_agent(agent_id) end, 'orchestration', 'system',
                 (select b.id from board_tasks b where b.source_type = 'orchestration' and b.source_id = u.mission),
                 tags, planning_data, run_id, 'orchestration_task', subject, result, error_message, started_at, completed_at,

@@ -22,9 +22,9 @@ final class ReportsTable {
 
     /** A task with neither an output nor a failure has no report. */
     static final RowSetStatement<TaskRow> INSERT_TASK = new RowSetStatement<>("keelson_report_task", """
-            insert into agent_reports (workspace_id, subject_id, run_id, run_attempt, orchestration_task_id, report_type,
+            insert into agent_reports (id, workspace_id, subject_id, run_id, run_attempt, orchestration_task_id, report_type,
                 title, agent, state, tokens, cost, duration_ms, content, created_at)
-            select t.workspace_id, t.id, t.run_id, t.attempt, t.id, u.report_type, t.title, u.agent, t.state,
+            select gen_random_uuid(), t.workspace_id, t.id, t.run_id, t.attempt, t.id, u.report_type, t.title, u.agent, t.state,
                 t.tokens_used, t.cost, t.duration_ms, %s, {now}
               from {rows}
               join orchestration_tasks t on t.id = u.task_id
@@ -36,9 +36,9 @@ final class ReportsTable {
 
     /** A run's report is always a summary. */
     static final RowSetStatement<RunRow> INSERT_RUN = new RowSetStatement<>("keelson_report_run", """
-            insert into agent_reports (workspace_id, subject_id, run_id, run_attempt, report_type, title, agent, state,
+            insert into agent_reports (id, workspace_id, subject_id, run_id, run_attempt, report_type, title, agent, state,
                 tokens, cost, duration_ms, content, created_at)
-            select r.workspace_id, r.id, r.id, r.attempt_number, 'summary', r.title, r.agent_slug, r.state,
+            select gen_random_uuid(), r.workspace_id, r.id, r.id, r.attempt_number, 'summary', r.title, r.agent_slug, r.state,
                 v.tokens, v.cost, r.duration_ms, %s, {now}
               from {rows}
               join orchestration_runs r on r.id = u.run_id

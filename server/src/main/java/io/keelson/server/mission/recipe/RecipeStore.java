@@ -18,9 +18,11 @@ import tools.jackson.databind.node.ObjectNode;
 public final class RecipeStore {
 
     private static final String COLUMNS = """
-            recipe_id, workspace_id, name, description, version, template_definition -> 'mission' as mission, steps,
+            recipe_id, workspace_id, name, description, coalesce(version, 1) as version,
+            template_definition -> 'mission' as mission, steps,
             execution_config, template_definition ->> 'originated_from' as originated_from, template_id, tags, created_by,
-            created_at, updated_by, updated_at""";
+            coalesce(created_at, to_timestamp(0)) as created_at, updated_by,
+            coalesce(updated_at, created_at, to_timestamp(0)) as updated_at""";
 
     /** The inputs in the order in which they were declared: {@code jsonb} has an order of its own. */
     private static final String INPUTS = """
@@ -33,11 +35,12 @@ public final class RecipeStore {
             with clock as (select clock_timestamp() as now),
             made as (
                 insert into workflow_recipes (recipe_id, workspace_id, name, description, execution_config, steps,
-                    template_id, template_definition, tags, created_by, created_at, updated_by, updated_at)
+                    template_id, template_definition, tags, created_by, owner_type, version, created_at, updated_by,
+                    updated_at)
                 select ?, ?, ?, ?, ?::jsonb, ?::jsonb,
                     case when ?::text is null then null
                         else 'mission-' || left(?, 8) || '-' || to_char(now at time zone 'UTC', 'YYYYMMDDHH24MISS') end,
-                    ?::jsonb, ?::jsonb, ?, now, ?, now from clock
+                    ?::jsonb, ?::jsonb, ?, 'workspace', 1, now, ?, now from clock
                 on conflict (workspace_id, name) do nothing
                 returning recipe_id, workspace_id, created_by, created_at)
             insert into recipe_versions (recipe_id, version, workspace_id, mission, created_by, created_at)
@@ -49,10 +52,10 @@ public final class RecipeStore {
                    set name = ?, description = ?, steps = ?::jsonb,
                        execution_config = ?::jsonb || jsonb_strip_nulls(
                            jsonb_build_object('originated_from', execution_config -> 'originated_from')),
-                       template_definition = template_definition || jsonb_build_object('mission', ?::jsonb),
-                       version = version + 1, updated_by = ?, updated_at = clock_timestamp()
+                       template_definition = coalesce(template_definition, '{}') || jsonb_build_object('mission', ?::jsonb),
+                       version = coalesce(version, 1) + 1, updated_by = ?, updated_at = clock_timestamp()
                  where workspace_id = ? and recipe_id = ?
-                   and (template_definition -> 'mission' <> ?::jsonb or exists (
+                   and (template_definition -> 'mission' is distinct from ?::jsonb or exists (
                        select from recipe_versions v
                         where v.recipe_id = workflow_recipes.recipe_id and v.version = workflow_recipes.version
                           and (v.mission -> 'inputs')::text <> (?::json -> 'inputs')::text))
@@ -268,10 +271,16 @@ public final class RecipeStore {
         String from = row.getString("originated_from");
         return new RecipeRow(row.getObject("recipe_id", UUID.class), row.getObject("workspace_id", UUID.class),
                 row.getString("name"), row.getString("description"), row.getInt("version"), mission(row),
-                (ArrayNode) Json.read(row.getString("steps")), object(row, "execution_config"),
+                array(row, "steps"), object(row, "execution_config"),
                 from == null ? null : UUID.fromString(from), row.getString("template_id"),
-                (ArrayNode) Json.read(row.getString("tags")), row.getString("created_by"),
+                array(row, "tags"), row.getString("created_by"),
                 Rows.time(row, "created_at"), row.getString("updated_by"), Rows.time(row, "updated_at"));
+    }
+
+    /** A row of the platform may have none. */
+    private static ArrayNode array(ResultSet row, String column) throws SQLException {
+        String json = row.getString(column);
+        return json == null ? Json.array() : (ArrayNode) Json.read(json);
     }
 
     private static ObjectNode object(ResultSet row, String column) throws SQLException {

@@ -30,8 +30,10 @@ public final class Roster {
     public static final int MAX_AGENTS = 1_000;
 
     private static final String COLUMNS = """
-            id, slug, name, description, model, instructions, tools, capabilities, limits, runs_on, created_by,
-            created_at, updated_at""";
+            id, slug, name, description, model, instructions, coalesce(tools, '[]') as tools,
+            coalesce(capabilities, '[]') as capabilities, coalesce(limits, '{}') as limits, runs_on, created_by,
+            coalesce(created_at, to_timestamp(0)) as created_at,
+            coalesce(updated_at, created_at, to_timestamp(0)) as updated_at""";
 
     private static final String LIST = "select " + COLUMNS + """
 
@@ -39,14 +41,15 @@ public final class Roster {
 
     private static final String BY_SLUG = "select " + COLUMNS + " from agents where workspace_id = ? and slug = ?";
 
-    private static final String BY_ID = "select " + COLUMNS + " from agents where workspace_id = ? and id = ?";
+    private static final String BY_ID =
+            "select " + COLUMNS + " from agents where workspace_id = ? and id = ? and slug is not null";
 
-    private static final String COUNT = "select count(*) from agents where workspace_id = ?";
+    private static final String COUNT = "select count(*) from agents where workspace_id = ? and slug is not null";
 
     private static final String INSERT = """
             insert into agents (workspace_id, slug, name, description, model, instructions, tools, capabilities, limits,
-                runs_on, created_by)
-            values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?, ?)
+                runs_on, created_by, created_at, updated_at)
+            values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?, ?, now(), now())
             on conflict (workspace_id, slug) do nothing
             returning\s""" + COLUMNS;
 

@@ -42,8 +42,9 @@ public final class AgentReports {
     }
 
     private static final String FIELDS = """
-            id, report_type, title, run_id, run_attempt, orchestration_task_id, agent, state, tokens, cost, duration_ms,
-            coalesce(subject_id, id) as subject, created_at""";
+            id, report_type, title, run_id, run_attempt, orchestration_task_id, agent, state, coalesce(tokens, 0) as tokens,
+            coalesce(cost, 0) as cost, duration_ms, coalesce(subject_id, id) as subject,
+            coalesce(created_at, to_timestamp(0)) as created_at""";
 
     /**
      * All rows of one commit have the same time: each run's own report comes first, before those of its tasks, the
@@ -56,7 +57,7 @@ public final class AgentReports {
                    < (?, ?, ?, ?, ?)
                and case when ?::text is null then true else report_type = ? end
                and case when ?::text is null then true else agent = ? end
-             order by created_at desc, coalesce(run_id, id) desc, coalesce(subject_id = run_id, false) desc,
+             order by agent_reports.created_at desc, coalesce(run_id, id) desc, coalesce(subject_id = run_id, false) desc,
                    coalesce(subject_id, id) desc, id desc
              limit ?""";
 
@@ -64,7 +65,7 @@ public final class AgentReports {
     private static final String OF_RUN = LIST.formatted(FIELDS, "and run_id = ?");
 
     private static final String ONE = "select " + FIELDS
-            + ", content from agent_reports where workspace_id = ? and id = ?";
+            + ", coalesce(content, '') as content from agent_reports where workspace_id = ? and id = ?";
 
     private final Database database;
 

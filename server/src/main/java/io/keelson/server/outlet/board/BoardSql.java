@@ -1,11 +1,18 @@
 package io.keelson.server.outlet.board;
 
-/** SQL over {@code board_tasks}. */
+/**
+ * SQL over {@code board_tasks}. The table may be the platform's: its rows may have no values where Keelson's always have one,
+ * and a new row has every value, because its columns may have no defaults.
+ */
 final class BoardSql {
     private static final String COLUMNS = """
-            b.id, b.title, b.description, b.status, b.priority, b.review_mode, b.assignee, b.assigned_agent_id,
-            b.created_by_type, b.created_by_id, b.parent_task_id, b.source_type, b.source_id, b.run_id, b.tags, b.planning_data,
-            b.result, b.error_message, b.started_at, b.completed_at, b.created_at, b.updated_at,
+            b.id, b.title, b.description, coalesce(b.status, 'inbox') as status, coalesce(b.priority, 'medium') as priority,
+            coalesce(b.review_mode, 'auto') as review_mode, b.assignee, b.assigned_agent_id,
+            coalesce(b.created_by_type, 'user') as created_by_type, b.created_by_id, b.parent_task_id::bigint as parent_task_id,
+            coalesce(b.source_type, 'user') as source_type, b.source_id, b.run_id, coalesce(b.tags, '[]') as tags,
+            b.planning_data, b.result, b.error_message, b.started_at, b.completed_at,
+            coalesce(b.created_at, to_timestamp(0)) as created_at,
+            coalesce(b.updated_at, b.created_at, to_timestamp(0)) as updated_at,
             (select count(*) from (select from board_tasks k where k.parent_task_id = b.id limit %d) k) as children"""
             .formatted(BoardTasks.COUNTED + 1);
 
@@ -59,8 +66,9 @@ final class BoardSql {
 
     static final String INSERT = """
             insert into board_tasks as b (workspace_id, title, description, status, priority, assignee, parent_task_id,
-                tags, created_by_id, created_at, updated_at, started_at, completed_at)
-            select keelson_held_workspace(?), ?, ?, ?, ?, ?, ?, ?::jsonb, ?, now, now,
+                tags, created_by_id, review_mode, created_by_type, source_type, created_at, updated_at, started_at,
+                completed_at)
+            select keelson_held_workspace(?), ?, ?, ?, ?, ?, ?, ?::jsonb, ?, 'auto', 'user', 'user', now, now,
                 case when ? = 'in_progress' then now end, case when ? = 'done' then now end
               from clock_timestamp() as now
             returning """ + " " + COLUMNS;
@@ -68,7 +76,7 @@ final class BoardSql {
     /** People change only the priority of a run's board tasks. An empty text is none. */
     static final String UPDATE = """
             with w as (
-                select b.id, b.source_type in ('orchestration', 'orchestration_task') as fixed,
+                select b.id, coalesce(b.source_type, 'user') in ('orchestration', 'orchestration_task') as fixed,
                     u.*, clock_timestamp() as now
                   from board_tasks b
                  cross join (values (?::uuid, ?::bigint, ?::text, ?::text, ?::text, ?::text, ?::jsonb, ?::text, ?::text))
@@ -94,7 +102,8 @@ final class BoardSql {
 
     static final String DELETE = """
             delete from board_tasks
-             where workspace_id = ? and id = ? and source_type not in ('orchestration', 'orchestration_task')""";
+             where workspace_id = ? and id = ?
+               and coalesce(source_type, 'user') not in ('orchestration', 'orchestration_task')""";
 
     private BoardSql() {}
 }

@@ -14,7 +14,7 @@ public final class Bootstrap {
     public static final UUID DEFAULT_WORKSPACE = UUID.fromString("00000000-0000-7000-8000-000000000001");
 
     private static final String INSERT_WORKSPACE = """
-            insert into workspaces (id, name) values (?, 'default')
+            insert into workspaces (id, name, created_at) values (?, 'default', now())
             on conflict do nothing""";
 
     private Bootstrap() {}

@@ -26,7 +26,8 @@ public final class WorkspaceStore {
 
     private static final String COLUMNS =
             """
-            select w.id, w.name, w.created_at, w.closed_at, w.purge_asked_at, w.purged_at, w.purged_rows,
+            select w.id, w.name, coalesce(w.created_at, to_timestamp(0)) as created_at, w.closed_at,
+             w.purge_asked_at, w.purged_at, w.purged_rows,
              w.allowed_folders, w.allowed_models, w.allowed_tools, w.denied_tools,
              w.default_autonomy, %s from workspaces w"""
                     .formatted(Limits.column("w.id"));
@@ -37,9 +38,9 @@ public final class WorkspaceStore {
 
     private static final String LIST = COLUMNS + """
 
-             where (?::uuid is null or (w.created_at, w.id) < (
-                select last.created_at, last.id from workspaces last where last.id = ?))
-             order by w.created_at desc, w.id desc
+             where (?::uuid is null or (coalesce(w.created_at, to_timestamp(0)), w.id) < (
+                select coalesce(last.created_at, to_timestamp(0)), last.id from workspaces last where last.id = ?))
+             order by coalesce(w.created_at, to_timestamp(0)) desc, w.id desc
              limit ?""";
 
     /** Serialises changes of one name. */
@@ -49,7 +50,7 @@ public final class WorkspaceStore {
     private static final String NAMED =
             "select id from workspaces where name = ? and closed_at is null and id <> ? order by id limit 1";
 
-    private static final String INSERT = "insert into workspaces (id, name) values (?, ?)";
+    private static final String INSERT = "insert into workspaces (id, name, created_at) values (?, ?, now())";
 
     private static final String RENAME = "update workspaces set name = ? where id = ?";
 

@@ -143,7 +143,8 @@ class MigrationsTest {
         write("V2__b.sql", "insert into a " + TestDatabase.LIMITS);
         write("V2__b.sql.conf", "executeInTransaction=false");
         assertThat(migrate()).isEqualTo(2);
-        assertThat(count("a where setting = '0'")).as("five settings of time in each file").isEqualTo(10);
+        assertThat(count("a where setting = '0'")).as("four settings of time in each file").isEqualTo(8);
+        assertThat(count("a where setting = '500'")).as("lock_timeout in each file").isEqualTo(2);
         assertThat(count("a where setting = 'read committed'")).isEqualTo(2);
         assertThat(count("a")).isEqualTo(12);
         assertThat(count("(" + TestDatabase.LIMITS + ") mine where setting = '0'")).isEqualTo(5);

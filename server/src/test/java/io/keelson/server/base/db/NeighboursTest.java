@@ -39,20 +39,25 @@ class NeighboursTest {
         assertThat(rows()).isEqualTo(before).hasSize(6);
         assertThat(query("select count(distinct slug)::text from agents where slug like 'agent-%'"))
                 .containsExactly("2");
-        assertThat(query("select concat(b.tags, r.steps) from board_tasks b, workflow_recipes r"))
-                .containsExactly("[][]");
+        assertThat(query("select count(distinct recipe_id)::text from workflow_recipes")).containsExactly("1");
         execute("insert into agents (workspace_id, name) select id, 'Cid' from workspaces");
-        execute("insert into agent_reports (workspace_id, report_type, title) select id, 'audit', 't' from workspaces");
+        execute("insert into agent_reports (id, workspace_id, report_type, title)"
+                + " select gen_random_uuid(), id, 'audit', 't' from workspaces");
         assertThat(Migrations.migrate(url)).isZero();
     }
 
     @Test
     void theAdoptedTablesHaveTheColumnsOfAFreshDatabase() throws SQLException {
         execute(Platform.TABLES);
+        execute("create table theirs as " + COLUMNS.formatted(""));
         Migrations.migrate(url);
-        List<String> adopted = columns(url);
 
-        assertThat(adopted).containsAll(columns(TestDatabase.createUrl()));
+        assertThat(query(COLUMNS.formatted(", column_default"))).containsAll(query(TestDatabase.createUrl(),
+                COLUMNS.formatted(", column_default") + " and (table_name, column_name) not in ("
+                        + String.join(", ", query("select format('(%L, %L)', place, name) from theirs")) + ")"));
+        assertThat(query("select place || name from (" + COLUMNS.formatted("") + ") c"))
+                .containsAll(
+                        query(TestDatabase.createUrl(), "select place || name from (" + COLUMNS.formatted("") + ") c"));
     }
 
     @Test
@@ -119,7 +124,8 @@ class NeighboursTest {
 
         assertRefused(List.of("alter table agent_reports alter column agent_id drop not null",
                 "alter table board_tasks alter column source_id drop not null"));
-        execute("insert into agent_reports (workspace_id, report_type, title) select id, 'audit', 't' from workspaces");
+        execute("insert into agent_reports (id, workspace_id, report_type, title)"
+                + " select gen_random_uuid(), id, 'audit', 't' from workspaces");
     }
 
     @Test
@@ -196,7 +202,6 @@ class NeighboursTest {
         assertRefused(List.of("alter index ix_orch_deps_reverse rename to former_ix_orch_deps_reverse",
                 "alter index ix_orch_runs_active rename to former_ix_orch_runs_active",
                 "alter index ix_orch_tasks_run rename to former_ix_orch_tasks_run",
-                "alter sequence public.tasks_seq rename to board_tasks_id_seq",
                 "alter table agent_reports drop constraint agent_reports_orchestration_task_id_fkey"));
         assertThat(indexes(url)).containsAll(indexes(TestDatabase.createUrl()));
     }
@@ -229,6 +234,21 @@ class NeighboursTest {
 
         execute("alter table board_tasks enable trigger skip");
         assertRefused(List.of("alter table board_tasks disable trigger skip"));
+    }
+
+    /** Policies that permit are added to each other: Keelson's would let everybody see what theirs hides. */
+    @Test
+    @Breadth.InPart(4)
+    void policiesOfOthersAreRefusedAtEveryStart() throws SQLException {
+        execute(Platform.TABLES);
+        execute("""
+                alter table board_tasks enable row level security;
+                create policy workspace on board_tasks using (workspace_id::text = current_setting('app.workspace'))""");
+
+        assertRefused(List.of("drop policy workspace on board_tasks"));
+
+        execute("create policy \"Their own\" on agents using (false)");
+        assertRefused(List.of("drop policy \"Their own\" on agents"));
     }
 
     @Test
@@ -316,7 +336,7 @@ class NeighboursTest {
         assertThatThrownBy(() -> Migrations.pending(url)).isInstanceOfSatisfying(DatabaseException.class,
                 e -> assertThat(e.code()).isEqualTo(Code.DATABASE_NOT_ADOPTABLE));
         DatabaseException refused = catchThrowableOfType(DatabaseException.class, () -> Migrations.migrate(url));
-        List<String> advice = Pattern.compile("^  - .*?: ((?:alter|create) .*)$", Pattern.MULTILINE)
+        List<String> advice = Pattern.compile("^  - .*?: ((?:alter|create|drop) .*)$", Pattern.MULTILINE)
                 .matcher(refused.getMessage()).results().map(each -> each.group(1)).toList();
         assertThat(advice).containsAll(statements)
                 .hasSize(refused.getMessage().split("\n  - ").length - 1);
@@ -342,13 +362,12 @@ class NeighboursTest {
                 union all select concat_ws('|', 'skill', id, name) from skills order by 1""");
     }
 
-    private static List<String> columns(DatabaseUrl of) throws SQLException {
-        return query(of, """
-                select concat_ws(' ', table_name, column_name, udt_name, column_default) from information_schema.columns
-                 where table_schema = 'public' and table_name in ('workspaces', 'agents', 'board_tasks', 'agent_reports',
-                    'workflow_recipes')
-                   and (table_name, column_name) not in (('agents', 'slug'))""");
-    }
+    private static final String COLUMNS = """
+            select concat_ws(' ', table_name, column_name, udt_name%s), table_name::text as place, column_name::text as name
+              from information_schema.columns
+             where table_schema = 'public' and table_name in ('workspaces', 'agents', 'board_tasks', 'agent_reports',
+                'workflow_recipes')
+               and (table_name, column_name) not in (('agents', 'slug'))""";
 
     private List<String> query(String sql) throws SQLException {
         return query(url, sql);
