@@ -285,7 +285,7 @@ public final class ScopeReader {
     }
 
     /**
-     * What a person has approved in an earlier attempt of the approval's task.
+     * The decision of a person in an earlier attempt of the approval's task.
      *
      * @param input resolved, JSON text
      * @return null if a person has to decide
