@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.UUID;
@@ -10,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Ten thousand tasks in one run: a hundred fan-outs of a hundred, each joined before the next. */
+@Breadth.InPart(2)
 class BigRunTest {
     private static final int STAGES = 100;
     private static final int WIDTH = 99;

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
 import java.nio.file.Path;
@@ -18,6 +19,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Runs that are created and awaited by one call. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class AwaitedRunsApiTest {
 
     private static final String RUNS = "/api/v1/runs";

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.TestDatabase;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** More comes than can be committed: what waits is bounded, the rest is refused, nothing that was accepted is lost. */
+@Breadth.Spread
 class OverloadTest {
     private static final int MISSION_CHARS = 512 << 10;
     /** What may wait for a commit at most: 32 Mi characters. */

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.outlet.webhook.Receiver;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Webhooks over HTTP, with the events that the real engine makes, sent to a real receiver. */
+@Breadth.Spread
 class WebhookApiTest {
 
     private static final String GOOD =
