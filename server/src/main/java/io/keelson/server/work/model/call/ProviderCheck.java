@@ -5,6 +5,7 @@ import io.keelson.server.base.json.DeclaredSchema;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
+import io.keelson.server.work.model.AnswerText;
 import io.keelson.server.work.model.Call;
 import io.keelson.server.work.model.CallResult;
 import io.keelson.server.work.model.Finish;
@@ -196,7 +197,7 @@ public final class ProviderCheck {
                 List.of(), ToolChoice.NONE, NUMBER, MAX_OUTPUT_TOKENS), TextListener.NONE);
         boolean good;
         try {
-            good = fits(OutsideJson.readStrict(answer.text().getBytes(StandardCharsets.UTF_8)));
+            good = fits(OutsideJson.readStrict(AnswerText.json(answer.text()).getBytes(StandardCharsets.UTF_8)));
         } catch (JacksonException e) {
             good = false;
         }

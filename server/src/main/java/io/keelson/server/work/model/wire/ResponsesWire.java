@@ -161,13 +161,18 @@ final class ResponsesWire implements Wire {
 
     @Override
     public StreamedDocument streamed(long maxBytes) {
-        return new Events();
+        return new Events(new OutputBound(maxBytes));
     }
 
     /** The last event has the whole response. */
     private static final class Events implements StreamedDocument {
+        private final OutputBound bound;
         private @Nullable JsonNode document;
         private boolean complete;
+
+        Events(OutputBound bound) {
+            this.bound = bound;
+        }
 
         @Override
         public String add(JsonNode data) throws UnreadableException, ProviderErrorException {
@@ -182,7 +187,8 @@ final class ResponsesWire implements Wire {
                 case "" -> throw new UnreadableException("an event has no 'type'");
                 default -> {}
             }
-            return type.equals("response.output_text.delta") ? data.path("delta").asString("") : "";
+            String part = type.endsWith(".delta") ? bound.take(data.path("delta").asString("")) : "";
+            return type.equals("response.output_text.delta") ? part : "";
         }
 
         @Override

@@ -94,6 +94,15 @@ class ProviderCheckTest {
     }
 
     @Test
+    void answerWithReasoningInAFencePassesAsInARun() throws Exception {
+        List<Probe> probes = check(new Provider(answer -> answer.text().equals("{\"number\": 7}")
+                ? Provider.of("<think>any will do</think>\n```json\n{\"number\": 7}\n```", List.of(), Finish.STOP, 0)
+                : answer));
+
+        assertThat(outcome(probes, "output schema")).isEqualTo(Outcome.OK);
+    }
+
+    @Test
     void providerWithoutCallsSchemasUsageAndLimitsFailsThose() throws Exception {
         List<Probe> probes =
                 check(new Provider(answer -> new ModelAnswer("hello ".repeat(9) + KEY, List.of(), Finish.STOP,

@@ -58,6 +58,29 @@ class WireReadingTest {
         OUTBOUND.close();
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "OPENAI_RESPONSES | {'type': 'response.output_text.delta', 'delta': 'TEXT'}",
+            "OPENAI_RESPONSES | {'type': 'response.function_call_arguments.delta', 'delta': 'TEXT'}",
+            "OPENAI_CHAT | {'choices': [{'delta': {'content': 'TEXT'}}]}",
+            "ANTHROPIC_MESSAGES | {'type': 'content_block_delta', 'delta': {'type': 'text_delta', 'text': 'TEXT'}}"},
+            quoteCharacter = '"')
+    void streamLongerThanTheOutputAskedForIsRefused(WireKind kind, String event) throws Exception {
+        StreamedDocument document = Wire.of(kind).streamed(100);
+        if (kind == WireKind.ANTHROPIC_MESSAGES) {
+            document.add(json("{'type': 'message_start', 'message': {'content': []}}"));
+            document.add(json("{'type': 'content_block_start', 'content_block': {'type': 'text', 'text': ''}}"));
+        }
+        JsonNode part = json(event.replace("TEXT", "x".repeat(60)));
+        document.add(part);
+        assertThatThrownBy(() -> document.add(part)).isInstanceOf(UnreadableException.class)
+                .hasMessageContaining("longer than 100 bytes");
+    }
+
+    private static JsonNode json(String text) {
+        return Json.read(text.replace('\'', '"'));
+    }
+
     private static ModelEndpoint endpoint(WireKind wire, String model) {
         return new ModelEndpoint("small", wire, URI.create("https://example.org"), model, "sk-canary",
                 Map.of("x-tenant-key", SECRET));
