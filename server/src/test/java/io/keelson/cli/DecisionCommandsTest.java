@@ -279,7 +279,7 @@ class DecisionCommandsTest {
                 plan: {tasks: [{id: a, steps: [{tool: fail, retry: {max_attempts: 1}}]}]}
                 """), "--json").json().at("/run/id").asString();
         assertThat(inProcessCli.run("approve", run).err()).contains("[INVALID_STATE_TRANSITION]",
-                "allowed states: ",
+                "possible: resume, fail, cancel",
                 "`keelson show RUN` shows what it waits for");
         assertThat(inProcessCli.run("explain", run).err()).contains("answer with: keelson resolve ",
                 " resume|skip|fail|cancel --watch");

@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.PossibleActions;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.policy.RetryReason;
@@ -123,7 +124,6 @@ final class ManualActions {
 
     private static Reply forbidden(TaskRow task, String what) {
         return new Reply.Rejected("INVALID_STATE_TRANSITION", "cannot " + what + " task '" + task.key() + "', which is "
-                + task.state.wire(), task.state.wire(),
-                Lifecycles.TASK.targets(task.state).stream().map(TaskState::wire).toList());
+                + task.state.wire(), task.state.wire(), PossibleActions.of(task.state));
     }
 }

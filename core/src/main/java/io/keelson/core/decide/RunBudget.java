@@ -1,6 +1,6 @@
 package io.keelson.core.decide;
 
-import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.PossibleActions;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices;
@@ -159,7 +159,7 @@ final class RunBudget {
     static Reply.Rejected answered(Decision d) {
         return new Reply.Rejected("INVALID_STATE_TRANSITION",
                 "the question about its budget is answered otherwise: the run is " + d.run.state.wire(),
-                d.run.state.wire(), Lifecycles.RUN.targets(d.run.state).stream().map(RunState::wire).toList());
+                d.run.state.wire(), PossibleActions.of(d.run.state));
     }
 
     private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {

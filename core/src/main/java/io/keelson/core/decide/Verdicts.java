@@ -217,7 +217,7 @@ final class Verdicts {
                 task.errorCode = why.code();
                 task.errorMessage = why.message();
                 task.errorClass = why.errorClass().wire();
-                TaskFailures.again(d, task, d.now, new TaskPayload.HumanRejected(d.by(), comment, retries - 1));
+                TaskFailures.again(d, task, d.now, new TaskPayload.HumanRejected(d.by(), comment, retries));
                 EventPayloads.retrying(d, task, 0, PayloadPart.Failure.of(why));
                 AttemptRestarts.nextAttempt(d, task);
             }

@@ -1,6 +1,6 @@
 package io.keelson.core.run;
 
-import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.PossibleActions;
 import io.keelson.core.lifecycle.RunState;
 import java.util.List;
 import java.util.UUID;
@@ -41,7 +41,7 @@ public sealed interface Reply {
      *
      * @param code stable, UPPER_SNAKE
      * @param current the state that prevents it; null for none
-     * @param allowed the possible states instead; may be empty
+     * @param allowed the possible actions, decisions or values instead; may be empty
      */
     record Rejected(String code, String message, @Nullable String current, List<String> allowed) implements Reply {}
 
@@ -52,9 +52,10 @@ public sealed interface Reply {
         return new Rejected(code, message, null, List.of());
     }
 
-    /** The refusal of a command that the run's state does not allow, with the states that are possible instead. */
+    /** The refusal of a command that the run's state does not allow, with the actions that are possible instead. */
     static Rejected forbidden(RunState state, String what) {
         return new Rejected("INVALID_STATE_TRANSITION", "cannot " + what + " a run that is " + state.wire(),
-                state.wire(), Lifecycles.RUN.targets(state).stream().map(RunState::wire).toList());
+                state.wire(),
+                PossibleActions.of(state).stream().filter(action -> !action.equals(what)).toList());
     }
 }

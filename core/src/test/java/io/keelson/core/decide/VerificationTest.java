@@ -169,7 +169,7 @@ class VerificationTest {
         start(task("a").review());
         for (int gate = 1; gate <= 2; gate++) {
             decide(Choice.RETRY, gate);
-            assertThat(world.last("task_human_rejected").members()).containsEntry("retries_remaining", 2 - gate);
+            assertThat(world.last("task_human_rejected").members()).containsEntry("retries_remaining", 3 - gate);
             assertThat(world.task("a").attempt()).isEqualTo(gate + 1);
             assertThat(world.task("a").errorMessage()).isEqualTo("because");
             world.complete(world.claim("a"));

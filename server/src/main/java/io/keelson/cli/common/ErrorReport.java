@@ -93,8 +93,7 @@ public record ErrorReport(int exitCode, String code, String message, List<PlanPr
             problems.forEach(problem -> err.println("  " + line(problem)));
         }
         if (!allowed.isEmpty()) {
-            err.println((code.equals("INVALID_STATE_TRANSITION") ? "  allowed states: " : "  possible: ")
-                    + String.join(", ", allowed));
+            err.println("  possible: " + String.join(", ", allowed));
         }
         if (advice != null) {
             err.println("  " + advice);
