@@ -99,7 +99,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader
                 .knowing(new CatalogToolKnowledge(tools.in(workspace), expressions,
-                        tool -> served.serves(workspace, tool), () -> served.in(workspace),
+                        served.check(workspace), () -> served.in(workspace),
                         () -> rules.tools(workspace)))
                 .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))

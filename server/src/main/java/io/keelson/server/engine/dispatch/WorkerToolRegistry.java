@@ -4,23 +4,24 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Tenancy;
-import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The tools that workers serve, cached briefly: one query serves all steps of a plan that is being checked. That a workspace's
- * workers serve a tool is remembered for longer than that they do not: a worker's tools are forgotten only with its workspace,
- * or when it claims again after a minute.
+ * The tools that workers serve. That a workspace's workers serve a tool is remembered for seconds, as a worker's tools are
+ * forgotten only with its workspace, or when it claims again after a minute. That they do not is not remembered: a tool may
+ * have been registered since.
  */
 public final class WorkerToolRegistry {
 
-    /** Shorter than the commit that registers a worker, so that the next submission knows its tools. */
+    /** How long one query serves the plans of planners. */
     private static final Duration CACHE_TIME = Duration.ofMillis(5);
     /** How long a tool that was served counts as served. */
     private static final Duration REMEMBERED = Duration.ofSeconds(5);
@@ -29,14 +30,14 @@ public final class WorkerToolRegistry {
 
     private final Database database;
     private final WorkerRegistry workers;
-    private final Cache<UUID, Set<String>> toolsByWorkspace;
+    private final Cache<UUID, Set<String>> ofAll;
     private final Cache<UUID, Set<String>> remembered;
 
     /** @param nanos a clock that only goes forward, in nanoseconds */
     public WorkerToolRegistry(Database database, WorkerRegistry workers, LongSupplier nanos) {
         this.database = database;
         this.workers = workers;
-        this.toolsByWorkspace = cache(CACHE_TIME, nanos);
+        this.ofAll = cache(CACHE_TIME, nanos);
         this.remembered = cache(REMEMBERED, nanos);
     }
 
@@ -44,15 +45,33 @@ public final class WorkerToolRegistry {
         return Caffeine.newBuilder().maximumSize(MAX_CACHED).expireAfterWrite(age).ticker(nanos::getAsLong).build();
     }
 
-    /** Whether the workspace's workers serve the tool, or did so some seconds ago. */
-    public boolean serves(UUID workspace, String tool) {
-        Set<String> known = remembered.getIfPresent(workspace);
-        return known != null && known.contains(tool) || in(workspace).contains(tool);
+    /**
+     * Whether the workspace's workers serve a tool, or did so some seconds ago, for the check of one plan by one thread. It reads
+     * the database at most once, after the check began: it sees every tool that was registered before.
+     */
+    public Predicate<String> check(UUID workspace) {
+        return new Predicate<>() {
+            private @Nullable Set<String> read;
+
+            @Override
+            public boolean test(String tool) {
+                Set<String> known = read != null ? read : remembered.getIfPresent(workspace);
+                if (known != null && known.contains(tool)) {
+                    return true;
+                }
+                if (read == null) {
+                    read = in(workspace);
+                }
+                return read.contains(tool);
+            }
+        };
     }
 
     /** The tools of one workspace's workers. */
     public Set<String> in(UUID workspace) {
-        return look(workspace, c -> workers.served(c, workspace));
+        Set<String> tools = database.withConnection(c -> workers.served(c, workspace));
+        remembered.put(workspace, tools);
+        return tools;
     }
 
     /** The announced tools of a workspace's workers, by name. */
@@ -62,17 +81,7 @@ public final class WorkerToolRegistry {
 
     /** The tools of all workers. */
     public Set<String> everywhere() {
-        return Tenancy.allWorkspaces(() -> look(ALL_WORKSPACES, workers::served));
-    }
-
-    private Set<String> look(UUID where, TxFunction<Set<String>> read) {
-        Set<String> cached = toolsByWorkspace.getIfPresent(where);
-        if (cached != null) {
-            return cached;
-        }
-        Set<String> tools = database.withConnection(read);
-        toolsByWorkspace.put(where, tools);
-        remembered.put(where, tools);
-        return tools;
+        return Tenancy.allWorkspaces(
+                () -> ofAll.get(ALL_WORKSPACES, _ -> database.withConnection(workers::served)));
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 class WorkerToolRegistryTest {
@@ -25,18 +26,33 @@ class WorkerToolRegistryTest {
             AtomicLong time = new AtomicLong();
             WorkerToolRegistry registry = new WorkerToolRegistry(database, workers, time::get);
             claims(database, workers, "one");
-            assertThat(registry.serves(WORKSPACE, "one")).isTrue();
+            assertThat(registry.check(WORKSPACE).test("one")).isTrue();
 
             forgetAll(database);
             time.addAndGet(TimeUnit.SECONDS.toNanos(4));
-            assertThat(registry.serves(WORKSPACE, "one")).as("without a query").isTrue();
+            assertThat(registry.check(WORKSPACE).test("one")).as("without a query").isTrue();
 
             time.addAndGet(TimeUnit.SECONDS.toNanos(1));
-            assertThat(registry.serves(WORKSPACE, "one")).isFalse();
+            assertThat(registry.check(WORKSPACE).test("one")).isFalse();
 
             claims(database, workers, "two");
-            time.addAndGet(TimeUnit.MILLISECONDS.toNanos(5));
-            assertThat(registry.serves(WORKSPACE, "two")).isTrue();
+            assertThat(registry.check(WORKSPACE).test("two")).isTrue();
+        }
+    }
+
+    @Test
+    void oneCheckReadsTheDatabaseOnce() {
+        try (Database database = TestDatabase.create()) {
+            Bootstrap.ensureWorkspace(database);
+            WorkerRegistry workers = new WorkerRegistry(DbClock.DATABASE);
+            WorkerToolRegistry registry = new WorkerToolRegistry(database, workers, System::nanoTime);
+            Predicate<String> check = registry.check(WORKSPACE);
+            assertThat(check.test("late")).isFalse();
+
+            claims(database, workers, "late");
+
+            assertThat(check.test("late")).isFalse();
+            assertThat(registry.check(WORKSPACE).test("late")).isTrue();
         }
     }
 
