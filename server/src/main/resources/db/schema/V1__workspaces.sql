@@ -21,13 +21,15 @@ end $$;
 
 -- What a column may hold by itself is its type (docs/adr/0017). A session keeps a domain's condition ready; a check's text
 -- is parsed and planned by every statement that writes to the table. NaN is above everything and passes ">= 0", hence the
--- bounds of amounts; numeric(20, 6) refuses what has too many digits.
+-- bounds of amounts; a numeric's precision refuses what has too many digits.
 do $$
 declare
     each record;
 begin
     for each in select * from (values
         ('keelson_amount', 'numeric(20, 6)', 'value >= 0 and value < ''NaN''', 'An amount of credits.'),
+        ('keelson_cost', 'numeric(26, 12)', 'value >= 0 and value < ''NaN''', 'A cost in credits, before the sum of a run is rounded to an amount.'),
+        ('keelson_remainder', 'numeric(12, 12)', 'value between -0.0000005 and 0.0000005', 'The difference between a sum of costs and the sum rounded to an amount.'),
         ('keelson_number', 'integer', 'value >= 1', 'An ordinal number, from 1.'),
         ('keelson_long_number', 'bigint', 'value >= 1', 'An ordinal number, from 1.'),
         ('keelson_events', 'json', 'json_array_length(value) <@ ''[1,100]''::int4range', 'The events of a pack.'),

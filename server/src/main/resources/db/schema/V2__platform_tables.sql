@@ -88,7 +88,7 @@ create table if not exists agent_reports (
     agent varchar(255),
     state varchar(30),
     tokens bigint not null default 0,
-    cost numeric(20, 6) not null default 0,
+    cost numeric(26, 12) not null default 0,
     duration_ms bigint,
     content text not null default '',
     created_at timestamptz not null default now()

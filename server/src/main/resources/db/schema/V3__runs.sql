@@ -1,8 +1,8 @@
 -- Runs: their attempts, agents at work, plans, signals, and runs of runs. Their tasks are in V4.
 --
 -- Runs, tasks and dependencies have the columns of PRD-101 first, then ours. A type is wider where
--- PRD-101's would make a real run impossible: durations are BIGINT, money is NUMERIC(20,6) in credits. What a commit touches
--- is kept cheap, as measured in docs/adr/0011:
+-- PRD-101's would make a real run impossible: durations are BIGINT, amounts NUMERIC(20,6) and costs NUMERIC(26,12) in credits.
+-- What a commit touches is kept cheap, as measured in docs/adr/0011:
 -- * Pages leave room (fillfactor) and no index mentions a column that changes often, so that updates stay heap-only.
 -- * What every commit writes has domains instead of checks. Another table that commits touch has one check, short or a
 --   function of plain columns: a statement reads a check's text each time, and a session a function's only once. `strpos`
@@ -57,7 +57,7 @@ create table if not exists orchestration_runs (
     created_by varchar(255) not null,
     coordinator_agent_id integer references agents (id) on delete set null,
     total_tokens integer not null default 0,
-    total_cost numeric(20, 6) not null default 0,
+    total_cost numeric(26, 12) not null default 0,
     task_count integer not null default 0,
     tasks_completed integer not null default 0,
     tasks_failed integer not null default 0,
@@ -109,7 +109,7 @@ create table if not exists orchestration_runs (
     -- Its money; what the open attempt has is with its head.
     credits_charged_before numeric(20, 6) not null default 0,
     credits_refunded numeric(20, 6) not null default 0,
-    credits_uncollected numeric(20, 6) not null default 0,
+    credits_uncollected numeric(26, 12) not null default 0,
     hard_limit_usd numeric(20, 6),
     soft_limit_usd numeric(20, 6),
     budget_warned boolean not null default false,
@@ -213,19 +213,22 @@ create table if not exists run_heads (
     steps_completed integer not null,
     total_tokens bigint not null,
     usage jsonb,
-    total_cost numeric(20, 6) not null,
+    total_cost numeric(26, 12) not null,
     updated_at timestamptz not null,
     credits_left keelson_amount not null default 0,
-    credits_charged keelson_amount not null default 0
+    credits_charged keelson_amount not null default 0,
+    credits_remainder keelson_remainder not null default 0
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.05);
 
 comment on table run_heads is 'The part of a run that each of its commits changes: version, last event and sums.';
 comment on column run_heads.version_id is 'rises with every commit of the run';
 comment on column run_heads.last_seq is 'of its events';
 comment on column run_heads.usage is 'the parts of total_tokens; null when it is 0';
-comment on column run_heads.total_cost is 'credits';
+comment on column run_heads.total_cost is 'credits, exact';
 comment on column run_heads.credits_left is 'reserved for the open attempt and not charged yet; 1 credit is 1 USD';
 comment on column run_heads.credits_charged is 'by the open attempt; reserved in the workspace''s balance until it ends';
+comment on column run_heads.credits_remainder is
+    'collected cost of all attempts less what they were charged: what rounding the sum once has left';
 
 create table if not exists run_attempts (
     run_id uuid not null,
@@ -239,7 +242,7 @@ create table if not exists run_attempts (
     credits_reserved numeric(20, 6) not null default 0,
     credits_charged keelson_amount not null default 0,
     credits_refunded keelson_amount not null default 0,
-    uncollected keelson_amount not null default 0,
+    uncollected keelson_cost not null default 0,
     settled_at timestamptz,
     primary key (run_id, attempt_number),
     constraint ck_run_attempts_credits check (settled_at is null or credits_charged + credits_refunded = credits_reserved)
@@ -338,7 +341,7 @@ create table if not exists task_budgets (
     task_key varchar(220) not null,
     workspace_id uuid not null,
     budget_usd numeric(20,6) not null check (budget_usd >= 0),
-    charged numeric(20,6) not null check (charged >= 0),
+    charged numeric(26,12) not null check (charged >= 0),
     exceeded boolean not null,
     primary key (run_id, task_key)
 );
@@ -346,7 +349,7 @@ create table if not exists task_budgets (
 comment on table task_budgets is 'Budgets of a run''s tasks, and their charges in all attempts.';
 comment on column task_budgets.task_key is 'id in the plan; of a for_each, for all items together';
 comment on column task_budgets.budget_usd is 'by the plan until a person raises it';
-comment on column task_budgets.charged is 'credits of the task''s steps, without the runs that they started';
+comment on column task_budgets.charged is 'collected cost of the task''s steps, exact, without the runs that they started';
 comment on column task_budgets.exceeded is 'it has stopped the run, which has not continued since';
 
 create table if not exists run_signals (

@@ -23,7 +23,7 @@ create table if not exists work_queue (
     lease_ms bigint,
     lease_expires_at timestamptz,
     deadline_at timestamptz,
-    held_credits numeric(20, 6),
+    held_credits numeric(26, 12),
     max_output_tokens bigint,
     requested boolean not null default false,
     primary key (task_id, lane),

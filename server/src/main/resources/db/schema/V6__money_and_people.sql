@@ -1,7 +1,7 @@
 -- Credits and prices (docs/concepts/money.md), what waits for people (docs/guide/inbox.md), and what makes runs at times
 -- (docs/guide/schedules.md).
 
--- Money: 1 credit is 1 USD; amounts are exact, with six places.
+-- Money: 1 credit is 1 USD; amounts are exact, with six places. Costs have twelve, and a run is charged their sum, rounded once.
 
 -- A workspace's balance in slots (docs/adr/0019): a commit changes one of them, so that commits at the same time seldom wait
 -- for each other. All of a workspace are locked in the order of their numbers. Changed in the transaction that writes the
@@ -48,16 +48,18 @@ insert into credit_slots (workspace_id, slot) select id, slot from workspaces cr
 -- What a row of the ledger may be: the accounts follow from the type, only corrections choose theirs and say why. What a
 -- run does names the run and its attempt. A correction is rare, and its conditions are set up only where there is one.
 create or replace function keelson_transfer_valid(transaction_type varchar, amount numeric, debit varchar,
-    credit varchar, run_id uuid, attempt_number integer, detail jsonb) returns boolean language plpgsql immutable as $$
+    credit varchar, run_id uuid, attempt_number integer, detail jsonb, cost numeric) returns boolean language plpgsql immutable as $$
 begin
     if transaction_type = 'adjustment' then
-        return amount > 0 and amount < 'NaN'::numeric
+        return amount > 0 and amount < 'NaN'::numeric and cost is null
             and (run_id is null) = (attempt_number is null) and coalesce(attempt_number >= 1, true)
             and debit <> credit and coalesce(length(detail ->> 'reason') > 0, false)
             and debit in ('funding', 'available', 'reserved', 'spent')
             and credit in ('funding', 'available', 'reserved', 'spent');
     end if;
-    return amount > 0 and amount < 'NaN'::numeric
+    return amount < 'NaN'::numeric
+        and case when cost is null then amount > 0
+            else transaction_type = 'charge' and amount >= 0 and cost > 0 and cost < 'NaN' and abs(amount - cost) <= 0.000001 end
         and (run_id is null) = (attempt_number is null) and coalesce(attempt_number, 1) >= 1
         and strpos(' charge:reserved:spent:t reserve:available:reserved:t refund:reserved:available:t'
             ' grant:funding:available:f ',
@@ -71,6 +73,7 @@ create table if not exists billing_ledger (
     workspace_id uuid not null,
     transaction_type varchar(12) not null,
     amount numeric(20, 6) not null,
+    cost numeric(26, 12),
     debit_account varchar(10) not null,
     credit_account varchar(10) not null,
     run_id uuid,
@@ -92,13 +95,14 @@ create table if not exists billing_ledger (
     primary key (workspace_id, id),
     constraint uq_billing_ledger_key unique (workspace_id, idempotency_key, transaction_type),
     constraint ck_billing_ledger_valid check (keelson_transfer_valid(transaction_type, amount, debit_account,
-        credit_account, run_id, attempt_number, detail)),
+        credit_account, run_id, attempt_number, detail, cost)),
     constraint ck_billing_ledger_usage check (case when usage is null then coalesce(tokens, 0) = 0
         else keelson_usage_valid(usage, tokens) end)
 );
 
 comment on table billing_ledger is 'Append-only double-entry ledger of credits. It has no reference to workspaces, because its entries stay when the workspace is deleted. Only the server writes it, in one transaction with credit_slots, for a run or a request of a workspace that exists.';
-comment on column billing_ledger.amount is 'credits';
+comment on column billing_ledger.amount is 'credits; of a charge what the rounded sum of the run''s costs has grown by, 0 where it has not';
+comment on column billing_ledger.cost is 'of a charge, exact; null where it is the amount';
 comment on column billing_ledger.idempotency_key is 'with the type, unique per workspace: nothing is booked twice';
 comment on column billing_ledger.usage is 'the parts of the tokens; null when there are none';
 comment on column billing_ledger.purpose is 'of a charge; null for work';
@@ -200,7 +204,7 @@ create table if not exists prices (
     version integer not null check (version >= 1),
     kind varchar(10) not null,
     name text not null check (length(name) between 1 and 255),
-    usd_per_call numeric(20, 6),
+    usd_per_call numeric(26, 12),
     usd_per_million_input numeric(20, 6),
     usd_per_million_cache_read numeric(20, 6),
     usd_per_million_cache_write numeric(20, 6),

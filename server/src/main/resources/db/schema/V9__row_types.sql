@@ -67,7 +67,7 @@ create type keelson_run_change as (id uuid, state text, state_type text, attempt
 create type keelson_run_child as (step_id uuid, workspace_id uuid, run_id uuid, child_run_id uuid, task_key text,
     allotment numeric, charged numeric, tokens int8, ended bool);
 create type keelson_run_head as (run_id uuid, version_id int4, last_seq int8, steps_completed int4, total_tokens int8,
-    usage jsonb, total_cost numeric, credits_left numeric, credits_charged numeric);
+    usage jsonb, total_cost numeric, credits_left numeric, credits_charged numeric, credits_remainder numeric);
 create type keelson_run_key as (run_id uuid);
 create type keelson_run_new as (id uuid, workspace_id uuid, title text, description text, goal text, plan jsonb,
     config jsonb, policy jsonb, inputs jsonb, tags jsonb, output_template text, priority int4, trigger text,
@@ -128,7 +128,7 @@ create type keelson_ticket_new as (id uuid, workspace_id uuid, run_id uuid, atte
     comment text, opened_at timestamptz, resolved_at timestamptz);
 create type keelson_timer as (kind text, subject uuid, run_id uuid, due_at timestamptz);
 create type keelson_timer_key as (kind text, subject uuid);
-create type keelson_transfer as (workspace_id uuid, transaction_type text, amount numeric, debit_account text,
+create type keelson_transfer as (workspace_id uuid, transaction_type text, amount numeric, cost numeric, debit_account text,
     credit_account text, run_id uuid, attempt_number int4, step_id uuid, idempotency_key text, tool text, model text,
     agent text, tokens int8, usage jsonb, price_version int4, purpose text, estimated bool,
     actor_type text, actor_id text);

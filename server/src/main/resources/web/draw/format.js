@@ -39,14 +39,17 @@ export function duration(ms) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
-/** An amount of credits with at most so many places as tell something, where a title has the unit; `exact` has six. */
+/** An amount of credits with at most so many places as tell something, where a title has the unit; `exact` has six, or all of a small cost. */
 export function amount(value) {
   const n = Number(value ?? 0);
   if (n === 0) return '0';
   if (Math.abs(n) < 0.0001) return '<0.0001';
   return n.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: Math.abs(n) < 1 ? 4 : Math.abs(n) < 100 ? 3 : 2 });
 }
-export const exact = (value) => Number(value ?? 0).toFixed(6);
+export function exact(value) {
+  const n = Number(value ?? 0);
+  return Math.abs(n) < 1 ? n.toFixed(12).replace(/0{1,6}$/, '') : n.toFixed(6);
+}
 
 /** Money with its unit. */
 export const credits = (value) => `${amount(value)} credits`;

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id rises within a workspace
  * @param transactionType {@code grant}, {@code reserve}, {@code charge}, {@code refund} or {@code adjustment}
- * @param amount more than 0
+ * @param amount more than 0; of a charge 0 where its cost was below what can be charged
+ * @param cost of a charge, exact to twelve decimal places: the charges of a run are the sum of their costs, rounded once; null for others
  * @param debitAccount the {@linkplain Account#wire account} where it was taken
  * @param creditAccount where it went
  * @param runId null when no run did it
@@ -23,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  * @param estimated whether the tokens are an upper bound, as no answer reported them
  * @param reason why a person did it
  */
-public record LedgerEntry(long id, String transactionType, BigDecimal amount, String debitAccount,
-        String creditAccount, @Nullable String runId, @Nullable Integer attemptNumber, @Nullable String stepId,
+public record LedgerEntry(long id, String transactionType, BigDecimal amount, @Nullable BigDecimal cost,
+        String debitAccount, String creditAccount, @Nullable String runId, @Nullable Integer attemptNumber,
+        @Nullable String stepId,
         String idempotencyKey, @Nullable String tool, @Nullable String model, @Nullable String agent,
         @Nullable Long tokens, @Nullable TokenUsage usage, @Nullable Integer priceVersion,
         @Nullable String purpose, boolean estimated, @Nullable String reason,

@@ -27,7 +27,7 @@ public final class Prices {
         return Json.document(api.get(RequestPath.of(PATH).with("version", version).toString()), PriceList.class);
     }
 
-    /** @param usdPerCall from 0, at most 6 decimal places */
+    /** @param usdPerCall from 0, at most 12 decimal places */
     public PriceList setTool(String name, BigDecimal usdPerCall) {
         return change("tool", name, Json.object().put("usd_per_call", usdPerCall));
     }

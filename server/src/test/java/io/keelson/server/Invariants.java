@@ -145,16 +145,24 @@ public final class Invariants {
                      or (a.credits_reserved, a.credits_charged, a.credits_refunded)
                         is distinct from (l.reserved, l.charged, l.refunded))""");
         queries.put("I1 money: cost that was not charged is recorded as uncollected", """
-                select h.run_id, h.total_cost, l.charged, r.credits_uncollected
+                select h.run_id, h.total_cost, l.charged, l.cost, r.credits_uncollected, h.credits_remainder
                   from run_heads h join orchestration_runs r on r.id = h.run_id
                  cross join lateral (
-                    select coalesce(sum(amount), 0) as charged from billing_ledger
-                     where run_id = h.run_id and transaction_type = 'charge') l
+                    select coalesce(sum(amount), 0) as charged, coalesce(sum(coalesce(cost, amount)), 0) as cost
+                      from billing_ledger where run_id = h.run_id and transaction_type = 'charge') l
                  cross join lateral (
                     select coalesce(sum(uncollected), 0) as before from run_attempts a
                      where a.run_id = h.run_id and a.attempt_number < r.attempt_number) a
-                 where h.total_cost <> l.charged + a.before + r.credits_uncollected
-                    or l.charged <> r.credits_charged_before + h.credits_charged""");
+                 where h.total_cost <> l.cost + a.before + r.credits_uncollected
+                    or l.charged <> r.credits_charged_before + h.credits_charged
+                    or h.credits_remainder <> l.cost - l.charged""");
+        queries.put("I1 money: a run is charged the sum of its exact costs, rounded once, after each charge", """
+                select * from (
+                    select run_id, id, amount, cost, sum(amount) over so_far as charged,
+                        round(sum(coalesce(cost, amount)) over so_far, 6) as due
+                      from billing_ledger where transaction_type = 'charge'
+                    window so_far as (partition by run_id order by id)) each
+                 where charged <> due""");
         queries.put("I5 no zombies: what has not begun or has ended has nothing reserved",
                 """
                 select r.id, r.state, h.credits_left + h.credits_charged from orchestration_runs r join run_heads h on h.run_id = r.id

@@ -128,7 +128,8 @@ public final class ChangeSet {
         /** This result with the usage of another one of the same lease. */
         public StepResult with(StepResult more) {
             return new StepResult(stepId, epoch, runId, outcome, attempt, startedAt, input, outputHash, error,
-                    model == null ? more.model : model, tokens.plus(more.tokens), cost.add(more.cost), holder, false);
+                    model == null ? more.model : model, tokens.plus(more.tokens), Amounts.exact(cost.add(more.cost)),
+                    holder, false);
         }
     }
 

@@ -24,7 +24,7 @@ final class ChildBudgets {
      */
     static @Nullable BigDecimal of(@Nullable BigDecimal room, Command.Evaluation.Starts starts) {
         BigDecimal least = least(least(room, starts.budget()), starts.run().policy().budget().hardLimit());
-        return least == null ? null : Amounts.of(least);
+        return least == null ? null : Amounts.floor(least);
     }
 
     private static @Nullable BigDecimal least(@Nullable BigDecimal one, @Nullable BigDecimal other) {

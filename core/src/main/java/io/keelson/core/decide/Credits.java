@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The credits of a run. An attempt's start reserves them, steps' reports charge them, an
- * insufficient reservation is extended, and the end releases the rest. Charges never exceed the reservation, and the
+ * insufficient reservation is extended, and the end releases the rest. Costs are added exactly, and their sum over all attempts
+ * is rounded once, half up: a use is charged what that rounded sum grows by. Charges never exceed the reservation, and the
  * reservation never exceeds the hard limit.
  */
 final class Credits {
@@ -93,8 +94,10 @@ final class Credits {
         return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
     }
 
+    /** The same without that minimum; it covers what earlier attempts have used and were not charged. */
     private static BigDecimal estimate(Decision d) {
-        return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()));
+        return HardLimit.within(d.run,
+                d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ceiling(d.run.remainder)));
     }
 
     /** The cost in a report, or by the prices in force. */
@@ -139,27 +142,26 @@ final class Credits {
             @Nullable String key) {
         BigDecimal amount = cost.amount();
         step.tokens += result.tokens().total();
-        step.cost = step.cost.add(amount);
+        step.cost = Amounts.exact(step.cost.add(amount));
         if (result.tokens().none() && amount.signum() == 0) {
             return null;
         }
         step.task().tokens += result.tokens().total();
-        step.task().cost = step.task().cost.add(amount);
+        step.task().cost = Amounts.exact(step.task().cost.add(amount));
         d.run.tokens = d.run.tokens.plus(result.tokens());
-        d.run.cost = d.run.cost.add(amount);
+        d.run.cost = Amounts.exact(d.run.cost.add(amount));
         BigDecimal charged = null;
         BigDecimal uncollected = null;
         if (amount.signum() > 0) {
             require(d, amount);
             BigDecimal collected = amount.min(free(d)).min(HardLimit.besideChildren(d, amount));
             BigDecimal before = Thresholds.used(d);
-            collect(d, step, result, cost, collected, key == null ? step.id() + "/" + step.attempt : key);
+            charged = collect(d, step, result, cost, collected, key == null ? step.id() + "/" + step.attempt : key);
             warn(d);
             Thresholds.reached(d, before);
-            charged = collected;
             if (collected.compareTo(amount) < 0) {
-                uncollected = amount.subtract(collected);
-                d.run.uncollected = d.run.uncollected.add(uncollected);
+                uncollected = Amounts.exact(amount.subtract(collected));
+                d.run.uncollected = Amounts.exact(d.run.uncollected.add(uncollected));
             }
         }
         String answered = Objects.equals(priced(d, step, result), result.model()) ? null : result.model();
@@ -170,9 +172,9 @@ final class Credits {
     private static void require(Decision d, BigDecimal amount) {
         BigDecimal missing = amount.subtract(free(d));
         if (missing.signum() > 0) {
-            extend(d, missing);
+            extend(d, Amounts.ceiling(missing));
             if (amount.compareTo(free(d)) > 0) {
-                scrape(d, missing);
+                scrape(d, Amounts.ceiling(missing));
             }
         }
     }
@@ -183,9 +185,10 @@ final class Credits {
      */
     static BigDecimal coverable(Decision d, BigDecimal amount) {
         BigDecimal free = free(d);
-        BigDecimal missing = amount.subtract(free);
+        BigDecimal missing = Amounts.ceiling(amount.subtract(free));
         return missing.signum() <= 0 ? amount
-                : free.add(d.funds.balances().rest(d.run.workspaceId(), HardLimit.within(d.run, missing)));
+                : amount.min(free.add(
+                        d.funds.balances().rest(d.run.workspaceId(), HardLimit.within(d.run, missing))));
     }
 
     /** The same, with the reservation extended as it needs to be. */
@@ -194,27 +197,44 @@ final class Credits {
         return amount.min(free(d));
     }
 
-    /** Reserved credits that are neither charged nor held. */
+    /** Reserved credits that no cost has used, before its rounding, and that are not held. */
     private static BigDecimal free(Decision d) {
-        return left(d.run).subtract(d.view.held);
+        return d.run.reserved.subtract(used(d.run)).subtract(d.view.held);
+    }
+
+    /** The part of the reservation that costs have used, before its rounding to what was charged. */
+    static BigDecimal used(RunRow run) {
+        return run.charged.add(run.remainder);
     }
 
     private static BigDecimal left(RunRow run) {
         return run.reserved.subtract(run.charged);
     }
 
-    private static void collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal amount, String key) {
-        if (amount.signum() > 0) {
-            d.run.charged = d.run.charged.add(amount);
-            TaskBudgets.charge(d, step.task(), amount);
-            d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
-                    key, new Use(step.spec().tool(), priced(d, step, result), step.task().agent().name(),
-                            result.tokens(), cost.version(), Purposes.of(step, result), result.estimated()),
-                    d.actor.type().wire(), d.actor.id()));
+    /**
+     * Adds an exact cost to those that were collected.
+     *
+     * @return what it is charged
+     */
+    private static BigDecimal collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal exact,
+            String key) {
+        if (exact.signum() == 0) {
+            return Amounts.ZERO;
         }
+        BigDecimal open = d.run.remainder.add(exact);
+        BigDecimal amount = Amounts.of(open);
+        d.run.remainder = Amounts.exact(open.subtract(amount));
+        d.run.charged = d.run.charged.add(amount);
+        TaskBudgets.charge(d, step.task(), exact);
+        d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
+                key, new Use(Amounts.exact(exact), step.spec().tool(), priced(d, step, result),
+                        step.task().agent().name(), result.tokens(), cost.version(), Purposes.of(step, result),
+                        result.estimated()),
+                d.actor.type().wire(), d.actor.id()));
+        return amount;
     }
 
-    /** Extends the reservation by its full size if available, else by {@code least}, else not at all. */
+    /** Extends the reservation by its full size if available, else by the amount {@code least}, else not at all. */
     private static void extend(Decision d, BigDecimal least) {
         BigDecimal much = HardLimit.within(d.run, wanted(d).max(least));
         BigDecimal little = HardLimit.within(d.run, least);
@@ -232,7 +252,7 @@ final class Credits {
 
     /** A first plan exists: reserves the rest of its estimated cost if the workspace has the credits. */
     static void provideFor(Decision d, BigDecimal estimate) {
-        BigDecimal more = HardLimit.within(d.run, estimate.subtract(free(d)));
+        BigDecimal more = HardLimit.within(d.run, Amounts.ceiling(estimate.subtract(free(d))));
         if (take(d, more)) {
             d.note(new RunPayload.CreditsExtended(more, d.run.reserved.add(more)));
             setAside(d, d.run.attempt, more, "extend/" + d.run.seq);
@@ -279,7 +299,7 @@ final class Credits {
 
     static Reply.@Nullable Rejected provide(Decision d) {
         BigDecimal limit = HardLimit.limit(d.run);
-        if (limit != null && HardLimit.charged(d.run).add(HardLimit.childrenTake(d)).compareTo(limit) >= 0) {
+        if (limit != null && HardLimit.used(d.run).add(HardLimit.childrenTake(d)).compareTo(limit) >= 0) {
             return usedUp(d.run);
         }
         Reply.Rejected task = TaskBudgets.usedUp(d);

@@ -229,11 +229,12 @@ public final class Explain {
     private void budget(RunRow run) {
         BigDecimal limit = HardLimit.limit(run);
         BigDecimal children = HardLimit.childrenTake(view);
-        BigDecimal taken = HardLimit.charged(run).add(children);
+        BigDecimal taken = HardLimit.used(run).add(children);
         boolean reached = limit != null && taken.compareTo(limit) >= 0;
-        String cost = "it has cost " + Amounts.credits(HardLimit.charged(run))
+        String cost = "it has cost " + Amounts.credits(HardLimit.used(run))
                 + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
-        if (limit == null || !reached && run.uncollected.signum() > 0 && run.reserved.compareTo(run.charged) == 0) {
+        if (limit == null
+                || !reached && run.uncollected.signum() > 0 && Credits.used(run).compareTo(run.reserved) == 0) {
             reasons.add(stopped(cost
                     + " and the workspace has no more of them, or none that its limit of the month leaves; grant some or raise that limit,"
                     + " and resume it, or cancel it", List.of(), null));
@@ -250,7 +251,7 @@ public final class Explain {
     }
 
     private static BigDecimal plus(BigDecimal taken, @Nullable BigDecimal next) {
-        return next == null ? taken : taken.add(next);
+        return Amounts.ceiling(next == null ? taken : taken.add(next));
     }
 
     /**

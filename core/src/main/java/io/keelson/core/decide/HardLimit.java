@@ -22,6 +22,11 @@ final class HardLimit {
         return run.chargedBefore.add(run.charged);
     }
 
+    /** The collected cost of all attempts so far, before its rounding. */
+    static BigDecimal used(RunRow run) {
+        return charged(run).add(run.remainder);
+    }
+
     /** Credits that may still be reserved; null for no limit. */
     static @Nullable BigDecimal room(RunRow run) {
         BigDecimal limit = limit(run);
@@ -37,13 +42,13 @@ final class HardLimit {
     static BigDecimal besideChildren(Decision d, BigDecimal amount) {
         BigDecimal limit = limit(d.run);
         return limit == null || d.view.children.isEmpty() ? amount
-                : limit.subtract(charged(d.run)).subtract(childrenTake(d)).subtract(d.view.held).max(Amounts.ZERO);
+                : limit.subtract(used(d.run)).subtract(childrenTake(d)).subtract(d.view.held).max(Amounts.ZERO);
     }
 
     /**
      * A limit of the run or of one of its tasks.
      *
-     * @param charged what counts towards it: charges, and what children may cost
+     * @param charged what counts towards it: the collected cost, before its rounding, and what children may cost
      * @param out the known cost of its steps in flight
      */
     record Scope(BigDecimal limit, BigDecimal charged, BigDecimal out) {
@@ -75,7 +80,7 @@ final class HardLimit {
     static @Nullable Scope run(Decision d) {
         BigDecimal limit = limit(d.run);
         return limit == null ? null
-                : new Scope(limit, charged(d.run).add(childrenTake(d)), out(d));
+                : new Scope(limit, used(d.run).add(childrenTake(d)), out(d));
     }
 
     /** The run's limit if its open children cost no more than they have so far. */
@@ -83,7 +88,7 @@ final class HardLimit {
         BigDecimal limit = limit(d.run);
         return limit == null ? null
                 : new Scope(limit, d.view.children.values().stream().filter(ChildRow::ended).map(ChildRow::charged)
-                        .reduce(charged(d.run), BigDecimal::add), out(d));
+                        .reduce(used(d.run), BigDecimal::add), out(d));
     }
 
     /** @param task id in the plan */

@@ -6,7 +6,7 @@ import java.math.BigDecimal;
 /**
  * Credits of a run's reservation that are held for the worst case of a step under a lease.
  *
- * @param amount ≥ 0, in credits
+ * @param amount ≥ 0, in credits, exact
  * @param maxOutput tokens that it pays beside the step's input
  * @param requested whether a request to a model may have been sent under it
  */
@@ -14,7 +14,7 @@ public record Hold(BigDecimal amount, long maxOutput, boolean requested) {
 
     /** The rest of it beside a charge. */
     Hold without(BigDecimal charged) {
-        return new Hold(amount.subtract(charged).max(Amounts.ZERO), maxOutput, requested);
+        return new Hold(Amounts.exact(amount.subtract(charged).max(Amounts.ZERO)), maxOutput, requested);
     }
 
     /** This hold, marked so that a request may have been sent under it. */

@@ -93,7 +93,7 @@ final class Holds {
         }
         BigDecimal most = most(d, step.spec());
         BigDecimal room = room(HardLimit.run(d), room(HardLimit.task(d, step.task().planKey()), most));
-        BigDecimal paid = Credits.cover(d, room);
+        BigDecimal paid = Amounts.exact(Credits.cover(d, room));
         long output = paid.compareTo(most) >= 0 ? worst.maxOutput()
                 : price.usd().output(paid, worst.maxInput(), worst.maxOutput());
         step.hold = new Hold(paid, Math.max(output, Math.min(worst.maxOutput(), LEAST_OUTPUT)),

@@ -49,7 +49,8 @@ final class Metering {
 
         /** The use of the whole lease. */
         Metered all(int epoch) {
-            return new Metered(epoch, before.tokens().plus(result.tokens()), before.cost().add(cost.amount()));
+            return new Metered(epoch, before.tokens().plus(result.tokens()),
+                    Amounts.exact(before.cost().add(cost.amount())));
         }
     }
 
@@ -57,7 +58,7 @@ final class Metering {
     static Use beyond(StepRow step, Result result, Cost cost) {
         Metered before = step.metered != null && step.metered.epoch() == step.leaseEpoch ? step.metered
                 : new Metered(step.leaseEpoch, Tokens.NONE, Amounts.ZERO);
-        BigDecimal more = cost.amount().subtract(before.cost()).max(Amounts.ZERO);
+        BigDecimal more = Amounts.exact(cost.amount().subtract(before.cost()).max(Amounts.ZERO));
         return new Use(result.using(result.tokens().beyond(before.tokens())), new Cost(more, cost.version()), before);
     }
 

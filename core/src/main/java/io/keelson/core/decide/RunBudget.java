@@ -104,8 +104,8 @@ final class RunBudget {
                     d.run.state.wire(), List.of("cancel"));
         }
         BigDecimal taken =
-                d.run.chargedBefore.add(d.run.reserved)
-                        .max(HardLimit.charged(d.run).add(HardLimit.childrenTake(d)).add(HardLimit.out(d)));
+                Amounts.ceiling(d.run.chargedBefore.add(d.run.reserved)
+                        .max(HardLimit.used(d.run).add(HardLimit.childrenTake(d)).add(HardLimit.out(d))));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
             return new Reply.Rejected("BUDGET_TOO_LOW", "a hard limit of " + Amounts.text(hard) + " is too low: "
                     + Amounts.credits(taken) + " or more must be allowed, for so much is charged ("

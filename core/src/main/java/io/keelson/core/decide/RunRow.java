@@ -43,6 +43,8 @@ public final class RunRow {
     BigDecimal reserved = Amounts.ZERO;
     /** The part of {@link #reserved} that its steps have used; never more. */
     BigDecimal charged = Amounts.ZERO;
+    /** Collected cost of all attempts less their charges: half a millionth at most, below zero where the sum was rounded up. */
+    BigDecimal remainder = Amounts.ZERO;
     /** Cost of the attempt's steps beyond what could be collected. */
     BigDecimal uncollected = Amounts.ZERO;
     /** Charges and refunds of settled attempts. */
@@ -91,7 +93,8 @@ public final class RunRow {
             boolean budgetWarned, @Nullable String turnModel, Duration ended) {}
 
     /** Columns of the other row that do not change with every step. */
-    private record Spending(Tokens tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged) {}
+    private record Spending(Tokens tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged,
+            BigDecimal remainder) {}
 
     /** The wait of a running run besides its tasks. */
     public enum Gate {
@@ -188,11 +191,12 @@ public final class RunRow {
     }
 
     /** Sets its costs and limits; for the loader of views only. */
-    public RunRow restoreCredits(BigDecimal reserved, BigDecimal charged, BigDecimal uncollected,
+    public RunRow restoreCredits(BigDecimal reserved, BigDecimal charged, BigDecimal remainder, BigDecimal uncollected,
             BigDecimal chargedBefore, BigDecimal refunded, @Nullable BigDecimal hardLimit,
             @Nullable BigDecimal softLimit, boolean budgetWarned, @Nullable String turnModel) {
         this.reserved = reserved;
         this.charged = charged;
+        this.remainder = remainder;
         this.uncollected = uncollected;
         this.chargedBefore = chargedBefore;
         this.refunded = refunded;
@@ -241,7 +245,7 @@ public final class RunRow {
     }
 
     private Spending spending() {
-        return new Spending(tokens, cost, reserved, charged);
+        return new Spending(tokens, cost, reserved, charged, remainder);
     }
 
     /** True when the stored tokens and credits of the run are not up to date; for the writer of changes. */
@@ -363,6 +367,11 @@ public final class RunRow {
     /** The part of {@link #reserved} that the attempt's steps have used; never more. */
     public BigDecimal charged() {
         return charged;
+    }
+
+    /** Collected cost of all attempts less their charges, in credits: half a millionth at most, either way. */
+    public BigDecimal remainder() {
+        return remainder;
     }
 
     /** Cost of the current attempt's steps, in credits, beyond what could be collected. */

@@ -8,13 +8,13 @@ import java.math.BigDecimal;
  *
  * @param task id of the task in the plan; of a {@code for_each}, its budget covers all items
  * @param limit maximum cost of its steps and of the runs that they start, in credits
- * @param charged credits that its steps were charged; more than the limit where a step's cost was not known before
+ * @param charged cost of its steps that was collected, exact; more than the limit where a step's cost was not known before
  * @param exceeded whether it has stopped the run, which has not continued since
  */
 public record TaskBudgetRow(String task, BigDecimal limit, BigDecimal charged, boolean exceeded) {
 
     TaskBudgetRow charge(BigDecimal amount) {
-        return new TaskBudgetRow(task, limit, charged.add(amount), exceeded);
+        return new TaskBudgetRow(task, limit, Amounts.exact(charged.add(amount)), exceeded);
     }
 
     TaskBudgetRow limited(BigDecimal most) {

@@ -28,7 +28,7 @@ final class TaskBudgets {
         }
     }
 
-    /** A step of the task was charged. */
+    /** A cost of a step of the task was collected. */
     static void charge(Decision d, TaskRow task, BigDecimal amount) {
         TaskBudgetRow budget = d.view.budgets.get(task.planKey());
         if (budget != null) {
@@ -100,7 +100,7 @@ final class TaskBudgets {
                                 : "; tasks with one: " + String.join(", ", d.view.budgets.keySet())),
                         d.run.state.wire(), List.of());
             }
-            BigDecimal used = HardLimit.used(d.view, budget).add(HardLimit.out(d, budget.task()));
+            BigDecimal used = Amounts.ceiling(HardLimit.used(d.view, budget).add(HardLimit.out(d, budget.task())));
             if (each.getValue().compareTo(used) < 0) {
                 return new Reply.Rejected("BUDGET_TOO_LOW", "task '" + budget.task() + "' needs "
                         + Amounts.credits(used) + " or more: so much is charged, reserved or in flight already",

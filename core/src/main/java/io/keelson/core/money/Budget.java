@@ -40,9 +40,9 @@ public record Budget(BigDecimal estimate, Map<String, Long> tokensByModel, @Null
 
     /** The estimated cost. */
     public BigDecimal estimate(Prices prices) {
-        return tokensByModel.entrySet().stream()
+        return Amounts.of(tokensByModel.entrySet().stream()
                 .map(each -> prices.tokens(each.getKey(), Tokens.undivided(each.getValue())))
-                .reduce(estimate, BigDecimal::add);
+                .reduce(estimate, BigDecimal::add));
     }
 
     /**

@@ -26,6 +26,7 @@ public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
     /**
      * A calculated cost.
      *
+     * @param amount in credits, {@linkplain Amounts#exact exact}
      * @param version of the price; null for none
      */
     public record Cost(BigDecimal amount, @Nullable Integer version) {}
@@ -44,14 +45,14 @@ public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
      */
     public Cost cost(String tool, @Nullable String model, Tokens tokens, @Nullable BigDecimal reported) {
         if (reported != null) {
-            return new Cost(Amounts.of(reported), null);
+            return new Cost(Amounts.exact(reported), null);
         }
         ModelPrice ofModel = model == null ? null : models.get(model);
         if (ofModel != null && !tokens.none()) {
             return new Cost(ofModel.usd.cost(tokens), ofModel.version);
         }
         Price ofTool = tools.get(tool);
-        return ofTool == null ? new Cost(Amounts.ZERO, null) : new Cost(Amounts.of(ofTool.usd), ofTool.version);
+        return ofTool == null ? new Cost(Amounts.ZERO, null) : new Cost(Amounts.exact(ofTool.usd), ofTool.version);
     }
 
     /** True when a call used tokens whose cost neither its executor nor a price gives. */
@@ -63,7 +64,7 @@ public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
     /** The known cost of a call of the tool; zero when unknown. */
     public BigDecimal known(String tool) {
         Price price = tools.get(tool);
-        return price == null ? Amounts.ZERO : Amounts.of(price.usd);
+        return price == null ? Amounts.ZERO : Amounts.exact(price.usd);
     }
 
     /** Whether tokens of one model cost more than those of the other, as input or as output; false without both prices. */

@@ -21,18 +21,18 @@ public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nul
         return new TokenPrices(usd, null, null, usd);
     }
 
-    /** The cost in credits; exact, and rounded once for all parts together. */
+    /** The cost in credits, {@linkplain Amounts#exact exact}. */
     public BigDecimal cost(Tokens tokens) {
         BigDecimal millionth = cost(input, tokens.input())
                 .add(cost(Objects.requireNonNullElse(cacheRead, input), tokens.cacheRead()))
                 .add(cost(Objects.requireNonNullElse(cacheWrite, input), tokens.cacheWrite()))
                 .add(cost(output, tokens.output()));
-        return Amounts.of(millionth.movePointLeft(MILLION));
+        return Amounts.exact(millionth.movePointLeft(MILLION));
     }
 
     /** The highest cost in credits of so many tokens, for any part of the input that the provider's cache has or keeps. */
     public BigDecimal atMost(long input, long output) {
-        return Amounts.of(cost(dearestInput(), input).add(cost(this.output, output)).movePointLeft(MILLION));
+        return Amounts.exact(cost(dearestInput(), input).add(cost(this.output, output)).movePointLeft(MILLION));
     }
 
     /** So many tokens, the input as the part of it that costs most. */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A transfer between two accounts of a run's workspace: a row of the ledger, never changed.
  *
- * @param amount &gt; 0
+ * @param amount &gt; 0; of a charge 0 where its cost was below what can be charged
  * @param attempt the run's, from 1
  * @param stepId the charged step; null when it is not a charge
  * @param key unique with the kind within the workspace: no transfer is booked twice
@@ -22,7 +22,7 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
     public enum Kind {
         /** At the beginning of an attempt, and when a reservation is extended. */
         RESERVE(LedgerAccount.AVAILABLE, LedgerAccount.RESERVED),
-        /** A step's cost. */
+        /** A step's cost, by which the rounded sum of its run's costs has grown. */
         CHARGE(LedgerAccount.RESERVED, LedgerAccount.SPENT),
         /** An ended attempt's unused reservation. */
         REFUND(LedgerAccount.RESERVED, LedgerAccount.AVAILABLE);
@@ -52,11 +52,12 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
     /**
      * The reason of a charge.
      *
+     * @param cost of what is charged, {@linkplain Amounts#exact exact}; the charges of a run are the sum of these costs, rounded once
      * @param model by whose price it was calculated, or that the report names; null for none
      * @param agent null for the run's default agent
      * @param priceVersion of the price that it was calculated by; null for a cost that was reported
      * @param estimated whether some of the tokens are an upper bound, as their provider has not reported them
      */
-    public record Use(String tool, @Nullable String model, @Nullable String agent, Tokens tokens,
+    public record Use(BigDecimal cost, String tool, @Nullable String model, @Nullable String agent, Tokens tokens,
             @Nullable Integer priceVersion, Purpose purpose, boolean estimated) {}
 }

@@ -142,7 +142,7 @@ class CreditsTest extends OneWorkspace {
         }
 
         @ParameterizedTest
-        @CsvSource(nullValues = "-", value = {"-, 0, 0.4", "m, 0, 0.4", "m, 1, 0.000003", "other, 3, 0.4"})
+        @CsvSource(nullValues = "-", value = {"-, 0, 0.4", "m, 0, 0.4", "m, 2, 0.000005", "other, 3, 0.4"})
         void withoutAReportedCostTokensByTheModelsPriceElseTheToolsFlatPrice(String model, long tokens, String cost) {
             World world = run("10", RunPolicy.DEFAULT, steps(1));
             world.prices = new Prices(FLAT.tools(), Map.of("m", new ModelPrice(TokenPrices.flat(usd("2.5")), 9)));
@@ -152,7 +152,8 @@ class CreditsTest extends OneWorkspace {
 
             assertThat(booked(Kind.CHARGE)).containsExactly(usd(cost).toPlainString());
             assertThat(bank.ledger().get(1).use()).isEqualTo(
-                    new Transfer.Use("noop", model, null, Tokens.undivided(tokens), cost.equals("0.4") ? 7 : 9,
+                    new Transfer.Use(usd(cost), "noop", model, null, Tokens.undivided(tokens),
+                            cost.equals("0.4") ? 7 : 9,
                             Purpose.WORK, false));
         }
 

@@ -92,6 +92,7 @@ final class Invariants {
     private static void credits(RunRow run) {
         BigDecimal limit = run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
         assertThat(run.charged).isBetween(BigDecimal.ZERO, run.reserved);
+        assertThat(run.remainder.abs()).as("what rounding leaves").isLessThanOrEqualTo(new BigDecimal("0.0000005"));
         assertThat(limit == null ? run.reserved : limit.subtract(run.chargedBefore)).as("within the limit")
                 .isGreaterThanOrEqualTo(run.reserved);
         assertThat(run.state.terminal() && run.reserved.signum() > 0).as("an ended run has reserved credits")
@@ -108,9 +109,10 @@ final class Invariants {
         held = view.steps.values().stream().map(StepRow::kept).filter(Objects::nonNull).map(Hold::amount)
                 .reduce(held, BigDecimal::add);
         assertThat(view.held).isEqualByComparingTo(held);
-        assertThat(run.charged.add(held)).as("charged and held").isLessThanOrEqualTo(run.reserved);
+        assertThat(run.state.terminal() ? held : Credits.used(run).add(held)).as("charged and held")
+                .isLessThanOrEqualTo(run.reserved);
         assertThat(limit == null || held.signum() == 0 ? BigDecimal.ZERO
-                : run.chargedBefore.add(run.charged).add(held).add(HardLimit.childrenTake(view)))
+                : run.chargedBefore.add(Credits.used(run)).add(held).add(HardLimit.childrenTake(view)))
                 .as("charged, held and allotted").isLessThanOrEqualTo(limit == null ? BigDecimal.ZERO : limit);
     }
 

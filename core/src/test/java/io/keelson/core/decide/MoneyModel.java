@@ -2,12 +2,13 @@ package io.keelson.core.decide;
 
 import io.keelson.core.money.Amounts;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A second, simpler model of credits: one workspace, some runs of one task each, whose steps run in order.
- * Independent of the core.
+ * A second, simpler model of credits: one workspace, some runs of one task each, whose steps run in order. Costs are exact, and
+ * what all attempts of a run were charged is their sum, rounded once. Independent of the core.
  */
 final class MoneyModel {
     enum State {
@@ -20,6 +21,8 @@ final class MoneyModel {
         BigDecimal limit;
         State state = State.RUNNING;
         BigDecimal reserved;
+        /** Collected in all attempts, not rounded. */
+        BigDecimal collected = BigDecimal.ZERO;
         BigDecimal charged = Amounts.ZERO;
         BigDecimal uncollected = Amounts.ZERO;
         BigDecimal before = Amounts.ZERO;
@@ -31,7 +34,7 @@ final class MoneyModel {
         }
 
         private BigDecimal left() {
-            return reserved.subtract(charged);
+            return reserved.add(before).subtract(collected);
         }
 
         private BigDecimal within(BigDecimal amount) {
@@ -39,8 +42,7 @@ final class MoneyModel {
         }
 
         private boolean atLimit() {
-            BigDecimal total = before.add(charged);
-            return limit != null && total.signum() > 0 && total.compareTo(limit) >= 0;
+            return limit != null && collected.signum() > 0 && collected.compareTo(limit) >= 0;
         }
     }
 
@@ -66,7 +68,8 @@ final class MoneyModel {
     private boolean begin(Run run) {
         run.reserved = Amounts.ZERO;
         BigDecimal wanted = run.within(run.estimate.max(Amounts.ONE));
-        if (run.atLimit() || !take(wanted)) {
+        boolean usedUp = run.limit != null && run.before.signum() > 0 && run.before.compareTo(run.limit) >= 0;
+        if (usedUp || !take(wanted)) {
             return false;
         }
         run.reserved = wanted;
@@ -87,15 +90,20 @@ final class MoneyModel {
         run.reserved = run.reserved.add(take(much) ? much : take(little) ? little : Amounts.ZERO);
     }
 
+    private static BigDecimal up(BigDecimal cost) {
+        return cost.setScale(6, RoundingMode.UP);
+    }
+
     private void charge(Run run, BigDecimal cost) {
         if (cost.compareTo(run.left()) > 0) {
-            extend(run, cost.subtract(run.left()));
+            extend(run, up(cost.subtract(run.left())));
         }
         if (cost.compareTo(run.left()) > 0) {
-            extend(run, available.min(run.within(cost.subtract(run.left()))));
+            extend(run, available.min(run.within(up(cost.subtract(run.left())))));
         }
         BigDecimal collected = cost.min(run.left());
-        run.charged = run.charged.add(collected);
+        run.collected = run.collected.add(collected);
+        run.charged = run.collected.setScale(6, RoundingMode.HALF_UP).subtract(run.before);
         BigDecimal rest = cost.subtract(collected);
         run.uncollected = run.uncollected.add(rest);
         if (rest.signum() > 0 && run.state == State.RUNNING) {
@@ -129,8 +137,9 @@ final class MoneyModel {
     }
 
     void end(Run run, State how) {
-        run.refunded = run.refunded.add(run.left());
-        available = available.add(run.left());
+        BigDecimal refund = run.reserved.subtract(run.charged);
+        run.refunded = run.refunded.add(refund);
+        available = available.add(refund);
         run.before = run.before.add(run.charged);
         run.reserved = Amounts.ZERO;
         run.charged = Amounts.ZERO;
@@ -156,7 +165,7 @@ final class MoneyModel {
 
     /** A run that could not pay continues with reserved credits, or not at all. */
     private boolean provide(Run run) {
-        if (run.limit != null && run.before.add(run.charged).compareTo(run.limit) >= 0) {
+        if (run.limit != null && run.collected.compareTo(run.limit) >= 0) {
             return false;
         }
         if (run.left().signum() == 0) {

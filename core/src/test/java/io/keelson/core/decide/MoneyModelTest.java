@@ -57,10 +57,17 @@ class MoneyModelTest {
         START, COMPLETE, FAIL, REPEAT, EXPIRE, WAIT, CANCEL, FAIL_RUN, RETRY, PAUSE, RESUME, RAISE, GRANT
     }
 
-    /** @param amount millionths of a credit */
-    private record Op(Kind kind, int run, int amount) {
+    /**
+     * @param amount millionths of a credit
+     * @param parts of a cost, millionths of a millionth beyond the amount
+     */
+    private record Op(Kind kind, int run, int amount, int parts) {
         private BigDecimal credits() {
             return BigDecimal.valueOf(amount, 6);
+        }
+
+        private BigDecimal cost() {
+            return credits().add(BigDecimal.valueOf(parts, 12));
         }
 
         private static Op random(Random random) {
@@ -68,8 +75,10 @@ class MoneyModelTest {
                     Kind.RESUME, Kind.RAISE, Kind.RETRY};
             Kind kind = random.nextInt(3) > 0 ? often[random.nextInt(often.length)]
                     : Kind.values()[random.nextInt(Kind.values().length)];
-            int most = random.nextInt(4) == 0 ? 3 * MILLION : MILLION / 2;
-            return new Op(kind, random.nextInt(RUNS), random.nextInt(6) == 0 ? 0 : random.nextInt(most));
+            int size = random.nextInt(6);
+            int most = size == 0 ? 3 * MILLION : size < 3 ? 4 : MILLION / 2;
+            return new Op(kind, random.nextInt(RUNS), random.nextInt(6) == 0 ? 0 : random.nextInt(most),
+                    random.nextBoolean() ? 0 : random.nextInt(MILLION));
         }
     }
 
@@ -182,15 +191,15 @@ class MoneyModelTest {
             Actor who = Actor.agent("w1");
             last[op.run] = complete
                     ? new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
-                            new Result("1", Tokens.NONE, op.credits(), List.of()), who)
+                            new Result("1", Tokens.NONE, op.cost(), List.of()), who)
                     : new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
                             new StepError("BROKEN", ErrorClass.INFRASTRUCTURE, "broken"),
-                            Result.spent(Tokens.NONE, op.credits(), null), who);
+                            Result.spent(Tokens.NONE, op.cost(), null), who);
             world.done(last[op.run]);
             if (complete) {
-                model.complete(run, op.credits(), lastStep);
+                model.complete(run, op.cost(), lastStep);
             } else {
-                model.fail(run, op.credits());
+                model.fail(run, op.cost());
             }
         }
 
@@ -249,6 +258,7 @@ class MoneyModelTest {
             same("charged", is.charged(), expected.charged);
             same("uncollected", is.uncollected(), expected.uncollected);
             same("charged before", is.chargedBefore(), expected.before);
+            same("collected", is.chargedBefore().add(is.charged()).add(is.remainder()), expected.collected);
             same("refunded", is.refunded(), expected.refunded);
             same("state", switch (is.state()) {
                 case PENDING, RUNNING -> State.RUNNING;
@@ -262,7 +272,10 @@ class MoneyModelTest {
         }
 
         private static void same(String what, Object is, Object expected) {
-            if (!is.equals(expected)) {
+            boolean same = is instanceof BigDecimal amount && expected instanceof BigDecimal other
+                    ? amount.compareTo(other) == 0
+                    : is.equals(expected);
+            if (!same) {
                 throw new AssertionError(what + " is " + is + ", expected " + expected);
             }
         }
@@ -324,7 +337,7 @@ class MoneyModelTest {
         for (int i = 0; i < now.size(); i++) {
             for (int amount : new int[] {0, MILLION / 2, MILLION, 2 * MILLION}) {
                 List<Op> simpler = new ArrayList<>(now);
-                simpler.set(i, new Op(now.get(i).kind, now.get(i).run, amount));
+                simpler.set(i, new Op(now.get(i).kind, now.get(i).run, amount, 0));
                 if (fails.test(simpler)) {
                     now = simpler;
                     break;

@@ -116,7 +116,8 @@ public final class Bank {
     }
 
     private void book(Transfer t) {
-        unless(t.amount().signum() > 0, "not an amount: %s", t);
+        unless(t.amount().signum() > 0 || t.amount().signum() == 0 && t.use() != null && t.use().cost().signum() > 0,
+                "not an amount: %s", t);
         unless(keys.add(new Key(t.workspaceId(), t.key(), t.kind())), "booked twice: %s", t);
         ledger.add(t);
         folded.put(t.workspaceId(), move(move(folded.getOrDefault(t.workspaceId(), Accounts.NOTHING),

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.math.RoundingMode;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -21,25 +20,25 @@ class TokenPricesTest {
             "3, 0.3, 3.75, 15,   0, 1000, 0, 0,         0.0003",
             "3, 0.3, 3.75, 15,   0, 0, 1000, 0,         0.00375",
             "3, 0.3, 3.75, 15,   0, 0, 0, 1000,         0.015",
-            "3, 0.3, 3.75, 15,   812, 14336, 2048, 977, 0.029072",
+            "3, 0.3, 3.75, 15,   812, 14336, 2048, 977, 0.0290718",
             // without a price of their own, cached tokens have that of input
             "2, -, -, 8,         100, 200, 300, 10,     0.00128",
             "2, 0.5, -, 8,       100, 200, 300, 10,     0.00098",
             "2, -, 0, 8,         100, 200, 300, 10,     0.00068",
-            // one rounding, of the sum: each part alone would round to nothing
-            "0.2, 0.2, 0.2, 0.2, 1, 1, 1, 0,            0.000001",
-            "0.1, 0.1, 0.1, 0.1, 1, 1, 1, 1,            0",
-            "0.5, -, -, 0,       1, 0, 0, 0,            0.000001",
+            // nothing is rounded: the sum of a run's costs is, once
+            "0.2, 0.2, 0.2, 0.2, 1, 1, 1, 0,            0.0000006",
+            "0.1, 0.1, 0.1, 0.1, 1, 1, 1, 1,            0.0000004",
+            "0.000001, -, -, 0,  1, 0, 0, 0,            0.000000000001",
             "0, 0, 0, 0,         9, 9, 9, 9,            0",
             // neither value is a binary fraction, and the product has 21 digits
-            "0.000001, -, -, 999999.999999, 1, 0, 0, 999999999999, 999999999998.000000",
+            "0.000001, -, -, 999999.999999, 1, 0, 0, 999999999999, 999999999998.000000000002",
             "0.1, 0.7, 0.3, 0.9, 100000000, 100000000, 100000000, 100000000, 200"})
     void costIsExact(BigDecimal input, BigDecimal read, BigDecimal write, BigDecimal output, long used, long cached,
             long kept, long written, BigDecimal cost) {
         TokenPrices prices = new TokenPrices(input, read, write, output);
 
-        assertThat(prices.cost(new Tokens(used, cached, kept, written, 0))).isEqualTo(Amounts.of(cost));
-        assertThat(prices.cost(new Tokens(used, cached, kept, written, written))).isEqualTo(Amounts.of(cost));
+        assertThat(prices.cost(new Tokens(used, cached, kept, written, 0))).isEqualTo(Amounts.exact(cost));
+        assertThat(prices.cost(new Tokens(used, cached, kept, written, written))).isEqualTo(Amounts.exact(cost));
     }
 
     @Test
@@ -55,7 +54,7 @@ class TokenPricesTest {
             TokenPrices prices = new TokenPrices(usd(price[0]), usd(price[1]), usd(price[2]), usd(price[3]));
 
             assertThat(prices.cost(new Tokens(used[0], used[1], used[2], used[3], 0)))
-                    .isEqualTo(new BigDecimal(sum, 12).setScale(6, RoundingMode.HALF_UP));
+                    .isEqualByComparingTo(new BigDecimal(sum, 12));
         }
     }
 

@@ -100,6 +100,8 @@ final class Columns {
     private static Map<String, Object> transfer(Transfer t) {
         Use use = t.use();
         return columns("workspace_id", t.workspaceId(), "transaction_type", t.kind().wire(), "amount", t.amount(),
+                "cost",
+                use == null || use.cost().compareTo(t.amount()) == 0 ? null : use.cost(),
                 "debit_account", t.kind().from().wire(), "credit_account", t.kind().to().wire(), "attempt_number",
                 t.attempt(), "step_id", t.stepId(), "idempotency_key", t.key(), "tool", use == null ? null : use.tool(),
                 "model", use == null ? null : use.model(), "agent", use == null ? null : use.agent(), "tokens",
@@ -113,7 +115,7 @@ final class Columns {
         return columns("version_id", h.version(), "last_seq", h.seq(), "steps_completed", h.stepsCompleted(),
                 "total_tokens", h.tokens().total(), "usage", usage(h.tokens()), "total_cost", h.cost(), "credits_left",
                 h.reserved().subtract(h.charged()),
-                "credits_charged", h.charged());
+                "credits_charged", h.charged(), "credits_remainder", h.remainder());
     }
 
     private static Map<String, Object> agent(Saved.Agent a) {

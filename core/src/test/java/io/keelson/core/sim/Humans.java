@@ -143,18 +143,18 @@ final class Humans {
         ChildRow known = sim.store.run(parent.runId()).children.get(parent.stepId());
         return sim.chance(50)
                 ? new Command.AddChildBudget(parent.runId(), rows.id(),
-                        known.allotment().add(BigDecimal.valueOf(1 + sim.random.nextInt(60), 2)), ANN)
+                        known.allotment().add(sim.amount(1 + sim.random.nextInt(60), 2)), ANN)
                 : new Command.ChildBudgetAdded(rows.id(), known.allotment(), ANN);
     }
 
     private Command raise(RunRows rows) {
         Map<String, BigDecimal> tasks = exceeded(rows,
-                budget -> budget.limit().add(BigDecimal.valueOf(sim.random.nextInt(60), 2)));
+                budget -> budget.limit().add(sim.amount(sim.random.nextInt(60), 2)));
         if (!tasks.isEmpty() && sim.chance(80)) {
             return new Command.RaiseBudget(rows.id(), null, null, tasks, ANN);
         }
-        return new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1 + sim.random.nextInt(120), 2),
-                sim.chance(30) ? BigDecimal.valueOf(sim.random.nextInt(50), 2) : null, Map.of(), ANN);
+        return new Command.RaiseBudget(rows.id(), sim.amount(1 + sim.random.nextInt(120), 2),
+                sim.chance(30) ? sim.amount(sim.random.nextInt(50), 2) : null, Map.of(), ANN);
     }
 
     /** New budgets for the tasks whose budgets have stopped the run. */

@@ -52,7 +52,8 @@ final class MoneyLaws {
                 .map(Evaluations::cost)
                 .reduce(BigDecimal.ZERO, BigDecimal::add);
         unless(limit == null || kin.signum() == 0
-                || total(after.run.chargedBefore(), after.head.charged(), kin).compareTo(limit) <= 0,
+                || total(after.run.chargedBefore(), after.head.charged(), after.head.remainder(), kin)
+                        .compareTo(limit) <= 0,
                 "the limit %s is crossed with what was given to children: %s %s", limit, after.run, after.children);
         after.attempts.values().forEach(this::attempt);
         reservation();
@@ -74,8 +75,8 @@ final class MoneyLaws {
                 .filter(place -> place.item().holder() != null && place.item().hold() != null).map(this::held),
                 after.steps.values().stream().filter(step -> step.kept() != null).map(step -> step.kept().amount()))
                 .reduce(BigDecimal.ZERO, BigDecimal::add);
-        unless(total(after.head.charged(), held).compareTo(after.head.reserved()) <= 0, "%s held: %s", held,
-                after.head);
+        unless(held.signum() == 0 || total(after.head.charged(), after.head.remainder(), held)
+                .compareTo(after.head.reserved()) <= 0, "%s held: %s", held, after.head);
     }
 
     /** A hold beside its part that heartbeats have charged. */
@@ -114,6 +115,12 @@ final class MoneyLaws {
         return after.ledger.stream().filter(which).map(Transfer::amount).reduce(BigDecimal.ZERO, BigDecimal::add);
     }
 
+    /** What was collected of the costs, before their sum was rounded. */
+    private BigDecimal cost(Predicate<Transfer> which) {
+        return after.ledger.stream().filter(t -> t.kind() == Kind.CHARGE && which.test(t)).map(t -> t.use().cost())
+                .reduce(BigDecimal.ZERO, BigDecimal::add);
+    }
+
     private BigDecimal booked(int attempt, Kind kind) {
         return booked(t -> t.attempt() == attempt && t.kind() == kind);
     }
@@ -144,25 +151,40 @@ final class MoneyLaws {
                 && booked(attempt, Kind.CHARGE).compareTo(after.head.charged()) == 0,
                 "the ledger says otherwise: %s %s",
                 after.head, after.ledger);
+        unless(!open || total(after.head.charged(), after.head.remainder()).compareTo(after.head.reserved()) <= 0,
+                "used beyond what is reserved: %s", after.head);
         unless(state != RunState.RUNNING || after.run.uncollected().signum() == 0 || limit != null
                 || after.head.reserved().compareTo(after.head.charged()) >= 0, "continues without credits: %s",
                 after.head);
     }
 
-    /** The cost of a report is charged, or recorded as uncollected, in the attempt that caused it. */
+    /**
+     * The cost of a report is charged, or recorded as uncollected, in the attempt that caused it. Costs are added exactly, and
+     * their sum is rounded once: each charge is what the rounded sum grows by.
+     */
     private void costs() {
         BigDecimal uncollected = after.attempts.values().stream()
                 .filter(attempt -> attempt.number() < after.run.attempt())
                 .map(attempt -> attempt.credits().uncollected()).reduce(after.run.uncollected(), BigDecimal::add);
         BigDecimal charged = booked(t -> t.kind() == Kind.CHARGE);
-        unless(total(charged, uncollected).compareTo(after.head.cost()) == 0,
-                "cost %s, charged %s, uncollected %s", after.head.cost(), charged, uncollected);
+        BigDecimal collected = BigDecimal.ZERO;
+        for (Transfer charge : after.ledger.stream().filter(t -> t.kind() == Kind.CHARGE).toList()) {
+            BigDecimal sum = collected.add(charge.use().cost());
+            unless(charge.use().cost().signum() > 0 && charge.amount()
+                    .compareTo(millionths(sum).subtract(millionths(collected))) == 0,
+                    "%s before it, and it is charged otherwise: %s", collected, charge);
+            collected = sum;
+        }
+        unless(total(collected, uncollected).compareTo(after.head.cost()) == 0,
+                "cost %s, collected %s, uncollected %s", after.head.cost(), collected, uncollected);
+        unless(collected.subtract(charged).compareTo(after.head.remainder()) == 0,
+                "collected %s, charged %s, and the remainder is %s", collected, charged, after.head.remainder());
         unless(total(after.run.chargedBefore(), after.head.charged()).compareTo(charged) == 0,
                 "counts %s and %s charged, the ledger says %s", after.run.chargedBefore(), after.head.charged(),
                 charged);
-        boolean all = charged.compareTo(after.head.cost()) == 0;
+        boolean all = collected.compareTo(after.head.cost()) == 0;
         for (Saved.Step step : after.steps.values()) {
-            int more = booked(t -> step.id().equals(t.stepId())).compareTo(step.cost());
+            int more = cost(t -> step.id().equals(t.stepId())).compareTo(step.cost());
             unless(all ? more == 0 : more <= 0, "not charged what it cost: %s", step);
             metered(step);
         }
@@ -175,8 +197,8 @@ final class MoneyLaws {
         if (step.metered() != null && charges.stream().allMatch(charge -> price(charge) != null)) {
             BigDecimal most = charges.stream().map(charge -> exact(price(charge), charge.use().tokens()))
                     .reduce(BigDecimal.ZERO, BigDecimal::add);
-            BigDecimal sum = charges.stream().map(Transfer::amount).reduce(BigDecimal.ZERO, BigDecimal::add);
-            unless(sum.subtract(most).movePointRight(6).compareTo(BigDecimal.valueOf(charges.size())) <= 0,
+            BigDecimal sum = cost(t -> step.id().equals(t.stepId()));
+            unless(sum.compareTo(most) <= 0,
                     "charged %s, the tokens cost %s: %s", sum, most, charges);
         }
     }
@@ -197,16 +219,19 @@ final class MoneyLaws {
                 .add(price.output().multiply(new BigDecimal(used.output()))).movePointLeft(6);
     }
 
-    /** A cost by a model's price is the sum of its parts, in millionths of a credit. */
+    private static BigDecimal millionths(BigDecimal cost) {
+        return cost.setScale(6, RoundingMode.HALF_UP);
+    }
+
+    /** A cost by a model's price is the sum of its parts. */
     private void priced(Transfer charge) {
         TokenPrices price = price(charge);
         if (price == null || after.steps.get(charge.stepId()).metered() != null) {
             return;
         }
-        BigDecimal cost = exact(price, charge.use().tokens()).setScale(6, RoundingMode.HALF_UP);
-        unless(charge.amount().compareTo(cost) <= 0, "charged %s, the tokens cost %s", charge, cost);
-        unless(charge.amount().compareTo(cost) == 0
-                || after.head.cost().compareTo(booked(t -> t.kind() == Kind.CHARGE)) > 0,
+        BigDecimal cost = exact(price, charge.use().tokens());
+        unless(charge.use().cost().compareTo(cost) <= 0, "charged %s, the tokens cost %s", charge, cost);
+        unless(charge.use().cost().compareTo(cost) == 0 || after.head.cost().compareTo(cost(t -> true)) > 0,
                 "charged %s of %s, and nothing is uncollected", charge, cost);
     }
 
@@ -232,7 +257,8 @@ final class MoneyLaws {
     private void dispatch(List<Event> events) {
         BigDecimal limit = before == null ? after.accepted.policy().budget().hardLimit() : limit(before);
         BigDecimal charged =
-                before == null ? BigDecimal.ZERO : total(before.run.chargedBefore(), before.head.charged());
+                before == null ? BigDecimal.ZERO
+                        : total(before.run.chargedBefore(), before.head.charged(), before.head.remainder());
         Map<String, TaskBudgetRow> budgets = new HashMap<>(before == null ? after.budgets : before.budgets);
         after.budgets.forEach(budgets::putIfAbsent);
         String state = before == null ? "created" : before.run.state().wire();
@@ -247,7 +273,8 @@ final class MoneyLaws {
                     && event.to() != null) {
                 state = event.to();
             } else if (event.stepId() != null && (event.to() != null || event.type() == EventType.STEP_CHARGED)) {
-                charged = total(charged, new BigDecimal((String) event.members().getOrDefault("charged", "0")));
+                BigDecimal cost = collected(event);
+                charged = total(charged, cost);
                 unless(!event.members().containsKey("uncollected") || !state.equals("running"),
                         "not collected, and the run continues: %s", event);
                 Saved.Step step = after.steps.get(event.stepId());
@@ -255,7 +282,6 @@ final class MoneyLaws {
                 if (state.equals("planning")) {
                     continue;
                 }
-                BigDecimal cost = new BigDecimal((String) event.members().getOrDefault("charged", "0"));
                 TaskBudgetRow budget =
                         budgets.computeIfPresent(task(step), (task, of) -> new TaskBudgetRow(task, of.limit(),
                                 total(of.charged(), cost), of.exceeded()));
@@ -272,6 +298,13 @@ final class MoneyLaws {
         }
     }
 
+    /** What an event's charge has collected of its cost, before the rounding. */
+    private static BigDecimal collected(Event event) {
+        return !event.members().containsKey("charged") ? BigDecimal.ZERO
+                : new BigDecimal((String) event.members().get("cost"))
+                        .subtract(new BigDecimal((String) event.members().getOrDefault("uncollected", "0")));
+    }
+
     private static TaskBudgetRow raised(TaskBudgetRow budget, @Nullable Object budgets) {
         Object most = budgets instanceof Map<?, ?> map ? map.get(budget.task()) : null;
         return most == null ? budget
@@ -283,13 +316,14 @@ final class MoneyLaws {
         boolean resumed = before != null && events.stream().anyMatch(event -> event.type() == EventType.RUN_RESUMED)
                 && before.head.charged().compareTo(after.head.charged()) == 0;
         unless(!resumed || after.run.state() != RunState.RUNNING || after.run.uncollected().signum() == 0
-                || after.head.reserved().compareTo(after.head.charged()) > 0, "continues with nothing: %s", after.head);
+                || after.head.reserved().compareTo(total(after.head.charged(), after.head.remainder())) > 0,
+                "continues with nothing: %s", after.head);
     }
 
     /** A task's account is what the ledger says of its steps, in all attempts. */
     private void budgets() {
         after.budgets.values().forEach(budget -> unless(
-                booked(t -> t.kind() == Kind.CHARGE && task(after.steps.get(t.stepId())).equals(budget.task()))
+                cost(t -> task(after.steps.get(t.stepId())).equals(budget.task()))
                         .compareTo(budget.charged()) == 0,
                 "the ledger says otherwise: %s %s", budget, after.ledger));
     }
@@ -311,7 +345,7 @@ final class MoneyLaws {
                 || after.queue.values().stream().allMatch(place -> place.item().holder() != null)) {
             return;
         }
-        BigDecimal charged = total(after.run.chargedBefore(), after.head.charged());
+        BigDecimal charged = total(after.run.chargedBefore(), after.head.charged(), after.head.remainder());
         BigDecimal out = after.queue.keySet().stream().flatMap(lane -> after.stepsOf(lane.taskId())
                 .filter(step -> after.laneOf(step).equals(lane) && !step.state().terminal()
                         && (step.state() == StepState.RUNNING || after.laneOf(step).lane() > 0 || first(step))))

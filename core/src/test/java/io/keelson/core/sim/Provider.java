@@ -105,7 +105,7 @@ final class Provider {
                     || rows.steps.get(id).state().terminal() ? BigDecimal.ZERO : place.item().hold().amount();
             BigDecimal kept = step.kept() == null ? BigDecimal.ZERO : step.kept().amount();
             BigDecimal charged = rows.ledger.stream()
-                    .filter(row -> row.kind() == Kind.CHARGE && id.equals(row.stepId())).map(row -> row.amount())
+                    .filter(row -> row.kind() == Kind.CHARGE && id.equals(row.stepId())).map(row -> row.use().cost())
                     .reduce(BigDecimal.ZERO, BigDecimal::add);
             BigDecimal uncollected = rows.attempts.values().stream()
                     .map(attempt -> attempt.credits().uncollected()).reduce(rows.run.uncollected(), BigDecimal::add);

@@ -46,9 +46,16 @@ final class RandomPlans {
     private static final RetryPolicy SLOW = new RetryPolicy(2, 4, Duration.ofSeconds(20), Duration.ofMinutes(2), 2, 0);
 
     private final Random random;
+    private final int places;
 
     RandomPlans(Random random) {
+        this(random, 2);
+    }
+
+    /** @param places of decimals in its amounts */
+    RandomPlans(Random random, int places) {
         this.random = random;
+        this.places = places;
     }
 
     NewRun run(UUID id, UUID workspace) {
@@ -87,7 +94,7 @@ final class RandomPlans {
     }
 
     private BigDecimal cents(int most) {
-        return BigDecimal.valueOf(random.nextInt(most), 2);
+        return BigDecimal.valueOf(random.nextInt(most), places);
     }
 
     /** The text as which a run's first plan is stored. */
@@ -165,11 +172,11 @@ final class RandomPlans {
     }
 
     /** Null for none. By choices that are made already, so that the others stay as they were. */
-    private static @Nullable BigDecimal taskBudget(RunPolicy policy, UUID run, int task) {
+    private @Nullable BigDecimal taskBudget(RunPolicy policy, UUID run, int task) {
         long number = Math.floorMod(run.getLeastSignificantBits() * 31 + task * 7L
                 + policy.budget().estimate().unscaledValue().longValue() / 10_000
                 + policy.timeouts().task().toSeconds(), 60L);
-        return number % 3 == 0 ? BigDecimal.valueOf(1 + number / 3, 2) : null;
+        return number % 3 == 0 ? BigDecimal.valueOf(1 + number / 3, places) : null;
     }
 
     /** Some tasks of agents have a ladder, by the run's id, so that the other choices stay as they were. */

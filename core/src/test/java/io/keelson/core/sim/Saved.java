@@ -62,19 +62,19 @@ final class Saved {
                     .restore(state, attempt, effectGeneration, head.version, head.seq, failing, all, head.tokens,
                             head.cost, startedAt, completedAt, errorCode, errorMessage)
                     .restorePolicy(planVersion, replans, gate, stateSince, active, activeSince, quietSince)
-                    .restoreCredits(head.reserved, head.charged, uncollected, chargedBefore, refunded, hardLimit,
-                            softLimit, budgetWarned, turnModel)
+                    .restoreCredits(head.reserved, head.charged, head.remainder, uncollected, chargedBefore, refunded,
+                            hardLimit, softLimit, budgetWarned, turnModel)
                     .restoreEnded(ended);
         }
     }
 
     /** What changes with every commit. */
     record Head(int version, long seq, int stepsCompleted, Tokens tokens, BigDecimal cost, BigDecimal reserved,
-            BigDecimal charged) {
+            BigDecimal charged, BigDecimal remainder) {
 
         static Head of(RunRow r) {
             return new Head(r.version(), r.seq(), r.counts().stepsCompleted(), r.tokens(), r.cost(), r.reserved(),
-                    r.charged());
+                    r.charged(), r.remainder());
         }
     }
 

@@ -81,9 +81,9 @@ public final class Simulation {
         this.random = new Random(seed);
         this.faultRates = new FaultRates(random);
         this.prices = random.nextBoolean() ? Prices.NONE
-                : new Prices(Map.of("remote", new Prices.Price(new BigDecimal("0.03"), 1)),
-                        Map.of("model", new Prices.ModelPrice(new TokenPrices(new BigDecimal("40.5"),
-                                new BigDecimal("4.05"), null, new BigDecimal("300.125")), 2)));
+                : new Prices(Map.of("remote", new Prices.Price(amount(tiny() ? 27 : 30, 3), 1)),
+                        Map.of("model", new Prices.ModelPrice(new TokenPrices(amount(405, 1),
+                                amount(405, 2), null, amount(tiny() ? 300_120 : 300_125, 3)), 2)));
         this.store = new Store(bank, prices);
         grant(0, "1000000.000000");
         grant(1, 1 + random.nextInt(6) + ".000000");
@@ -97,6 +97,16 @@ public final class Simulation {
     private void grant(int number, String amount) {
         bank.grant(workspace(number), new BigDecimal(amount));
         batchListener.granted(workspace(number), new BigDecimal(amount));
+    }
+
+    /** Whether costs and limits are ten thousand times smaller, so that many costs are no multiples of what can be charged. */
+    private boolean tiny() {
+        return seed % 10 == 9;
+    }
+
+    /** @param places of decimals where amounts are not tiny */
+    BigDecimal amount(long digits, int places) {
+        return BigDecimal.valueOf(digits, tiny() ? places + 4 : places);
     }
 
     /** Those in force throughout. */
@@ -157,7 +167,7 @@ public final class Simulation {
     }
 
     private List<NewRun> submitted() {
-        RandomPlans plans = new RandomPlans(random);
+        RandomPlans plans = new RandomPlans(random, tiny() ? 6 : 2);
         List<NewRun> runs = new ArrayList<>();
         for (int i = size.fewest() + random.nextInt(size.more() + 1); i > 0; i--) {
             runs.add(plans.run(runId(i + 1), workspace(random.nextInt(2))));

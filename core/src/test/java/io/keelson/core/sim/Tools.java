@@ -69,7 +69,7 @@ final class Tools {
 
     /** What a part of an execution has used. */
     static Result use(Simulation sim) {
-        return Result.spent(tokens(sim), sim.chance(70) ? BigDecimal.valueOf(sim.random.nextInt(300), 4) : null,
+        return Result.spent(tokens(sim), sim.chance(70) ? sim.amount(sim.random.nextInt(300), 4) : null,
                 "model");
     }
 
@@ -78,7 +78,7 @@ final class Tools {
         List<NewArtifact> artifacts = sim.chance(10) ? List.of(new NewArtifact("file" + sim.random.nextInt(30),
                 "text/plain", 1, "0".repeat(64), "key " + lease.stepId() + "." + lease.epoch())) : List.of();
         return new Result("\"" + lease.epoch() + "\"", costs ? tokens(sim) : Tokens.NONE,
-                costs && sim.chance(70) ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : null,
+                costs && sim.chance(70) ? sim.amount(sim.random.nextInt(900), 4) : null,
                 sim.chance(30) ? "model" : null, artifacts, proposals(sim),
                 lease.spec().kind() == StepKind.VERIFY ? verdict(sim) : null,
                 lease.spec().kind() == StepKind.TURN ? turn(sim) : null);

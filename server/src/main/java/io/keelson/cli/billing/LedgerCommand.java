@@ -116,7 +116,7 @@ public final class LedgerCommand extends CliCommand {
     }
 
     @Command(name = "verify",
-            description = "Recomputes from the ledger alone all reservations, charges and refunds of attempts, all charges of steps and all account balances. On the first difference prints it and ends with 1.",
+            description = "Recomputes from the ledger alone all reservations, charges and refunds of attempts, the rounded costs of runs, all charges of steps and all account balances. On the first difference prints it and ends with 1.",
             footerHeading = "%nExamples:%n",
             footer = {"  keelson ledger verify", "  keelson ledger verify --all --json"})
     static final class Verify extends CliCommand {

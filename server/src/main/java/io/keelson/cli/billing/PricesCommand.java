@@ -79,7 +79,7 @@ public final class PricesCommand extends CliCommand {
     }
 
     @Command(name = "set",
-            description = "Sets the price of a tool (per call) or the prices of a model (per million tokens) for future charges. Each is from 0 and has at most 6 decimal places.",
+            description = "Sets the price of a tool (per call) or the prices of a model (per million tokens) for future charges. Each is from 0 and has at most 6 decimal places, that of a tool 12.",
             footerHeading = "%nExamples:%n",
             footer = {"  keelson prices set model large --input 2.5 --cache-read 0.25 --output 10",
                     "  keelson prices set tool web.search 0.01"})

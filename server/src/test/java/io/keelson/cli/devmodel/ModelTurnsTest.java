@@ -220,17 +220,21 @@ class ModelTurnsTest {
         return messages.substring(0, messages.length() - 1);
     }
 
+    /** The exact cost of what the run was charged, whose charges are its sum, rounded once. */
     private BigDecimal charged(Run run) {
-        return keelson.ledger().ofRun(run.id()).stream().filter(entry -> entry.transactionType().equals("charge"))
-                .map(LedgerEntry::amount).reduce(BigDecimal.ZERO, BigDecimal::add);
+        List<LedgerEntry> charges = keelson.ledger().ofRun(run.id()).stream()
+                .filter(entry -> entry.transactionType().equals("charge")).toList();
+        BigDecimal cost = charges.stream().map(LedgerEntry::cost).reduce(BigDecimal.ZERO, BigDecimal::add);
+        assertThat(charges.stream().map(LedgerEntry::amount).reduce(BigDecimal.ZERO, BigDecimal::add))
+                .isEqualByComparingTo(cost.setScale(6, RoundingMode.HALF_UP));
+        return cost;
     }
 
     /** By the prices of the models' file. */
     private static BigDecimal billed(List<JsonNode> journal) {
         return journal.stream().map(line -> line.get("billed")).filter(JsonNode::isObject)
                 .map(billed -> cost(billed, "input", "0.25").add(cost(billed, "cache_read", "0.025"))
-                        .add(cost(billed, "cache_write", "0.3")).add(cost(billed, "output", "2"))
-                        .setScale(6, RoundingMode.HALF_UP))
+                        .add(cost(billed, "cache_write", "0.3")).add(cost(billed, "output", "2")))
                 .reduce(BigDecimal.ZERO, BigDecimal::add);
     }
 
@@ -288,7 +292,7 @@ class ModelTurnsTest {
                 .doesNotContain("model_answer_lost");
         Artifact request = keelson.runs().artifacts(run.id()).getFirst();
         assertThat(request.name()).startsWith("request-").endsWith(".json");
-        assertThat(charged(run)).isEqualByComparingTo("0.000008");
+        assertThat(charged(run)).isEqualByComparingTo("0.00000775");
     }
 
     @Test

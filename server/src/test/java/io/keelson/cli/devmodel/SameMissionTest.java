@@ -11,7 +11,6 @@ import io.keelson.client.TokenUsage;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -102,7 +101,7 @@ class SameMissionTest {
         assertThat(streamed).as("turns are streamed, plans and verdicts are not").containsExactlyInAnyOrder(true,
                 false);
         List<BigDecimal> charges = keelson.ledger().ofRun(run.id()).stream()
-                .filter(entry -> entry.transactionType().equals("charge")).map(LedgerEntry::amount)
+                .filter(entry -> entry.transactionType().equals("charge")).map(LedgerEntry::cost)
                 .map(BigDecimal::stripTrailingZeros).toList();
         assertThat(charges).as("the bill of each request, to the last place")
                 .isEqualTo(journal.stream().map(line -> bill(line.get("billed"))).toList());
@@ -122,11 +121,10 @@ class SameMissionTest {
         return new TokenUsage(usage.input(), usage.cacheRead(), usage.cacheWrite(), usage.output(), 0);
     }
 
-    /** A charge has six decimal places. */
     private static BigDecimal bill(JsonNode billed) {
         return part(billed, "input", "1.25").add(part(billed, "cache_read", "0.125"))
                 .add(part(billed, "cache_write", "1.5"))
-                .add(part(billed, "output", "10")).setScale(6, RoundingMode.HALF_UP).stripTrailingZeros();
+                .add(part(billed, "output", "10")).stripTrailingZeros();
     }
 
     private static BigDecimal part(JsonNode billed, String name, String usdPerMillion) {

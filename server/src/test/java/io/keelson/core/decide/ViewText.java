@@ -59,7 +59,8 @@ public final class ViewText {
                 r.effectGeneration, r.version, r.seq, r.failing, r.counts(), r.tokens, r.cost.stripTrailingZeros(),
                 r.startedAt, r.completedAt, r.errorCode, r.errorMessage);
         line(" policy", r.planVersion, r.replans, r.gate, r.stateSince, r.active, r.activeSince, r.quietSince);
-        line(" credits", r.reserved, r.charged, r.uncollected, r.chargedBefore, r.refunded, r.hardLimit, r.softLimit,
+        line(" credits", r.reserved, r.charged, r.remainder, r.uncollected, r.chargedBefore, r.refunded, r.hardLimit,
+                r.softLimit,
                 r.budgetWarned, r.turnModel, r.ended);
         line(" outages", view.outages);
         line(" artifacts", new TreeMap<>(view.artifacts));

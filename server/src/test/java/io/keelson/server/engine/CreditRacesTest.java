@@ -95,7 +95,7 @@ class CreditRacesTest {
                     .isEqualTo(Reply.CHANGED);
             paid.open.release(6);
             nodes.awaitState(run, "completed");
-            assertThat(nodes.text("select total_cost from run_heads")).isEqualTo("2.400000");
+            assertThat(nodes.text("select trim_scale(total_cost) from run_heads")).isEqualTo("2.4");
             assertThat(nodes.count("select count(*) from billing_ledger where transaction_type = 'refund'"))
                     .isEqualTo(1);
             nodes.assertSound();

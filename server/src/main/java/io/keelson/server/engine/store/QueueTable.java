@@ -11,6 +11,7 @@ import static io.keelson.server.engine.store.sql.Column.uuid;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.Hold;
+import io.keelson.core.money.Amounts;
 import io.keelson.server.engine.store.sql.ModelName;
 import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.ViewLoader;
@@ -67,7 +68,8 @@ final class QueueTable {
 
     private static @Nullable Hold hold(ResultSet row) throws SQLException {
         BigDecimal amount = row.getBigDecimal("held_credits");
-        return amount == null ? null : new Hold(amount, row.getLong("max_output_tokens"), row.getBoolean("requested"));
+        return amount == null ? null
+                : new Hold(Amounts.exact(amount), row.getLong("max_output_tokens"), row.getBoolean("requested"));
     }
 
     static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {

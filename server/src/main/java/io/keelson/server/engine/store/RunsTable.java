@@ -208,9 +208,9 @@ final class RunsTable {
      */
     static final RowSetStatement<RunRow> INSERT_HEAD = new RowSetStatement<>("keelson_run_head", """
             insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, usage,
-                total_cost, credits_left, credits_charged, updated_at)
+                total_cost, credits_left, credits_charged, credits_remainder, updated_at)
             select run_id, version_id, last_seq, steps_completed, total_tokens, usage, total_cost,
-                credits_left, credits_charged, %s from {rows}""".formatted(IN_TIME), HEAD);
+                credits_left, credits_charged, credits_remainder, %s from {rows}""".formatted(IN_TIME), HEAD);
 
     /** The same. Tokens and credits are null where the stored ones are up to date. */
     static final RowSetStatement<RunRow> UPDATE_HEAD = RowSetStatement.ofEach("keelson_run_head", "run_id",
@@ -223,7 +223,8 @@ final class RunsTable {
                    total_tokens = coalesce(u.total_tokens, h.total_tokens),
                    usage = coalesce(u.usage, h.usage), total_cost = coalesce(u.total_cost, h.total_cost),
                    credits_left = coalesce(u.credits_left, h.credits_left),
-                   credits_charged = coalesce(u.credits_charged, h.credits_charged), updated_at = %s"""
+                   credits_charged = coalesce(u.credits_charged, h.credits_charged),
+                   credits_remainder = coalesce(u.credits_remainder, h.credits_remainder), updated_at = %s"""
                     .formatted(IN_TIME),
             head(RunRow::spent));
 
@@ -231,7 +232,7 @@ final class RunsTable {
             select r.id, workspace_id, title, priority, policy, output_template, origin ->> 'traceparent' as traceparent, state,
                 attempt_number, effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.usage, h.total_cost,
-                h.credits_left, h.credits_charged, credits_charged_before, credits_refunded, credits_uncollected,
+                h.credits_left, h.credits_charged, h.credits_remainder, credits_charged_before, credits_refunded, credits_uncollected,
                 hard_limit_usd, soft_limit_usd, budget_warned, turn_model, ended_ms, started_at, completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
                 active_since, quiet_since,
                 exists (select from proposals p where p.run_id = r.id and p.state = 'pending') as proposing,
@@ -277,7 +278,8 @@ final class RunsTable {
                 json("usage", r -> spent.test(r) ? UsageText.of(r.tokens()) : null),
                 money("total_cost", r -> spent.test(r) ? r.cost() : null),
                 money("credits_left", r -> spent.test(r) ? r.reserved().subtract(r.charged()) : null),
-                money("credits_charged", r -> spent.test(r) ? r.charged() : null));
+                money("credits_charged", r -> spent.test(r) ? r.charged() : null),
+                money("credits_remainder", r -> spent.test(r) ? r.remainder() : null));
     }
 
     static Reading read(Connection c, DbClock clock) throws SQLException {
@@ -384,13 +386,14 @@ final class RunsTable {
         run.restore(RunState.of(row.getString("state")), row.getInt("attempt_number"),
                 row.getInt("effect_generation"), row.getInt("version_id"), row.getLong("last_seq"),
                 row.getBoolean("failing"), counts, UsageText.read(row.getString("usage")),
-                row.getBigDecimal("total_cost"),
+                ViewLoader.cost(row, "total_cost"),
                 Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
                 row.getString("error_code"),
                 row.getString("error_message"));
         BigDecimal charged = row.getBigDecimal("credits_charged");
         run.restoreCredits(row.getBigDecimal("credits_left").add(charged), charged,
-                row.getBigDecimal("credits_uncollected"), row.getBigDecimal("credits_charged_before"),
+                ViewLoader.cost(row, "credits_remainder"), ViewLoader.cost(row, "credits_uncollected"),
+                row.getBigDecimal("credits_charged_before"),
                 row.getBigDecimal("credits_refunded"), row.getBigDecimal("hard_limit_usd"),
                 row.getBigDecimal("soft_limit_usd"), row.getBoolean("budget_warned"),
                 row.getString("turn_model"));

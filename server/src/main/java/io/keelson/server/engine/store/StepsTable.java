@@ -281,7 +281,7 @@ final class StepsTable {
     private static void restore(ResultSet row, StepRow step) throws SQLException {
         step.restore(StepState.of(row.getString("state")), row.getInt("attempt"), row.getInt("failures"),
                 row.getInt("deliveries"), row.getInt("lease_epoch"), row.getInt("result_epoch"),
-                row.getLong("tokens"), row.getBigDecimal("cost"), Rows.optionalTime(row, "next_run_at"),
+                row.getLong("tokens"), ViewLoader.cost(row, "cost"), Rows.optionalTime(row, "next_run_at"),
                 Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
                 row.getString("error_code"),
                 row.getString("error_message"), row.getString("error_class"))

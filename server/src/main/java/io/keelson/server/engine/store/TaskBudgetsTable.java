@@ -32,7 +32,7 @@ final class TaskBudgetsTable {
     static void load(Connection c, ViewLoader loader) throws SQLException {
         if (!loader.budgeted.isEmpty()) {
             ViewLoader.each(c, LOAD, loader.budgeted, row -> loader.view(row).add(new TaskBudgetRow(
-                    row.getString("task_key"), row.getBigDecimal("budget_usd"), row.getBigDecimal("charged"),
+                    row.getString("task_key"), row.getBigDecimal("budget_usd"), ViewLoader.cost(row, "charged"),
                     row.getBoolean("exceeded"))));
         }
     }

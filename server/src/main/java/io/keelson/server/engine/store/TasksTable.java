@@ -246,7 +246,7 @@ final class TasksTable {
 
     private static void restore(ResultSet row, TaskRow task) throws SQLException {
         task.restore(TaskState.of(row.getString("state")), row.getInt("attempt_number"),
-                row.getInt("continuation_count"), row.getLong("tokens_used"), row.getBigDecimal("cost"),
+                row.getInt("continuation_count"), row.getLong("tokens_used"), ViewLoader.cost(row, "cost"),
                 Rows.optionalTime(row, "queued_at"), Rows.optionalTime(row, "started_at"),
                 Rows.optionalTime(row, "completed_at"),
                 row.getString("error_code"), row.getString("error_message"), ViewLoader.uuidOrNull(row, "reused_from"))

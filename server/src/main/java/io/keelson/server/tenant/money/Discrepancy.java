@@ -27,6 +27,8 @@ public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nu
         ATTEMPT_MISSING,
         /** An attempt was settled, and what was charged and refunded is not what was reserved. */
         ATTEMPT_NOT_EVEN,
+        /** The charges of a run are not the sum of their exact costs, rounded once. */
+        RUN_DIFFERS,
         /** The charges of a step are not what its tries cost. */
         STEP_DIFFERS,
         /** An account of a balance differs from the ledger's sum. */
@@ -49,6 +51,8 @@ public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nu
         return where + ": " + switch (kind) {
             case ATTEMPT_DIFFERS, BALANCE_DIFFERS ->
                 figure + " should be " + wanted + " by the ledger and is " + shown();
+            case RUN_DIFFERS ->
+                figure + " should be " + wanted + " by the exact costs of the run's charges and is " + shown();
             case ATTEMPT_MISSING -> "the ledger has " + wanted + " " + figure + ", and there is no such attempt";
             case ATTEMPT_NOT_EVEN -> "settled, and charged and refunded are " + shown() + " together where " + wanted
                     + " was reserved";

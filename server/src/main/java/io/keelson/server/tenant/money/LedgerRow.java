@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id rises within a workspace
  * @param type {@code grant}, {@code reserve}, {@code charge}, {@code refund} or {@code adjustment}
- * @param amount credits, more than 0
+ * @param amount credits, more than 0; of a charge 0 where its cost was below what can be charged
+ * @param cost of a charge, exact: the charges of a run are the sum of their costs, rounded once; null for others
  * @param debit where it was taken
  * @param credit where it went
  * @param runId null when no run did it; the attempt is then null, too
@@ -23,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param estimated whether the tokens are an upper bound, as no answer reported them
  * @param reason why a person did it
  */
-public record LedgerRow(long id, String type, BigDecimal amount, LedgerAccount debit, LedgerAccount credit,
+public record LedgerRow(long id, String type, BigDecimal amount, @Nullable BigDecimal cost, LedgerAccount debit,
+        LedgerAccount credit,
         @Nullable UUID runId,
         @Nullable Integer attempt, @Nullable UUID stepId, String key, @Nullable String tool, @Nullable String model,
         @Nullable String agent, @Nullable Long tokens, @Nullable String usage, @Nullable Integer priceVersion,

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class LedgerRows {
 
     static final String COLUMNS =
-            "id, transaction_type, amount, debit_account, credit_account, run_id, attempt_number, "
+            "id, transaction_type, amount, case transaction_type when 'charge' then coalesce(cost, amount) end as cost, debit_account, credit_account, run_id, attempt_number, "
                     + "step_id, idempotency_key, tool, model, agent, tokens, usage, price_version, "
                     + "case transaction_type when 'charge' then coalesce(purpose, 'work') end as purpose, estimated is true as estimated, detail ->> 'reason' as reason, "
                     + "actor_type, actor_id, created_at";
@@ -33,6 +33,7 @@ final class LedgerRows {
 
     private static LedgerRow entry(ResultSet row) throws SQLException {
         return new LedgerRow(row.getLong("id"), row.getString("transaction_type"), row.getBigDecimal("amount"),
+                row.getBigDecimal("cost"),
                 LedgerAccount.of(row.getString("debit_account")), LedgerAccount.of(row.getString("credit_account")),
                 optional(row, "run_id", UUID.class), optional(row, "attempt_number", Integer.class),
                 optional(row, "step_id", UUID.class), row.getString("idempotency_key"),

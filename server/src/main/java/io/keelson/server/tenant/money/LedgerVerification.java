@@ -18,8 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recomputes from the ledger the reservations, charges and refunds of every attempt, the charges of every step and the
- * balance of every account, and compares them. Reads one snapshot, so it can run while runs continue.
+ * Recomputes from the ledger the reservations, charges and refunds of every attempt, the rounded sum of every run's costs, the
+ * charges of every step and the balance of every account, and compares them. Reads one snapshot, so it can run while runs continue.
  */
 public final class LedgerVerification {
 
@@ -27,7 +27,7 @@ public final class LedgerVerification {
      * @param entries of the ledger that were added up
      * @param attempts that were compared
      * @param workspaces whose balances were compared
-     * @param discrepancy the first one, by attempts, then by steps, then by balances; null when the books are right
+     * @param discrepancy the first one, by attempts, then by runs, then by steps, then by balances; null when the books are right
      */
     public record Report(long entries, long attempts, long workspaces, @Nullable Discrepancy discrepancy) {}
 
@@ -77,15 +77,36 @@ public final class LedgerVerification {
                        or exists (select from orchestration_runs r where r.id = compared.run_id) end
              order by workspace_id, run_id, attempt_number limit 1""".replace("{attempts}", ATTEMPTS);
 
+    /** Charges of a run are the sum of their exact costs, rounded once; its head has the rest. */
+    private static final String WRONG_RUN = """
+            with charged as (
+                select workspace_id, run_id, max(attempt_number) as attempt_number, sum(amount) as charged,
+                    sum(coalesce(cost, amount)) as cost
+                  from billing_ledger
+                 where transaction_type = 'charge' and (?::uuid is null or workspace_id = ?)
+                 group by workspace_id, run_id),
+            held as (
+                select r.workspace_id, h.run_id, h.credits_remainder
+                  from run_heads h join orchestration_runs r on r.id = h.run_id
+                 where ?::uuid is null or r.workspace_id = ?),
+            compared as (
+                select workspace_id, run_id, coalesce(attempt_number, 1) as attempt_number, coalesce(charged, 0) as charged,
+                    round(coalesce(cost, 0), 6) as should_charged, credits_remainder as remainder,
+                    coalesce(cost, 0) - coalesce(charged, 0) as should_remainder
+                  from charged full join held using (workspace_id, run_id))
+            select * from compared
+             where charged <> should_charged or remainder <> should_remainder
+             order by workspace_id, run_id limit 1""";
+
     /**
      * Costs of steps are in their results, one for each lease, and of a lease that has no result yet in the row of the step.
      * Each try is charged once, beside the parts of its use that heartbeats or answers never fetched have charged. The
-     * uncollected part is known for a whole run only: if it is zero, each step's charges equal its cost, else they are at most
-     * that. A deleted run has no results.
+     * uncollected part is known for a whole run only: if it is zero, the exact costs of each step's charges equal its cost, else
+     * they are at most that. A deleted run has no results.
      */
     private static final String WRONG_STEP = """
             with paid as (
-                select run_id, step_id, min(attempt_number) as attempt_number, sum(amount) as charged,
+                select run_id, step_id, min(attempt_number) as attempt_number, sum(coalesce(cost, amount)) as charged,
                     count(*) filter (where idempotency_key !~ '/(used|unfetched)/') as charges,
                     bool_or(idempotency_key ~ '/(used|unfetched)/') as in_parts
                   from billing_ledger
@@ -176,6 +197,9 @@ public final class LedgerVerification {
         }
         Discrepancy wrong = find(c, WRONG_ATTEMPT, workspace, LedgerVerification::attempt);
         if (wrong == null) {
+            wrong = find(c, WRONG_RUN, workspace, LedgerVerification::run);
+        }
+        if (wrong == null) {
             wrong = find(c, WRONG_STEP, workspace, LedgerVerification::step);
         }
         if (wrong == null) {
@@ -225,6 +249,14 @@ public final class LedgerVerification {
         return new Discrepancy(Kind.ATTEMPT_NOT_EVEN, workspace, run, attempt, null, "reserved",
                 amount(row, "reserved"),
                 amount(row, "charged").add(amount(row, "refunded")));
+    }
+
+    private static Discrepancy run(ResultSet row) throws SQLException {
+        boolean sum = amount(row, "charged").compareTo(amount(row, "should_charged")) != 0;
+        String figure = sum ? "charged" : "remainder";
+        return new Discrepancy(Kind.RUN_DIFFERS, row.getObject("workspace_id", UUID.class),
+                row.getObject("run_id", UUID.class), row.getInt("attempt_number"), null, figure,
+                amount(row, "should_" + figure), amount(row, figure));
     }
 
     private static Discrepancy step(ResultSet row) throws SQLException {

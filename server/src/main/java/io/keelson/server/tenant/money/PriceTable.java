@@ -112,7 +112,7 @@ public final class PriceTable {
                 insert.setInt(1, version);
                 insert.setString(2, change.kind().wire());
                 insert.setString(3, change.name());
-                insert.setBigDecimal(4, normal(change.usdPerCall()));
+                insert.setBigDecimal(4, change.usdPerCall());
                 insert.setBigDecimal(5, tokens == null ? null : normal(tokens.input()));
                 insert.setBigDecimal(6, tokens == null ? null : normal(tokens.cacheRead()));
                 insert.setBigDecimal(7, tokens == null ? null : normal(tokens.cacheWrite()));

@@ -246,7 +246,7 @@ class BadInputTest {
                         "/items/0/usage/reasoning"),
                 post(COMPLETE, leased("\"cost\": -0.01"), 422, "OUT_OF_RANGE", "/items/0/cost"),
                 post(COMPLETE, leased("\"cost\": 1e999999999"), 422, "OUT_OF_RANGE", "/items/0/cost"),
-                post(COMPLETE, leased("\"cost\": 0.0000001"), 422, "OUT_OF_RANGE", "/items/0/cost"),
+                post(COMPLETE, leased("\"cost\": 0.0000000000001"), 422, "OUT_OF_RANGE", "/items/0/cost"),
                 post(COMPLETE, leased("\"cost\": \"1\""), 422, "WRONG_TYPE", "/items/0/cost"),
                 post(COMPLETE, leased("\"output\": {\"a\": [1e100000]}"), 422, "NUMBER_OUT_OF_RANGE",
                         "/items/0/output"),

@@ -161,7 +161,7 @@ class MoneyApiTest {
         assertThat(byHeader.header("Content-Type")).isEqualTo("text/csv; charset=utf-8");
         assertThat(byHeader.header("Content-Disposition")).isEqualTo("attachment; filename=\"ledger.csv\"");
         assertThat(byHeader.text()).startsWith("id,created_at,transaction_type,amount,")
-                .contains(",grant,1.5,funding,available,", ",'=cmd|' /C calc'!A0,",
+                .contains(",grant,1.5,,funding,available,", ",'=cmd|' /C calc'!A0,",
                         ",\"said \"\"yes\"\", twice\nand left\",");
         assertThat(byQuery.text()).startsWith("id,").endsWith("\r\n");
         assertThat(api.get(LEDGER + "?format=csv&limit=5").status()).isEqualTo(400);

@@ -2,16 +2,22 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.Invariants;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** What a run did with its credits, as its documents, its ledger, the usage and the audit tell it. */
@@ -163,6 +169,46 @@ class RunMoneyApiTest {
         assertThat(charge.get("price_version").intValue()).isEqualTo(set.json().get("version").intValue());
     }
 
+    /**
+     * Ten calls of 0.0000003 cost 0.000003, and the run is charged that: no call is charged nothing because it is small. The
+     * costs of steps and tasks add up to that of the run.
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '^', value = {
+            "{'kind': 'tool', 'name': 'noop', 'usd_per_call': 0.0000003} | {}",
+            "{'kind': 'model', 'name': 'm', 'usd_per_million_tokens': {'input': 0.3, 'output': 0.9}}"
+                    + " | {'model': 'm', 'usage': {'input': 1, 'output': 0}}",
+            "{'kind': 'tool', 'name': 'echo', 'usd_per_call': 1} | {'cost': 0.0000003}"})
+    void callsBelowWhatCanBeChargedAddUp(String price, String input) {
+        assertThat(api.send("PUT", "/api/v1/prices", ("{\"items\": [" + price.replace('\'', '"') + "]}").getBytes(
+                StandardCharsets.UTF_8), "Content-Type", "application/json").status()).isEqualTo(200);
+        String step = "{\"tool\": \"noop\", \"input\": " + input.replace('\'', '"') + "}";
+        String steps = String.join(", ", Collections.nCopies(5, step));
+        String id = api
+                .create("""
+                {"name": "small", "start": true, "config": {"budget": {"hard_limit_usd": 0.000003}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [%s]}, {"id": "b", "depends_on": ["a"], "budget_usd": 0.000002, "steps": [%s]}]}}"""
+                        .formatted(steps, steps));
+        JsonNode run = api.awaitState(id, "completed");
+
+        assertThat(amount(run, "total_cost")).isEqualTo("0.000003");
+        assertThat(figures(run)).containsExactly("0.000003", "0.000003", "0");
+        assertThat(run.at("/task_budgets/0/used").decimalValue()).isEqualByComparingTo("0.0000015");
+        assertThat(api.get("/api/v1/runs/" + id + "/tasks").json().get("items").valueStream()
+                .map(task -> amount(task, "cost"))).containsExactly("0.0000015", "0.0000015");
+        assertThat(api.get("/api/v1/runs/" + id + "/steps").json().get("items").valueStream()
+                .map(each -> amount(each, "cost"))).hasSize(10).containsOnly("0.0000003");
+        assertThat(api.get("/api/v1/runs/" + id + "/ledger").json().get("items").valueStream()
+                .filter(row -> row.get("transaction_type").stringValue().equals("charge"))
+                .map(row -> amount(row, "amount") + " of " + amount(row, "cost"))
+                .collect(Collectors.groupingBy(row -> row, Collectors.counting())))
+                .isEqualTo(Map.of("0 of 0.0000003", 7L, "0.000001 of 0.0000003", 3L));
+        assertThat(amount(api.get("/api/v1/usage").json().get("total"), "credits")).isEqualTo("0.000003");
+        assertThat(amount(api.get("/api/v1/credits").json(), "spent")).isEqualTo("0.000003");
+        Invariants.hold(api.database());
+        assertBooksAreRight();
+    }
+
     /** Runs of all kinds at once, with concurrent grants, corrections and verifications. */
     @Test
     void ledgerIsConsistentAtAnyMoment() {
@@ -170,10 +216,11 @@ class RunMoneyApiTest {
         List<String> runs = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
             String cost = new BigDecimal(random.nextInt(3_000_000)).movePointLeft(6).toPlainString();
+            String finer = cost + (i % 2 == 0 ? "" : "4" + random.nextInt(100_000));
             runs.add(api.create("""
                     {"name": "r", "start": true, "config": {"budget": {"hard_limit_usd": 2}}, "plan": {"tasks": [
                       {"id": "a", "steps": [{"tool": "noop", "input": {"cost": %s}}, {"tool": "noop",
-                        "input": {"cost": %s}}]}]}}""".formatted(cost, cost)));
+                        "input": {"cost": %s}}]}]}}""".formatted(finer, finer)));
             api.post("/api/v1/credits/grants", "{\"amount\": " + cost + "1}");
             if (i % 4 == 0) {
                 api.post("/api/v1/runs/" + runs.get(random.nextInt(runs.size())) + "/cancel", "{}");

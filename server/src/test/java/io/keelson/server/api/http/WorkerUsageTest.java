@@ -98,6 +98,21 @@ class WorkerUsageTest {
         assertThat(attempt.get("cost").decimalValue()).isEqualByComparingTo("0.6");
     }
 
+    @Test
+    void useBelowWhatCanBeChargedAddsUp() {
+        String run = run("{}");
+        JsonNode item = claimed(run);
+        for (int beat = 1; beat <= 9; beat++) {
+            answered(report("heartbeat", item, ", \"cost\": "
+                    + new BigDecimal("0.0000003").multiply(BigDecimal.valueOf(beat)).toPlainString()), "ok", "");
+        }
+        charged(run, "0.000003");
+        report("complete", item, ", \"output\": 1, \"cost\": 0.0000034");
+        assertThat(api.awaitState(run, "completed").get("total_cost").decimalValue())
+                .isEqualByComparingTo("0.0000034");
+        charged(run, "0.000003");
+    }
+
     /** A worker that dies, or reports under a lease that it has lost, has paid what it had said. */
     @Test
     void useOfALostLeaseStaysChargedAndTheNextLeaseCountsAnew() {

@@ -48,7 +48,7 @@ class PrescribedTablesTest {
             created_by           | character varying(255)   | not null |
             coordinator_agent_id | integer                  | null     |
             total_tokens         | integer                  | not null | 0
-            total_cost           | numeric(20,6)            | not null | 0
+            total_cost           | numeric(26,12)           | not null | 0
             task_count           | integer                  | not null | 0
             tasks_completed      | integer                  | not null | 0
             tasks_failed         | integer                  | not null | 0
@@ -88,7 +88,7 @@ class PrescribedTablesTest {
             attempt_number     | smallint                 | not null | 1
             continuation_count | smallint                 | not null | 0
             tokens_used        | integer                  | not null | 0
-            cost               | numeric(20,6)            | not null | 0
+            cost               | numeric(26,12)           | not null | 0
             board_task_id      | bigint                   | null     |
             started_at         | timestamp with time zone | null     |
             completed_at       | timestamp with time zone | null     |

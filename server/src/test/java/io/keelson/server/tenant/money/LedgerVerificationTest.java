@@ -87,6 +87,10 @@ class LedgerVerificationTest {
             "delete from billing_ledger where idempotency_key = 'c1' | ATTEMPT_DIFFERS | 1 | charged | 0 | 4",
             "delete from billing_ledger where idempotency_key = 's1' | ATTEMPT_DIFFERS | 1 | refunded | 0 | 6",
             "update billing_ledger set amount = 1.6 where idempotency_key = 'c2' | ATTEMPT_DIFFERS | 2 | charged | 2.1 | 2",
+            "update billing_ledger set cost = 1.5000006 where idempotency_key = 'c2' | RUN_DIFFERS | 2 | charged | 6.000001 | 6",
+            "update billing_ledger set cost = 1.5000004 where idempotency_key = 'c2'"
+                    + " | RUN_DIFFERS | 2 | remainder | 0.0000004 | 0",
+            "update run_heads set credits_remainder = -0.0000001 | RUN_DIFFERS | 2 | remainder | 0 | -0.0000001",
             "delete from run_attempts where attempt_number = 1 | ATTEMPT_MISSING | 1 | reserved | 10 |",
             "update orchestration_runs set attempt_number = 3 | ATTEMPT_DIFFERS | 2 | reserved | 5 | 0",
             "delete from billing_ledger where idempotency_key = 'g' | BALANCE_DIFFERS | | available | -9 | 91",
@@ -123,6 +127,7 @@ class LedgerVerificationTest {
                     + " | 2 | charges | 2 | 1",
             "update billing_ledger set idempotency_key = 's/1/used/1/7' where idempotency_key = 'c2';"
                     + " update step_results set cost = 1.4 where cost = 1.5 | 1 | charged | 5.4 | 5.5",
+            "update step_results set cost = 1.5000001 where cost = 1.5 | 1 | charged | 5.5000001 | 5.5",
             "update orchestration_runs set credits_uncollected = 1; update task_steps set cost = 0.4 where cost = 0.5"
                     + " | 2 | charged | 0.4 | 0.5"})
     void aStepWithOtherChargesThanItsCostIsNamed(String planted, int step, String figure, BigDecimal expected,
@@ -164,6 +169,18 @@ class LedgerVerificationTest {
     @Test
     void uncollectedCostIsNoDiscrepancy() {
         plant("update orchestration_runs set credits_uncollected = 1; update step_results set cost = 2.5 where cost = 1.5");
+
+        assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
+    }
+
+    /** Each charge has been rounded with those before it, one of them to nothing. */
+    @Test
+    void roundedChargesAreNoDiscrepancy() {
+        plant("update billing_ledger set cost = 1.5000004 where idempotency_key = 'c2';"
+                + " update step_results set cost = 1.5000004 where cost = 1.5;"
+                + " update billing_ledger set cost = 0.5000002, amount = 0.500001 where idempotency_key = 'c3';"
+                + " update task_steps set cost = 0.5000002 where cost = 0.5;"
+                + " update run_heads set credits_charged = 2.000001, credits_left = 2.999999, credits_remainder = -0.0000004");
 
         assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
     }

@@ -18,9 +18,10 @@ final class LedgerCsv {
 
     private static final int CHUNK_SIZE = 1_000;
     private static final String FORMULA = "=+-@\t\r";
-    private static final String HEADING = "id,created_at,transaction_type,amount,debit_account,credit_account,run_id,"
-            + "attempt_number,step_id,tool,model,agent,tokens,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,"
-            + "price_version,purpose,estimated,reason,actor_type,actor_id,idempotency_key\r\n";
+    private static final String HEADING =
+            "id,created_at,transaction_type,amount,cost,debit_account,credit_account,run_id,"
+                    + "attempt_number,step_id,tool,model,agent,tokens,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,"
+                    + "price_version,purpose,estimated,reason,actor_type,actor_id,idempotency_key\r\n";
 
     /** Reads entries in order. */
     interface Source {
@@ -85,6 +86,7 @@ final class LedgerCsv {
     static String line(LedgerRow entry) {
         return Stream
                 .of(entry.id(), Json.time(entry.createdAt()), entry.type(), Json.plain(entry.amount()).toPlainString(),
+                        entry.cost() == null ? "" : Json.plain(entry.cost()).toPlainString(),
                         entry.debit().wire(), entry.credit().wire(), plain(entry.runId()), plain(entry.attempt()),
                         plain(entry.stepId()), text(entry.tool()), text(entry.model()), text(entry.agent()),
                         plain(entry.tokens()), part(entry, "input"), part(entry, "cache_read"),

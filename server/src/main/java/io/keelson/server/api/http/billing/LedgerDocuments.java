@@ -15,6 +15,7 @@ final class LedgerDocuments {
     static ObjectNode of(LedgerRow entry) {
         ObjectNode document = Json.object().put("id", entry.id()).put("transaction_type", entry.type())
                 .put("amount", Json.plain(entry.amount()))
+                .put("cost", entry.cost() == null ? null : Json.plain(entry.cost()))
                 .put("debit_account", entry.debit().wire()).put("credit_account", entry.credit().wire())
                 .put("run_id", text(entry.runId())).put("attempt_number", entry.attempt())
                 .put("step_id", text(entry.stepId())).put("idempotency_key", entry.key()).put("tool", entry.tool())

@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.core.decide.Hold;
 import io.keelson.core.decide.Metered;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.base.json.Json;
@@ -98,7 +99,8 @@ public final class TextColumns {
     public static @Nullable Hold keptHold(@Nullable String json) {
         JsonNode kept = json == null ? null : Json.read(json);
         return kept == null ? null
-                : new Hold(kept.get("credits").decimalValue(), kept.get("max_output_tokens").asLong(), true);
+                : new Hold(Amounts.exact(kept.get("credits").decimalValue()), kept.get("max_output_tokens").asLong(),
+                        true);
     }
 
     /** @param json null for none */

@@ -3,6 +3,8 @@ package io.keelson.server.engine.store.sql;
 import io.keelson.core.decide.AgentRow;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.TaskRow;
+import io.keelson.core.money.Amounts;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -63,6 +65,11 @@ public final class ViewLoader {
 
     public static @Nullable UUID uuidOrNull(ResultSet row, String column) throws SQLException {
         return row.getObject(column, UUID.class);
+    }
+
+    /** A cost with the decimal places that decisions give it, not those of its column; not null. */
+    public static BigDecimal cost(ResultSet row, String column) throws SQLException {
+        return Amounts.exact(row.getBigDecimal(column));
     }
 
     /** An array of times, none of them null. */
