@@ -157,7 +157,7 @@ begin
     for each in select said.*, a.attrelid, a.attnum from (values
         ('board_tasks', 'source_id', 'of source_type orchestration the run''s id, of orchestration_task the task''s'),
         ('board_tasks', 'assignee', 'who does it: the name of a run''s agent, or what people write'),
-        ('board_tasks', 'planning_data', 'of runs and their tasks; a run''s progress is that of its last change of state'),
+        ('board_tasks', 'planning_data', 'of runs and their tasks; a run''s progress is that of the last begin or end of one of its tasks'),
         ('agent_reports', 'subject_id', 'the task or the run that it is about, also once that is gone'),
         ('agent_reports', 'cost', 'credits'),
         ('agent_reports', 'content', 'Markdown as it was written; outlives what it is about'),

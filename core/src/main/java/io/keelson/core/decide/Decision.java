@@ -148,6 +148,7 @@ final class Decision {
             default -> task.completedAt = to.terminal() ? now : null;
         }
         view.lookAtWaits(task);
+        view.lookAtWork(task);
         changes.touch(task);
         event(task.agent(), task, null, edge.from(), edge.to(), payload);
     }

@@ -59,6 +59,8 @@ public final class RunRow {
     @Nullable String turnModel;
     /** Time for which it had ended before it was retried; no part of its duration. */
     Duration ended = Duration.ZERO;
+    /** The first in plan order of its tasks at work, by its id in the plan; null for none. Only {@link RunView} changes it. */
+    @Nullable String currentTask;
     /** Position in the caller's trace; null where the caller gave none. */
     private @Nullable TraceParent trace;
     /** The run whose step started this one; null for none. */
@@ -406,6 +408,11 @@ public final class RunRow {
     /** Time for which it had ended before it was retried; no part of its duration. */
     public Duration ended() {
         return ended;
+    }
+
+    /** The first in plan order of its tasks at work, by its id in the plan; null for none. */
+    public @Nullable String currentTask() {
+        return currentTask;
     }
 
     /** True once people were warned of the cost. */

@@ -19,9 +19,11 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +71,8 @@ public final class RunView {
     /** Tasks, groups aside, that have begun and not ended, and how many of these only wait. */
     int tasksBegun;
     int tasksWaiting;
+    /** Tasks that are worked on or examined; without groups and the engine's own tasks. */
+    final NavigableSet<TaskRow> tasksAtWork = new TreeSet<>(TaskRow.BY_PLAN);
     /** Agents with a task that holds a slot; changes with the slots only. */
     int agentsAtWork;
     int tasksOpen;
@@ -184,6 +188,7 @@ public final class RunView {
         if (begun(task)) {
             tasksBegun++;
         }
+        lookAtWork(task);
         TaskRow group = task.group();
         if (group != null) {
             group.children.add(task);
@@ -218,6 +223,17 @@ public final class RunView {
     /** True for a task, not a group, that has begun and not ended. */
     static boolean begun(TaskRow task) {
         return !task.isGroup() && task.state != TaskState.PENDING && !task.terminal();
+    }
+
+    /** Updates the tasks at work and the run's current task. */
+    void lookAtWork(TaskRow task) {
+        boolean is = switch (task.state) {
+            case RUNNING, CONTINUING, VERIFYING, AWAITING_HUMAN -> !task.isGroup() && !task.system();
+            case PENDING, QUEUED, ASSIGNED, AWAITING_RETRY, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
+        };
+        if (is ? tasksAtWork.add(task) : tasksAtWork.remove(task)) {
+            run.currentTask = tasksAtWork.isEmpty() ? null : tasksAtWork.first().key();
+        }
     }
 
     /** Updates whether the task only waits: for a person, a time, a signal or another run. */
@@ -285,6 +301,8 @@ public final class RunView {
         afterHook = null;
         tasksBegun = 0;
         tasksWaiting = 0;
+        tasksAtWork.clear();
+        run.currentTask = null;
     }
 
     public void addArtifact(String name, UUID stepId) {

@@ -24,6 +24,10 @@ public final class TaskRow {
             .comparing((TaskRow task) -> Objects.requireNonNull(task.queuedAt)).thenComparing(TaskRow::sequence)
             .thenComparing(TaskRow::itemIndex);
 
+    /** The order of the plan, items of a fan-out by their index. */
+    static final Comparator<TaskRow> BY_PLAN = Comparator.comparing(TaskRow::sequence)
+            .thenComparing(TaskRow::itemIndex).thenComparing(TaskRow::id);
+
     private final UUID id;
     private final String key;
     private final int sequence;

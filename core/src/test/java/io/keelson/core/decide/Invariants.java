@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 
 /** What must hold after every commit. */
@@ -140,6 +141,10 @@ final class Invariants {
                     (int) view.tasks().stream().filter(t -> t.agent() == agent && t.hasSlot && !t.terminal()).count());
         }
         assertThat(view.tasksBegun).isEqualTo((int) view.tasks().stream().filter(RunView::begun).count());
+        assertThat(view.run.currentTask()).isEqualTo(view.tasks().stream()
+                .filter(t -> !t.isGroup() && !t.system() && Set.of(TaskState.RUNNING, TaskState.CONTINUING,
+                        TaskState.VERIFYING, TaskState.AWAITING_HUMAN).contains(t.state))
+                .min(TaskRow.BY_PLAN).map(TaskRow::key).orElse(null));
         assertThat(view.tasksWaiting).as("at human: %s", view.tasks.values().stream().map(TaskRow::key).toList())
                 .isEqualTo((int) view.tasks().stream().filter(t -> t.waits).count());
         for (TaskRow task : view.run.state == RunState.RUNNING ? List.copyOf(view.tasks()) : List.<TaskRow>of()) {

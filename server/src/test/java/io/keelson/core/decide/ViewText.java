@@ -67,7 +67,8 @@ public final class ViewText {
         if (live) {
             line(" open", view.tasksOpen, view.evaluatingOutput, view.evaluatingPlan, view.watchDue,
                     view.startDue);
-            line(" begun", view.tasksBegun, view.tasksWaiting, key(view.beforeHook), key(view.afterHook));
+            line(" begun", view.tasksBegun, view.tasksWaiting, r.currentTask, key(view.beforeHook),
+                    key(view.afterHook));
             if (view.run.policy().failures().escalation().enabled()) {
                 line(" calls", view.calls.calls(now), view.calls.errors(now));
             }

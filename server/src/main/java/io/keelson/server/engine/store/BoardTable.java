@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code board_tasks}, as far as runs write them: one for a run, and one below it for each of its tasks.
- * They are created with the run and its tasks, and updated when a run's state or a task's column changes. Values that
+ * They are created with the run and its tasks, and updated when a run's state, its current task or a task's column changes. Values that
  * are not in other tables are computed here, because an expression or a join costs a statement more than a value.
  * {@code server.outlet.board} reads them, and manages people's own.
  */

@@ -9,8 +9,10 @@ import io.keelson.core.run.Event;
 import io.keelson.core.run.TaskPayload;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -26,11 +28,13 @@ final class BoardUpdates {
     BoardUpdates(ChangeSet changes) {
         Map<UUID, String> left = left(changes.events());
         Map<UUID, TaskPayload.Skipped> skipped = skipped(changes.events());
-        changes.runs().stream().filter(run -> left.containsKey(run.id())).forEach(run -> {
-            if (!changes.isNew(run.id())) {
+        Set<UUID> progressed = progressed(changes.events());
+        changes.runs().forEach(run -> {
+            boolean turned = left.containsKey(run.id());
+            if (!changes.isNew(run.id()) && (turned || progressed.contains(run.id()))) {
                 moved.add(BoardTable.Change.of(run));
             }
-            if (run.state().terminal()) {
+            if (turned && run.state().terminal()) {
                 endedRuns.add(run);
             }
         });
@@ -55,6 +59,17 @@ final class BoardUpdates {
             left.putIfAbsent(event.taskId() == null ? event.runId() : event.taskId(), event.from());
         }
         return left;
+    }
+
+    /** Runs of which a task began, ended or continued. */
+    private static Set<UUID> progressed(List<Event> events) {
+        Set<UUID> progressed = new HashSet<>();
+        for (Event event : events) {
+            if (event.taskId() != null && event.stepId() == null && event.from() != null) {
+                progressed.add(event.runId());
+            }
+        }
+        return progressed;
     }
 
     private static Map<UUID, TaskPayload.Skipped> skipped(List<Event> events) {

@@ -28,7 +28,7 @@ final class PlanningData {
     }
 
     /**
-     * A run's progress and budget.
+     * A run's progress, current task and budget.
      *
      * @param strategy null to leave out
      */
@@ -39,6 +39,7 @@ final class PlanningData {
         }
         data.putObject("task_progress").put("completed", run.counts().tasksCompleted())
                 .put("total", run.counts().tasks()).put("failed", run.counts().tasksFailed());
+        data.put("current_task", run.currentTask());
         BigDecimal limit = run.hardLimit() != null ? run.hardLimit() : run.policy().budget().hardLimit();
         data.putObject("budget").put("spent", amount(run.cost())).put("limit", limit == null ? null : amount(limit));
         return data.toString();

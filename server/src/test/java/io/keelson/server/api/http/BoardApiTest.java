@@ -120,6 +120,37 @@ class BoardApiTest {
     }
 
     @Test
+    void cardOfARunHasItsCurrentTaskAndProgressAtEachBeginAndEndOfATask() {
+        String run = api.create("""
+                {"name": "steady", "start": true, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "one", "kind": "approval", "input": {"question": "First?"}}]},
+                  {"id": "b", "steps": [{"name": "one", "kind": "approval", "input": {"question": "Other?"}}]},
+                  {"id": "c", "depends_on": ["a", "b"],
+                   "steps": [{"name": "one", "kind": "approval", "input": {"question": "Second?"}}]}]}}""");
+        List<JsonNode> steps = api.awaitSteps(run, "waiting_approval", 2);
+        assertThat(progress(run)).isEqualTo("a 0/3");
+        approve(steps, "a");
+        assertThat(progress(run)).isEqualTo("b 1/3");
+        approve(steps, "b");
+        approve(api.awaitSteps(run, "waiting_approval", 1), "c");
+        api.awaitState(run, "completed");
+        assertThat(progress(run)).isEqualTo("null 3/3");
+    }
+
+    private void approve(List<JsonNode> steps, String task) {
+        JsonNode step = steps.stream().filter(each -> each.get("task_key").stringValue().equals(task)).findFirst()
+                .orElseThrow();
+        assertThat(api.post(API + "/steps/" + step.get("id").stringValue() + "/approve", "{}").status()).isEqualTo(200);
+    }
+
+    /** The current task and the progress that the card of a run shows. */
+    private String progress(String run) {
+        JsonNode planning = api.get(API + "/board/tasks/" + mission(run).id()).json().get("planning_data");
+        return planning.path("current_task").asString("null") + " " + planning.at("/task_progress/completed").intValue()
+                + "/" + planning.at("/task_progress/total").intValue();
+    }
+
+    @Test
     void endedTaskHasItsOutcomeAndReport() {
         String run = api.create(MIXED);
         api.awaitState(run, "failed");
