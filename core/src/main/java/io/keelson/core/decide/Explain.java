@@ -413,14 +413,20 @@ public final class Explain {
         }
     }
 
+    private static String missing(StepRow step, String tool) {
+        if (SystemTasks.plans(step.task())) {
+            return "it waits for a worker that serves the planning tool '" + tool + "'; none has sent a request lately";
+        }
+        return "no worker that serves '" + tool + "' has sent a request lately" + (tool.equals(RunsOn.WORKERS.tool())
+                ? "; a server takes only the turns of agents of the roster that have one of its models"
+                : "");
+    }
+
     private void step(StepRow step) {
         String tool = step.spec().tool();
         boolean served = !step.queued || step.held() || around.served(tool);
         if (!served) {
-            add(step, "MISSING_WORKER", SystemTasks.plans(step.task())
-                    ? "it waits for a worker that serves the planning tool '" + tool
-                            + "'; none has sent a request lately"
-                    : "no worker that serves '" + tool + "' has sent a request lately", null, List.of(tool));
+            add(step, "MISSING_WORKER", missing(step, tool), null, List.of(tool));
         }
         switch (step.state) {
             case PENDING -> {
