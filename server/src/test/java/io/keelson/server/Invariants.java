@@ -263,7 +263,7 @@ public final class Invariants {
                     select count(*) as tasks, count(*) filter (where t.state = 'completed') as completed,
                         count(*) filter (where t.state = 'failed') as failed,
                         count(*) filter (where t.state = 'skipped') as skipped
-                      from orchestration_tasks t where %1$s) t
+                      from orchestration_tasks t where %1$s and t.key not like '.%%') t
                  cross join lateral (
                     select count(*) as steps, count(*) filter (where s.state = 'completed') as completed
                       from orchestration_tasks t join orchestration_steps s on s.task_id = t.id

@@ -136,14 +136,10 @@ final class Completion {
         d.view.tasksOpen--;
         agent.tasksOpen--;
         CompletionCounters.count(agent, task);
-        switch (task.state) {
-            case COMPLETED -> d.run.tasksCompleted++;
-            case FAILED -> d.run.tasksFailed++;
-            case SKIPPED -> d.run.tasksSkipped++;
-            default -> {
-            }
+        CompletionCounters.countEnd(d.run, task, 1);
+        if (!task.system()) {
+            EventPayloads.snapshotAfter(d);
         }
-        EventPayloads.snapshotAfter(d);
         SlotScheduling.free(d, task);
         end(d, agent);
     }

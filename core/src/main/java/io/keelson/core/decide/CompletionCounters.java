@@ -3,10 +3,29 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.TaskState;
 import java.util.Comparator;
 
-/** Counters of tasks about their upstream tasks, and of agents about their tasks; derived from the rows alone. */
+/** Counters of tasks about their upstream tasks, and of agents and the run about their tasks; derived from the rows alone. */
 final class CompletionCounters {
 
     private CompletionCounters() {}
+
+    /** A task of the run was added ({@code by} 1) or dropped (-1); the engine's own tasks do not count. */
+    static void countTask(RunRow run, TaskRow task, int by) {
+        run.taskCount += task.system() ? 0 : by;
+    }
+
+    /** A task of the run has ended ({@code by} 1) or was dropped (-1); the engine's own tasks do not count. */
+    static void countEnd(RunRow run, TaskRow task, int by) {
+        if (task.system()) {
+            return;
+        }
+        switch (task.state) {
+            case COMPLETED -> run.tasksCompleted += by;
+            case FAILED -> run.tasksFailed += by;
+            case SKIPPED -> run.tasksSkipped += by;
+            default -> {
+            }
+        }
+    }
 
     /** An agent's task has ended. */
     static void count(AgentRow agent, TaskRow ended) {

@@ -12,8 +12,10 @@ final class CounterAudit {
     static void check(Decision d) {
         RunRow run = d.run;
         RunView view = d.view;
-        run.agentCount = right(d, "agent_count", run.agentCount, view.agents.size());
-        run.taskCount = right(d, "task_count", run.taskCount, view.tasks.size());
+        run.agentCount = right(d, "agent_count", run.agentCount,
+                (int) view.agents.stream().filter(agent -> !agent.system()).count());
+        run.taskCount = right(d, "task_count", run.taskCount,
+                (int) view.tasks.values().stream().filter(task -> !task.system()).count());
         run.tasksCompleted = right(d, "tasks_completed", run.tasksCompleted, tasks(view, TaskState.COMPLETED));
         run.tasksFailed = right(d, "tasks_failed", run.tasksFailed, tasks(view, TaskState.FAILED));
         run.tasksSkipped = right(d, "tasks_skipped", run.tasksSkipped, tasks(view, TaskState.SKIPPED));
@@ -23,7 +25,7 @@ final class CounterAudit {
     }
 
     private static int tasks(RunView view, TaskState state) {
-        return (int) view.tasks.values().stream().filter(task -> task.state == state).count();
+        return (int) view.tasks.values().stream().filter(task -> task.state == state && !task.system()).count();
     }
 
     private static int right(Decision d, String counter, int was, int is) {

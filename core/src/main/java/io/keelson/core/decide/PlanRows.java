@@ -120,14 +120,14 @@ final class PlanRows {
         AgentRow agent = new AgentRow(d.ids.next(), d.view.agents.size() + 1, name.isEmpty() ? null : name);
         d.view.add(agent);
         d.changes.insert(d.run, agent);
-        d.run.agentCount++;
+        d.run.agentCount += agent.system() ? 0 : 1;
         return agent;
     }
 
     static void add(Decision d, TaskRow task) {
         d.view.add(task);
         d.changes.insert(d.run, task);
-        d.run.taskCount++;
+        CompletionCounters.countTask(d.run, task, 1);
         if (task.isGroup() || task.terminal()) {
             return;
         }
@@ -237,7 +237,7 @@ final class PlanRows {
         task.effectGeneration = old.effectGeneration;
         d.view.add(task);
         d.changes.insert(d.run, task);
-        d.run.taskCount++;
+        CompletionCounters.countTask(d.run, task, 1);
         if (!task.isGroup()) {
             addSteps(d, task, planned);
         }

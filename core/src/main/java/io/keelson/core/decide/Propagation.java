@@ -175,7 +175,7 @@ final class Propagation {
         d.view.tasksOpen--;
         task.agent().tasksOpen--;
         CompletionCounters.count(task.agent(), task);
-        d.run.tasksFailed += task.state == TaskState.FAILED ? 1 : 0;
+        CompletionCounters.countEnd(d.run, task, 1);
         SlotScheduling.leave(d, task);
     }
 

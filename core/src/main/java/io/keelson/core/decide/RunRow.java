@@ -122,7 +122,8 @@ public final class RunRow {
     }
 
     /**
-     * Counters in the run's row, of the current attempt.
+     * Counters in the run's row, of the current attempt. The engine's own agent and tasks, which plan and are hooks, count
+     * in {@code steps} only.
      *
      * @param tasksSkipped tasks that ended without being needed
      */

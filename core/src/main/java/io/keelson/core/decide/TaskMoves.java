@@ -33,14 +33,8 @@ final class TaskMoves {
         task.superseded = true;
         d.changes.touch(task);
         agent.tasks--;
-        d.run.taskCount--;
-        switch (task.state) {
-            case COMPLETED -> d.run.tasksCompleted--;
-            case FAILED -> d.run.tasksFailed--;
-            case SKIPPED -> d.run.tasksSkipped--;
-            default -> {
-            }
-        }
+        CompletionCounters.countTask(d.run, task, -1);
+        CompletionCounters.countEnd(d.run, task, -1);
         PlanRows.dropSteps(d, task);
         d.view.tasks.remove(task.id());
         if (task.group() != null) {

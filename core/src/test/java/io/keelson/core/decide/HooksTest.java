@@ -54,6 +54,18 @@ class HooksTest {
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
 
+    @Test
+    void hooksAreNoTasksOfThePlan() {
+        world = World.start(hooks(rules().policy()), plan(task("a"), task("b")));
+        assertThat(world.last("run_plan_ready").members()).containsEntry("task_count", 2);
+        world.complete(world.claim(BEFORE));
+        world.complete(world.claim("a"));
+        world.complete(world.claim("b"));
+        world.playOut(AFTER);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.view.run().counts()).isEqualTo(new RunRow.Counts(1, 2, 2, 0, 0, 4, 3));
+    }
+
     @ParameterizedTest
     @EnumSource(FailureMode.class)
     void theFirstHooksFailureFailsTheRunInAnyMode(FailureMode mode) {

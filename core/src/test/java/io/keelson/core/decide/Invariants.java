@@ -118,12 +118,13 @@ final class Invariants {
     }
 
     private static void counters(RunView view) {
-        long completed = view.tasks().stream().filter(t -> t.state == TaskState.COMPLETED).count();
-        long failed = view.tasks().stream().filter(t -> t.state == TaskState.FAILED).count();
+        List<TaskRow> counted = view.tasks().stream().filter(task -> !task.system()).toList();
+        long completed = counted.stream().filter(t -> t.state == TaskState.COMPLETED).count();
+        long failed = counted.stream().filter(t -> t.state == TaskState.FAILED).count();
         long open = view.tasks().stream().filter(t -> !t.terminal()).count();
         assertThat(view.run.tasksCompleted).isEqualTo((int) completed);
         assertThat(view.run.tasksFailed).isEqualTo((int) failed);
-        assertThat(view.run.taskCount).isEqualTo(view.tasks().size());
+        assertThat(view.run.taskCount).isEqualTo(counted.size());
         assertThat(view.run.stepCount).isEqualTo(view.steps.size());
         assertThat(view.run.stepsCompleted).isEqualTo(
                 (int) view.steps.values().stream().filter(s -> s.state == StepState.COMPLETED).count());

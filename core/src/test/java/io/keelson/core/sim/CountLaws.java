@@ -24,9 +24,9 @@ final class CountLaws {
     }
 
     void check() {
-        List<Saved.Task> tasks = rows.tasksNow();
+        List<Saved.Task> tasks = rows.tasksNow().stream().filter(task -> !task.key().startsWith(".")).toList();
         List<Saved.Step> steps = rows.stepsNow();
-        RunRow.Counts recount = new RunRow.Counts(rows.agentsNow().size(), tasks.size(),
+        RunRow.Counts recount = new RunRow.Counts(agents(), tasks.size(),
                 count(tasks, TaskState.COMPLETED), count(tasks, TaskState.FAILED), count(tasks, TaskState.SKIPPED),
                 steps.size(), (int) steps.stream().filter(s -> s.state() == StepState.COMPLETED).count());
         RunRow.Counts c = rows.run.counts();
@@ -45,6 +45,10 @@ final class CountLaws {
         rows.steps.values().forEach(this::step);
         rows.queue.values().forEach(place -> unless(
                 place.item().workspaceId().equals(rows.accepted.workspaceId()), "I7: %s", place));
+    }
+
+    private int agents() {
+        return (int) rows.agentsNow().stream().filter(agent -> !".engine".equals(agent.name())).count();
     }
 
     private static int count(List<Saved.Task> tasks, TaskState state) {

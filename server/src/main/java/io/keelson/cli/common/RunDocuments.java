@@ -135,7 +135,7 @@ public final class RunDocuments {
 
     /** The failed parts of the run, without steps if there are too many to read. */
     public static FailureView failures(Runs runs, Run run) {
-        if (run.failures() == 0 && run.tasksFailed() == 0) {
+        if (run.failures() == 0 && run.tasksFailed() == 0 && !run.state().equals("failed")) {
             return new FailureView(run, List.of(), List.of());
         }
         List<Step> steps = run.stepsTotal() > MAX_STEPS ? List.of() : runs.steps(run.id());

@@ -170,7 +170,7 @@ class LifeTest {
         assertThat(nodes.text("""
                 SELECT concat_ws(' ', plan_version, replans, gate, task_count, tasks_completed, tasks_failed,
                     plan -> 'version', jsonb_path_query_array(plan, '$.tasks[*].temp_id')) FROM orchestration_runs"""))
-                .isEqualTo("2 1 none 3 3 0 2 [\"good\", \"better\"]");
+                .isEqualTo("2 1 none 2 2 0 2 [\"good\", \"better\"]");
         assertThat(tasks(run, false)).extracting(t -> t.get("key").asString()).containsExactly("good", ".plan-1",
                 "better");
         assertThat(tasks(run, true)).as("nothing is forgotten").extracting(t -> t.get("key").asString() + " "

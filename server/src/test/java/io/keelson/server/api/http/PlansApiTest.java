@@ -54,6 +54,17 @@ class PlansApiTest {
         assertThat(api.awaitState(run, "completed").get("output").asString()).isEqualTo("hello");
     }
 
+    @Test
+    void thePlannersWorkIsNoTaskOfThePlan() {
+        String run = api.create(GOAL.formatted("{\"level\": \"full_auto\"}", "0.5"));
+        JsonNode ended = api.awaitState(run, "completed");
+        assertThat(List.of(ended.get("task_count").asInt(), ended.get("tasks_completed").asInt(),
+                ended.get("agent_count").asInt())).containsExactly(1, 1, 1);
+        assertThat(api.get(API + "/board/tasks?source_type=orchestration&limit=1").json()
+                .at("/items/0/planning_data/task_progress/total").asInt()).isEqualTo(1);
+        assertThat(ended.get("steps_total").asInt()).as("the step of the planner is one").isEqualTo(2);
+    }
+
     @ParameterizedTest(name = "{0}, a plan of {1}: {2}")
     @CsvSource(delimiter = '|', value = {"{\"level\": \"full_auto\"} | 900 | completed",
             "{\"level\": \"autonomous\", \"auto_approve_threshold\": 2} | 2 | completed",
