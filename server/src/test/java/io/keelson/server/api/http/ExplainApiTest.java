@@ -89,7 +89,7 @@ class ExplainApiTest {
     @Test
     void turnsOfAnAgentThatTheRosterDoesNotHaveWaitForAWorker() {
         String run = api.create("""
-                {"name": "m", "goal": "g", "start": true, "agent_slug": "nobody", "plan": {"total_estimated_cost": 1,
+                {"name": "m", "goal": "g", "start": true, "agent_slug": "ghost", "plan": {"total_estimated_cost": 1,
                   "tasks": [{"id": "a", "title": "A"}]}}""");
         assertThat(api.get("/api/v1/runs/" + run + "/explain").json().at("/reasons/0/text").stringValue()).isEqualTo(
                 "step 'a/turn': no worker that serves 'agent.turn' has sent a request lately; a server takes only the turns of agents of the"
