@@ -36,6 +36,11 @@ final class KilledNodes implements AutoCloseable {
         }
     }
 
+    /** The address of the node whose turn the n-th call is, as the environment of a program has it. */
+    Map<String, String> address(int number) throws IOException {
+        return nodes.get(number % nodes.size()).address();
+    }
+
     /** Kills a node as {@link KilledNode#killAt} says, and has it start again; {@link #awaitReady} waits for it. */
     void kill(int node, Point point, Write write, int past) throws IOException, InterruptedException {
         nodes.get(node).killAt(point, write, past);
