@@ -115,6 +115,7 @@ create table if not exists orchestration_runs (
     budget_warned boolean not null default false,
     turn_model text,
     ended_ms bigint not null default 0,
+    begun_at timestamptz,
 
     constraint ck_orch_runs_valid check (keelson_run_valid(state, state_type, completed_at, total_tokens,
         total_cost, task_count, tasks_completed, tasks_failed, tasks_skipped, agent_count, steps_total, attempt_number,
@@ -136,6 +137,7 @@ comment on column orchestration_runs.plan_version is '0 until its planner has ma
 comment on column orchestration_runs.active_ms is 'time at work in this attempt, up to active_since';
 comment on column orchestration_runs.last_heartbeat_at is 'last write of this row while the run was running, however long ago: a run that waits writes nothing. Of the API: the last heartbeat of the leases in work_queue, null without a lease';
 comment on column orchestration_runs.quiet_since is 'since when no worker of it has sent a heartbeat, if that fails it';
+comment on column orchestration_runs.begun_at is 'when it became running in its attempt; null before';
 comment on column orchestration_runs.ended_ms is 'time for which it had ended before it was retried; no part of duration_ms';
 comment on column orchestration_runs.cancelled_at is 'completed_at of a cancelled run; null in every other state';
 comment on column orchestration_runs.credits_charged_before is 'by settled attempts';

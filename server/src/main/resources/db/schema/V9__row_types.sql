@@ -63,7 +63,8 @@ create type keelson_run_change as (id uuid, state text, state_type text, attempt
     error_code text, error_message text, output jsonb, version_id int4, plan_version int4, replans int4, gate text,
     state_since timestamptz, active_ms int8, active_since timestamptz, quiet_since timestamptz,
     credits_charged_before numeric, credits_refunded numeric, credits_uncollected numeric, hard_limit_usd numeric,
-    soft_limit_usd numeric, budget_warned bool, turn_model text, ended_ms int8);
+    soft_limit_usd numeric, budget_warned bool, turn_model text, ended_ms int8,
+    begun_at timestamptz);
 create type keelson_run_child as (step_id uuid, workspace_id uuid, run_id uuid, child_run_id uuid, task_key text,
     allotment numeric, charged numeric, tokens int8, ended bool);
 create type keelson_run_head as (run_id uuid, version_id int4, last_seq int8, steps_completed int4, total_tokens int8,
@@ -78,7 +79,8 @@ create type keelson_run_new as (id uuid, workspace_id uuid, title text, descript
     completed_at timestamptz, error_code text, error_message text, output jsonb, version_id int4, plan_version int4,
     replans int4, gate text, state_since timestamptz, active_ms int8, active_since timestamptz,
     quiet_since timestamptz, credits_charged_before numeric, credits_refunded numeric, credits_uncollected numeric,
-    hard_limit_usd numeric, soft_limit_usd numeric, budget_warned bool, turn_model text, ended_ms int8);
+    hard_limit_usd numeric, soft_limit_usd numeric, budget_warned bool, turn_model text, ended_ms int8,
+    begun_at timestamptz);
 create type keelson_run_parent as (run_id uuid, workspace_id uuid, parent_run_id uuid, parent_step_id uuid,
     depth int4, abandon bool, allotment numeric, seen int4, held bool);
 create type keelson_signal_new as (id uuid, workspace_id uuid, run_id uuid, seq int8, name text, payload jsonb,

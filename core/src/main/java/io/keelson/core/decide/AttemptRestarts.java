@@ -190,6 +190,7 @@ final class AttemptRestarts {
             d.run.ended = d.run.ended.plus(Duration.between(d.run.completedAt, d.now));
         }
         d.run.attempt++;
+        d.run.begunAt = null;
         d.run.effectGeneration += fromStart || FirstPlan.missing(d) ? 1 : 0;
         d.run.failing = false;
         d.run.errorCode = null;

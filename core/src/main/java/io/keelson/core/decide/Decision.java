@@ -112,6 +112,9 @@ final class Decision {
         if (to == RunState.RUNNING && run.startedAt == null) {
             run.startedAt = now;
         }
+        if (to == RunState.RUNNING && run.begunAt == null) {
+            run.begunAt = now;
+        }
         run.completedAt = to.terminal() ? now : null;
         event(null, null, null, edge.from(), edge.to(), payload);
     }

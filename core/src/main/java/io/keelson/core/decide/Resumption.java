@@ -36,7 +36,7 @@ final class Resumption {
                 d.move(agent, AgentState.PENDING, new AgentPayload.Resumed());
             }
         }
-        d.move(RunState.RUNNING, new RunPayload.Resumed(by, d.run.startedAt == null));
+        d.move(RunState.RUNNING, new RunPayload.Resumed(by, d.run.begunAt == null));
         if (!d.view.tickets.isEmpty()) {
             Tickets.hold(d);
             return Reply.CHANGED;

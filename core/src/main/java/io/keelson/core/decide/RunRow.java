@@ -59,6 +59,8 @@ public final class RunRow {
     @Nullable String turnModel;
     /** Time for which it had ended before it was retried; no part of its duration. */
     Duration ended = Duration.ZERO;
+    /** When it became running in this attempt; null before. */
+    @Nullable Instant begunAt;
     /** The first in plan order of its tasks at work, by its id in the plan; null for none. Only {@link RunView} changes it. */
     @Nullable String currentTask;
     /** Position in the caller's trace; null where the caller gave none. */
@@ -92,7 +94,7 @@ public final class RunRow {
             @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable String errorCode,
             @Nullable String errorMessage, @Nullable String output, BigDecimal chargedBefore, BigDecimal refunded,
             BigDecimal uncollected, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
-            boolean budgetWarned, @Nullable String turnModel, Duration ended) {}
+            boolean budgetWarned, @Nullable String turnModel, Duration ended, @Nullable Instant begunAt) {}
 
     /** Columns of the other row that do not change with every step. */
     private record Spending(Tokens tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged,
@@ -211,9 +213,14 @@ public final class RunRow {
         return this;
     }
 
-    /** Sets the time for which it had ended; for the loader of views only. */
-    public RunRow restoreEnded(Duration ended) {
+    /**
+     * Sets the time for which it had ended, and the beginning of its attempt; for the loader of views only.
+     *
+     * @param begunAt null before it became running in this attempt
+     */
+    public RunRow restoreAttempt(Duration ended, @Nullable Instant begunAt) {
         this.ended = ended;
+        this.begunAt = begunAt;
         saved();
         return this;
     }
@@ -233,7 +240,7 @@ public final class RunRow {
                 tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince,
                 startedAt, completedAt, errorCode, errorMessage, output, chargedBefore, refunded, uncollected,
                 hardLimit,
-                softLimit, budgetWarned, turnModel, ended);
+                softLimit, budgetWarned, turnModel, ended, begunAt);
     }
 
     /** True when the run's own row is not up to date; for the writer of changes. */
@@ -409,6 +416,11 @@ public final class RunRow {
     /** Time for which it had ended before it was retried; no part of its duration. */
     public Duration ended() {
         return ended;
+    }
+
+    /** When it became running in this attempt; null before. */
+    public @Nullable Instant begunAt() {
+        return begunAt;
     }
 
     /** The first in plan order of its tasks at work, by its id in the plan; null for none. */

@@ -13,7 +13,7 @@ public enum Circumstance {
     WAITS_FOR_HUMAN,
     /** A task: it has begun before. */
     LATER_ATTEMPT,
-    /** A run in its first attempt: no step of its plan has begun. */
+    /** A run: no step of its plan has begun in its attempt. */
     NOT_BEGUN;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
@@ -23,14 +23,9 @@ public enum Circumstance {
         return wire;
     }
 
-    /**
-     * Whether a run has begun. Later attempts count as begun.
-     *
-     * @param attempt from 1
-     * @param started whether the run has been running
-     */
-    public static Circumstance ofStart(int attempt, boolean started) {
-        return attempt == 1 && !started ? NOT_BEGUN : USUAL;
+    /** @param begun whether the run has been running in its attempt */
+    public static Circumstance ofStart(boolean begun) {
+        return begun ? USUAL : NOT_BEGUN;
     }
 
     /**

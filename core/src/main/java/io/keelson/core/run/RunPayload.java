@@ -133,7 +133,7 @@ public sealed interface RunPayload extends Payload {
         }
     }
 
-    /** @param begins whether the run is running for the first time */
+    /** @param begins whether the run is running for the first time in its attempt */
     record Resumed(String resumedBy, boolean begins) implements RunPayload {
         @Override
         public void write(Members to) {

@@ -64,9 +64,8 @@ class ProjectionTest {
                 .of(each, Circumstance.NOT_BEGUN).equals("queued"))).containsExactly(RunState.PENDING,
                         RunState.PLANNING, RunState.AWAITING_APPROVAL, RunState.READY, RunState.PAUSED,
                         RunState.BUDGET_EXCEEDED, RunState.RESUMING);
-        assertThat(Circumstance.ofStart(1, false)).isEqualTo(Circumstance.NOT_BEGUN);
-        assertThat(Circumstance.ofStart(1, true)).isEqualTo(Circumstance.USUAL);
-        assertThat(Circumstance.ofStart(2, false)).isEqualTo(Circumstance.USUAL);
+        assertThat(Circumstance.ofStart(false)).isEqualTo(Circumstance.NOT_BEGUN);
+        assertThat(Circumstance.ofStart(true)).isEqualTo(Circumstance.USUAL);
     }
 
     @ParameterizedTest(name = "task {0}")

@@ -87,7 +87,8 @@ final class Columns {
                 r.completedAt(), "error_code", r.errorCode(), "error_message", r.errorMessage(),
                 "credits_charged_before", r.chargedBefore(), "credits_refunded", r.refunded(), "credits_uncollected",
                 r.uncollected(), "hard_limit_usd", r.hardLimit(), "soft_limit_usd", r.softLimit(), "budget_warned",
-                r.budgetWarned(), "turn_model", r.turnModel(), "ended_ms", r.ended().toMillis());
+                r.budgetWarned(), "turn_model", r.turnModel(), "ended_ms", r.ended().toMillis(), "begun_at",
+                r.begunAt());
     }
 
     private static Map<String, Object> attempt(Attempt a) {

@@ -45,13 +45,15 @@ final class Saved {
             int planVersion, int replans, RunRow.Gate gate, Instant stateSince, Duration active, Instant activeSince,
             Instant quietSince, Instant startedAt, Instant completedAt, String errorCode, String errorMessage,
             BigDecimal uncollected, BigDecimal chargedBefore, BigDecimal refunded, BigDecimal hardLimit,
-            BigDecimal softLimit, boolean budgetWarned, String turnModel, Duration ended, Instant updatedAt) {
+            BigDecimal softLimit, boolean budgetWarned, String turnModel, Duration ended, Instant begunAt,
+            Instant updatedAt) {
 
         static Run of(RunRow r, Instant now) {
             return new Run(r.state(), r.attempt(), r.effectGeneration(), r.failing(), r.counts(), r.planVersion(),
                     r.replans(), r.gate(), r.stateSince(), r.active(), r.activeSince(), r.quietSince(), r.startedAt(),
                     r.completedAt(), r.errorCode(), r.errorMessage(), r.uncollected(), r.chargedBefore(),
-                    r.refunded(), r.hardLimit(), r.softLimit(), r.budgetWarned(), r.turnModel(), r.ended(), now);
+                    r.refunded(), r.hardLimit(), r.softLimit(), r.budgetWarned(), r.turnModel(), r.ended(),
+                    r.begunAt(), now);
         }
 
         RunRow restore(NewRun accepted, Head head) {
@@ -64,7 +66,7 @@ final class Saved {
                     .restorePolicy(planVersion, replans, gate, stateSince, active, activeSince, quietSince)
                     .restoreCredits(head.reserved, head.charged, head.remainder, uncollected, chargedBefore, refunded,
                             hardLimit, softLimit, budgetWarned, turnModel)
-                    .restoreEnded(ended);
+                    .restoreAttempt(ended, begunAt);
         }
     }
 

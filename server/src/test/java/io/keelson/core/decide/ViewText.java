@@ -61,7 +61,7 @@ public final class ViewText {
         line(" policy", r.planVersion, r.replans, r.gate, r.stateSince, r.active, r.activeSince, r.quietSince);
         line(" credits", r.reserved, r.charged, r.remainder, r.uncollected, r.chargedBefore, r.refunded, r.hardLimit,
                 r.softLimit,
-                r.budgetWarned, r.turnModel, r.ended);
+                r.budgetWarned, r.turnModel, r.ended, r.begunAt);
         line(" outages", view.outages);
         line(" artifacts", new TreeMap<>(view.artifacts));
         if (live) {

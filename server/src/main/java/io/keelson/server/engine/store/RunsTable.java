@@ -61,7 +61,8 @@ final class RunsTable {
             money("credits_charged_before", RunRow::chargedBefore), money("credits_refunded", RunRow::refunded),
             money("credits_uncollected", RunRow::uncollected), money("hard_limit_usd", RunRow::hardLimit),
             money("soft_limit_usd", RunRow::softLimit), flag("budget_warned", RunRow::budgetWarned),
-            text("turn_model", RunRow::turnModel), bigint("ended_ms", r -> r.ended().toMillis()));
+            text("turn_model", RunRow::turnModel), bigint("ended_ms", r -> r.ended().toMillis()),
+            time("begun_at", RunRow::begunAt));
 
     static final RowSetStatement<Accepted> INSERT = new RowSetStatement<>("keelson_run_new", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
@@ -72,7 +73,7 @@ final class RunsTable {
                 completed_at, duration_ms, error_code, error_message, output, result_summary, coordinator_agent_id,
                 version_id, plan_version, replans, gate, state_since, active_ms, active_since, quiet_since, credits_charged_before,
                 credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd, budget_warned,
-                turn_model, ended_ms, cancelled_at, created_at, updated_at)
+                turn_model, ended_ms, begun_at, cancelled_at, created_at, updated_at)
             select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
                 priority, trigger, agent_slug, external_id, created_by, max_attempts, forked_from, fork_task, start_at,
                 origin, input_declarations, state, state_type,
@@ -82,7 +83,7 @@ final class RunsTable {
                 case when agent_slug is not null then (select a.id from agents a
                     where a.workspace_id = u.workspace_id and a.slug = u.agent_slug) end, version_id, plan_version, replans, gate, state_since, active_ms, active_since, quiet_since,
                 credits_charged_before, credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd,
-                budget_warned, turn_model, ended_ms, case when state = 'cancelled' then completed_at end, {now}, {now}
+                budget_warned, turn_model, ended_ms, begun_at, case when state = 'cancelled' then completed_at end, {now}, {now}
               from {rows}""", Column.joined(List.of(
             uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
             text("title", 500, a -> a.run.name()), text("description", a -> a.run.description()),
@@ -161,7 +162,7 @@ final class RunsTable {
                    credits_charged_before = u.credits_charged_before, credits_refunded = u.credits_refunded,
                    credits_uncollected = u.credits_uncollected, hard_limit_usd = u.hard_limit_usd,
                    soft_limit_usd = u.soft_limit_usd, budget_warned = u.budget_warned,
-                   turn_model = u.turn_model, ended_ms = u.ended_ms,
+                   turn_model = u.turn_model, ended_ms = u.ended_ms, begun_at = u.begun_at,
                    last_heartbeat_at = case when 'running' in (r.state, u.state) then {now}
                        else r.last_heartbeat_at end,
                    updated_at = {now}""".formatted(OUTCOME), Column.joined(List.of(
@@ -233,7 +234,7 @@ final class RunsTable {
                 attempt_number, effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.usage, h.total_cost,
                 h.credits_left, h.credits_charged, h.credits_remainder, credits_charged_before, credits_refunded, credits_uncollected,
-                hard_limit_usd, soft_limit_usd, budget_warned, turn_model, ended_ms, started_at, completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
+                hard_limit_usd, soft_limit_usd, budget_warned, turn_model, ended_ms, begun_at, started_at, completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
                 active_since, quiet_since,
                 exists (select from proposals p where p.run_id = r.id and p.state = 'pending') as proposing,
                 case when state in ('created', 'pending', 'planning', 'awaiting_approval', 'retrying', 'failed')
@@ -400,6 +401,6 @@ final class RunsTable {
         return run.restorePolicy(row.getInt("plan_version"), row.getInt("replans"), Gate.of(row.getString("gate")),
                 Rows.optionalTime(row, "state_since"), Duration.ofMillis(row.getLong("active_ms")),
                 Rows.optionalTime(row, "active_since"), Rows.optionalTime(row, "quiet_since"))
-                .restoreEnded(Duration.ofMillis(row.getLong("ended_ms")));
+                .restoreAttempt(Duration.ofMillis(row.getLong("ended_ms")), Rows.optionalTime(row, "begun_at"));
     }
 }

@@ -6,6 +6,7 @@ import io.keelson.server.api.http.ApiServer.Answer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -250,12 +251,45 @@ class RunLifecycleDocumentTest {
         assertThat(api.post("/api/v1/runs/" + run + "/pause", "{}").status()).isEqualTo(200);
         assertThat(status(run).get("status").stringValue()).isEqualTo("running");
         assertThat(api.post("/api/v1/runs/" + run + "/cancel", "{}").status()).isEqualTo(200);
+        assertThat(statuses(run)).containsExactly("requested", "queued", "running", "failed");
+    }
+
+    /** The same of a later attempt. */
+    @Test
+    void aRetriedRunIsQueuedUntilTheFirstStepOfItsAttemptBegins() {
+        String claim = "{\"worker_id\": \"w\", \"tools\": [\"test.second\"], \"wait_ms\": 0}";
+        api.post("/api/v1/dispatch/claim", claim);
+        String run = api.create("""
+                {"name": "again", "start": true, "plan": {"tasks": [
+                  {"id": "run", "steps": [{"name": "a", "tool": "test.second"}]}]}}""");
+        JsonNode item = api.post("/api/v1/dispatch/claim", claim).json().at("/items/0");
+        Answer failed = api.post("/api/v1/dispatch/fail", """
+                {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": %d, "error_code": "BROKEN", "error_class": "permanent",
+                  "message": "broken"}]}""".formatted(item.get("step_id").stringValue(),
+                item.get("lease_epoch").intValue()));
+        assertThat(failed.status()).as(failed.text()).isEqualTo(200);
+        api.awaitState(run, "failed");
+
+        api.post("/api/v1/runs/" + run + "/retry", "{}");
+        Awaitility.await().until(() -> status(run).get("status").stringValue(), "queued"::equals);
+        assertThat(api.post("/api/v1/runs/" + run + "/pause", "{}").status()).isEqualTo(200);
+        assertQueued(run);
+        api.post("/api/v1/runs/" + run + "/resume", "{}");
+        assertThat(status(run).get("status").stringValue()).isEqualTo("running");
+        api.post("/api/v1/runs/" + run + "/pause", "{}");
+        assertThat(status(run).get("status").stringValue()).isEqualTo("running");
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
+        assertThat(statuses(run)).containsExactly("requested", "queued", "running", "failed", "requested", "queued",
+                "running", "failed");
+    }
+
+    /** The statuses of the run that its events show, in order. */
+    private List<String> statuses(String run) {
         api.awaitFeed();
-        assertThat(api.get("/events/stream?after=0&wait_ms=0&run_id=run_" + run).text().lines()
+        return api.get("/events/stream?after=0&wait_ms=0&run_id=run_" + run).text().lines()
                 .filter(line -> line.startsWith("data: ")).map(line -> Quoted.json(line.substring(6)))
                 .filter(event -> event.get("type").stringValue().equals("run.status.changed"))
-                .map(event -> event.get("status").stringValue()))
-                .containsExactly("requested", "queued", "running", "failed");
+                .map(event -> event.get("status").stringValue()).toList();
     }
 
     private void assertQueued(String run) {

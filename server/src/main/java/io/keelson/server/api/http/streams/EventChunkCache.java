@@ -181,10 +181,9 @@ final class EventChunkCache {
             return null;
         }
         RunState from = RunState.of(payload.path("from").stringValue());
-        boolean first = event.get("attempt").intValue() == 1;
-        boolean begins = first && payload.path("begins").booleanValue(false);
+        boolean begins = payload.path("begins").booleanValue(false);
         Circumstance before = begins ? Circumstance.NOT_BEGUN : Circumstance.USUAL;
-        Circumstance after = first && from.type() == StateType.PENDING ? Circumstance.NOT_BEGUN : Circumstance.USUAL;
+        Circumstance after = from.type() == StateType.PENDING ? Circumstance.NOT_BEGUN : Circumstance.USUAL;
         String status = status(RunState.of(payload.path("to").stringValue()), after);
         return status.equals(status(from, before)) ? null : status;
     }

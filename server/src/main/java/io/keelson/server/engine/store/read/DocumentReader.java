@@ -40,7 +40,7 @@ public final class DocumentReader {
                 array(select 'prop_' || p.id from proposals p
                        where p.run_id = r.id and p.attempt <= a.attempt_number order by p.id)::text[]
                     as proposals_created, a.error_code, a.error_message, f.error_of_turn, f.error_retried,
-                a.attempt_number
+                a.attempt_number < r.attempt_number or r.begun_at is not null as begun
               from orchestration_runs r join run_attempts a on a.run_id = r.id
              cross join lateral (
                 select count(*) as total, count(*) filter (where s.state = 'completed') as completed

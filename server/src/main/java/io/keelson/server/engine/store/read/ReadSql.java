@@ -224,7 +224,7 @@ final class ReadSql {
                 r.steps_total, h.steps_completed,
                 array(select 'prop_' || p.id from proposals p where p.run_id = r.id order by p.id)::text[]
                     as proposals_created, r.error_code, r.error_message, f.error_of_turn, f.error_retried,
-                %s as failures, r.attempt_number, h.last_seq
+                %s as failures, r.begun_at is not null as begun, h.last_seq
               from orchestration_runs r join run_heads h on h.run_id = r.id
              cross join lateral (%s) f
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null"""
@@ -236,7 +236,7 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     static final String STATES = """
-            select r.id as run_id, r.attempt_number, r.state, r.started_at, r.error_code, f.error_of_turn, f.error_retried, r.gate,
+            select r.id as run_id, r.attempt_number, r.state, r.begun_at is not null as begun, r.error_code, f.error_of_turn, f.error_retried, r.gate,
                 exists (select from work_queue q where q.run_id = r.id) as dispatched,
                 (select coalesce(jsonb_agg(g), '[]') from (
                     select t.state, t.attempt_number > 1 or t.started_at is not null as tried, o.open, o.dispatched, count(*) as count

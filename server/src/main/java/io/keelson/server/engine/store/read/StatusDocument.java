@@ -34,9 +34,9 @@ public final class StatusDocument {
         return document.put("error", error(row));
     }
 
-    /** Whether a run has begun, by {@code attempt_number} and {@code started_at} of a row. */
+    /** Whether a run has begun, by {@code begun} of a row. */
     public static Circumstance start(ObjectNode row) {
-        return Circumstance.ofStart(row.get("attempt_number").intValue(), !row.get("started_at").isNull());
+        return Circumstance.ofStart(row.get("begun").booleanValue());
     }
 
     /**
