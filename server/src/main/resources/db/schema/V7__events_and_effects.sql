@@ -76,16 +76,18 @@ create or replace function keelson_unpack(pack_id bigint, pack_seq bigint, pack_
             actor_id varchar)) with ordinality as e (e, s, p, agent, task, actor_type, actor_id, place)
 $$;
 
--- The tables of PRD-101, a row for each event.
-create or replace view orchestration_events with (security_invoker = true) as
+-- The tables of PRD-101, a row for each event. Programs of the platform read them (docs/operate/sql-readers.md), so they have
+-- the rights of their owner: SELECT on the view suffices. Connections that serve requests may not (V8).
+create or replace view orchestration_events as
 select e.id, p.run_id, e.task_id, e.event_type::varchar(50), e.payload, e.actor_type::varchar(20),
     e.actor_id::varchar(255), p.created_at, e.seq, p.attempt, e.step_id, e.agent_id, p.xid
   from run_event_packs p
  cross join lateral keelson_unpack(p.id, p.first_seq, p.agent_id, p.task_id, p.actor_type, p.actor_id, p.body) e;
 
-comment on view orchestration_events is 'Append-only event log for mission lifecycle (PRD-101).';
+comment on view orchestration_events is
+    'Append-only event log for mission lifecycle (PRD-101); orchestration_event_feed is read from an id on.';
 
-create or replace view orchestration_events_archive with (security_invoker = true) as
+create or replace view orchestration_events_archive as
 select e.id, p.run_id, e.task_id, e.event_type::varchar(50), e.payload, e.actor_type::varchar(20),
     e.actor_id::varchar(255), p.created_at, e.seq, p.attempt, e.step_id, e.agent_id, p.xid
   from run_event_packs_archive p
@@ -198,6 +200,41 @@ begin
         raise exception 'run % has % events from % to % in the archive', of_run, gone, first_one, last_one;
     end if;
 end $$;
+
+-- One row, which servers raise: readers by SQL may be on a replica and cannot look themselves, for a look takes a transaction
+-- number.
+create table if not exists event_watermark (
+    only_one boolean primary key default true check (only_one),
+    last_id bigint not null
+);
+
+comment on table event_watermark is 'Up to which event no further one can appear (docs/adr/0014).';
+
+insert into event_watermark (last_id) values (0) on conflict do nothing;
+
+-- For the engine's one look at what is due.
+create or replace function keelson_events_unsettled() returns boolean language sql stable as $$
+    select (select case when s.is_called then s.last_value + 999 else 0 end from run_event_packs_id_seq s)
+        > (select last_id from event_watermark)
+$$;
+
+-- No index has the ids of events, and no condition on them leads the planner to those of packs. So this view has pack_id, and
+-- its cursor names both (docs/adr/0015). It has the rights of its owner, as orchestration_events; run_event_packs_kept has not,
+-- also below another view.
+create or replace view orchestration_event_feed as
+select e.id, p.run_id, e.task_id, e.event_type::varchar(50), e.payload, e.actor_type::varchar(20),
+    e.actor_id::varchar(255), p.created_at, e.seq, p.attempt, e.step_id, e.agent_id, p.id as pack_id
+  from (select run_id, first_seq, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, body from run_event_packs
+        union all
+        select run_id, first_seq, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, body
+          from run_event_packs_archive) p
+ cross join lateral keelson_unpack(p.id, p.first_seq, p.agent_id, p.task_id, p.actor_type, p.actor_id, p.body) e
+ where p.id <= (select last_id from event_watermark);
+
+comment on view orchestration_event_feed is
+    'Events of the hot table and of the archive in the order of their ids, as far as no further one can appear between them.';
+comment on column orchestration_event_feed.pack_id is
+    'id of the first event of its pack: pack_id > N - 100 and id > N order by pack_id, id continues behind the event N';
 
 -- The feed over all runs follows the events' own ids, which are handed out in order but become visible out of order: it
 -- reads no further than up to an id below which nothing can appear any more (docs/adr/0014). A transaction that takes an

@@ -60,6 +60,9 @@ begin
     if not has_table_privilege('keelson_request', 'orchestration_runs', 'select') then
         execute format('grant usage on schema %s to keelson_request', place);
         execute format('grant select, insert, update, delete on all tables in schema %s to keelson_request', place);
+        -- Views with the rights of their owner, who may be above row-level security.
+        execute format('revoke all on %1$s.orchestration_events, %1$s.orchestration_events_archive,
+            %1$s.orchestration_event_feed from keelson_request', place);
         execute format('grant usage on all sequences in schema %s to keelson_request', place);
         execute format('alter default privileges in schema %s grant select, insert, update, delete on tables
             to keelson_request', place);

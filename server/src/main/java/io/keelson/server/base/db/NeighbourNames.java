@@ -21,10 +21,11 @@ final class NeighbourNames {
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals"
                     + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_steps timers upload_slots"
-                    + " webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
+                    + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
 
-    static final String OWN_VIEWS = "credit_balances free_usage orchestration_events orchestration_events_archive"
-            + " orchestration_events_kept orchestration_steps run_event_packs_kept run_origins step_tasks work_results";
+    static final String OWN_VIEWS =
+            "credit_balances free_usage orchestration_event_feed orchestration_events orchestration_events_archive"
+                    + " orchestration_events_kept orchestration_steps run_event_packs_kept run_origins step_tasks work_results";
 
     /** Indexes that a migration or {@link SharedIndexes} names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =

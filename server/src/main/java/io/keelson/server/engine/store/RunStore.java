@@ -98,11 +98,11 @@ public final class RunStore {
      * @param schedules a schedule is due
      * @param webhooks deliveries are to be created or sent
      * @param commands a command was abandoned, or its next attempt is due
+     * @param events readers by SQL may be shown further events
      * @param nextLease time until the next lease expires; null for none
      */
     public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules, boolean webhooks,
-            boolean commands,
-            @Nullable Duration nextLease) {}
+            boolean commands, boolean events, @Nullable Duration nextLease) {}
 
     private final DbClock clock;
     private final Function<String, Plan> plans;

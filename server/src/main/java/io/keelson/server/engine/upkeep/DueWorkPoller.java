@@ -7,6 +7,7 @@ import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.engine.store.RunStore;
 import io.keelson.server.engine.store.RunStore.Due;
+import io.keelson.server.engine.store.read.FeedWatermark;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -36,6 +37,7 @@ public final class DueWorkPoller implements AutoCloseable {
     private final WorkAvailability available;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private final Observer observer;
+    private final FeedWatermark events = new FeedWatermark();
     private @Nullable Connection connection;
 
     public DueWorkPoller(Database database, RunStore store, Reconciler reconciler, WorkAvailability available,
@@ -72,10 +74,11 @@ public final class DueWorkPoller implements AutoCloseable {
         if (due.timers()) {
             reconciler.dueTimers();
         }
-        if (due.lapsed() && reconciler.expiredLeases() > 0) {
-            return RETRY_DELAY;
+        boolean expired = due.lapsed() && reconciler.expiredLeases() > 0;
+        if (due.events()) {
+            query(events::publish);
         }
-        return pause(due.nextLease());
+        return expired ? RETRY_DELAY : pause(due.nextLease());
     }
 
     /** Reads the due work; the observer receives whether the database answered, not whether the work can be done. */

@@ -67,6 +67,7 @@ class FeedStreamTest {
                 Random random = new Random(i);
                 readers.add(threads.submit(() -> withBreaks(random, over)));
             }
+            Future<List<Long>> bySql = threads.submit(() -> bySql(over));
             Future<?> late = threads.submit(() -> lateCommits(victim));
             List<Future<String>> runs = new ArrayList<>();
             for (int i = 0; i < 8; i++) {
@@ -86,6 +87,7 @@ class FeedStreamTest {
             for (Future<List<Long>> reader : readers) {
                 assertThat(reader.get()).isEqualTo(table);
             }
+            assertThat(bySql.get()).isEqualTo(ids("select id from orchestration_events order by id"));
         }
     }
 
@@ -212,6 +214,26 @@ class FeedStreamTest {
                         + ", '[{\"e\": \"test_late\", \"p\": {}}]') returning id")) {
             row.next();
             return row.getLong(1);
+        }
+    }
+
+    /** As docs/operate/sql-readers.md says, until the last event of the table. */
+    private List<Long> bySql(AtomicBoolean over) {
+        List<Long> seen = new ArrayList<>();
+        long after = 0;
+        while (true) {
+            boolean last = over.get();
+            List<Long> page = ids("""
+                    select id from orchestration_event_feed where pack_id > %1$d - 100 and id > %1$d
+                     order by pack_id, id limit 100""".formatted(after));
+            seen.addAll(page);
+            if (!page.isEmpty()) {
+                after = page.getLast();
+            } else if (last && after >= ids("select max(id) from orchestration_events").getFirst()) {
+                return seen;
+            } else {
+                ids("select 1 from pg_sleep(0.02)");
+            }
         }
     }
 

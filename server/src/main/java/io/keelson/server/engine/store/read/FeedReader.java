@@ -22,6 +22,9 @@ public final class FeedReader {
 
     private static final String WATERMARK = "select last_id, next, open_from from keelson_feed_look(?)";
 
+    /** Another server may have stored a higher one. */
+    private static final String PUBLISH = "update event_watermark set last_id = ? where last_id < ?";
+
     /** The cost depends only on the range of ids; the workspace selects no index. */
     private static final String EVENTS = """
             with page as materialized (
@@ -100,6 +103,14 @@ public final class FeedReader {
      * @param openFrom all transactions below it have ended
      */
     record Look(long lastId, long next, long openFrom) {}
+
+    static void publish(Connection c, long settled) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(PUBLISH)) {
+            statement.setLong(1, settled);
+            statement.setLong(2, settled);
+            statement.executeUpdate();
+        }
+    }
 
     /** @param known the id up to which the transaction is already known */
     static Look look(Connection c, long known) throws SQLException {

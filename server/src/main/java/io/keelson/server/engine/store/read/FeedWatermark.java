@@ -18,6 +18,7 @@ public final class FeedWatermark {
     private final Deque<Look> marks = new ArrayDeque<>();
     private long known = -1;
     private long settled = -1;
+    private long published = -1;
 
     /**
      * Checks the database.
@@ -26,6 +27,20 @@ public final class FeedWatermark {
      */
     public long look(Connection c) throws SQLException {
         return advance(FeedReader.look(c, known));
+    }
+
+    /**
+     * Checks the database, and stores the result for readers by SQL if it has risen.
+     *
+     * @return as {@link #look}
+     */
+    public long publish(Connection c) throws SQLException {
+        long found = look(c);
+        if (found > published) {
+            FeedReader.publish(c, found);
+            published = found;
+        }
+        return found;
     }
 
     /**
