@@ -59,8 +59,11 @@ final class Propagation {
             Completion.ended(d, ended);
             return;
         }
+        boolean restarts = mode == FailureMode.RETRY && AttemptRestarts.agentMay(d, task.agent(), error);
+        boolean finishes = mode == FailureMode.CONTINUE
+                || !restarts && !Replanning.underWay(d) && !Replanning.wanted(d, task.agent());
         if (group != null) {
-            group.children.stream().filter(child -> !child.terminal())
+            group.children.stream().filter(child -> !child.terminal() && !(finishes && finishes(d, child)))
                     .forEach(child -> TaskMoves.cancel(d, child, because(task), ended));
             fail(d, group, error, PayloadPart.Failure.of(error), mode == FailureMode.CONTINUE, ended);
         }
@@ -73,7 +76,7 @@ final class Propagation {
             Completion.ended(d, ended);
         } else if (d.run.failing || task.agent().failing) {
             Completion.ended(d, ended);
-        } else if (mode == FailureMode.RETRY && AttemptRestarts.agentMay(d, task.agent(), error)) {
+        } else if (restarts) {
             ended.forEach(each -> uncount(d, each));
             AttemptRestarts.startOver(d, task.agent(), error);
             Completion.settle(d);
@@ -91,8 +94,17 @@ final class Propagation {
     }
 
     /**
+     * Whether a task is not cancelled for the failure of another one: it is at work and has cost something, or what it executes
+     * may. A run that starts over would repeat it.
+     */
+    private static boolean finishes(Decision d, TaskRow task) {
+        return d.run.policy().failures().run() != FailureMode.RETRY && task.steps.stream().anyMatch(
+                step -> step.queued && task.cost.signum() > 0 || step.held() && Holds.counted(d, step).signum() > 0);
+    }
+
+    /**
      * Skips tasks downstream of the failed one and cancels the other open tasks, in its agent or in the whole run.
-     * Tasks that exist for this case stay open.
+     * Tasks that exist for this case, and paid work, stay open.
      */
     private static void failFast(Decision d, TaskRow failed, StepError error, boolean whole, List<TaskRow> ended) {
         AgentRow agent = failed.agent();
@@ -105,7 +117,7 @@ final class Propagation {
         Set<TaskRow> below = below(failed);
         Set<TaskRow> kept = keptAfter(d, below);
         for (TaskRow other : List.copyOf(d.view.tasks.values())) {
-            if (other.terminal() || kept.contains(other) || !whole && other.agent() != agent) {
+            if (other.terminal() || kept.contains(other) || !whole && other.agent() != agent || finishes(d, other)) {
                 continue;
             }
             if (other.state == TaskState.PENDING && below.contains(other)) {
@@ -145,7 +157,7 @@ final class Propagation {
                 : FailureMode.FAIL_FAST;
         d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)).findFirst()
                 .ifPresent(begun -> {
-                    TaskRow task = begun.group() == null ? begun : begun.group();
+                    TaskRow task = begun.group() == null || begun.group().terminal() ? begun : begun.group();
                     if (task.state == TaskState.QUEUED) {
                         d.move(task, TaskState.ASSIGNED, EventPayloads.assigned(task, null));
                     }

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** How a task, an agent or a run reacts to a child that finally failed. */
 public enum FailureMode {
-    /** It fails, too; its other open children are cancelled. */
+    /** It fails, too; its other open children are cancelled, but for those at paid work. */
     FAIL_FAST,
     /** The child's failure is ignored: it stays failed, counts as skipped, and the others continue. */
     CONTINUE,

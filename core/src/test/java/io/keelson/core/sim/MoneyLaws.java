@@ -67,6 +67,19 @@ final class MoneyLaws {
         warning(events);
         events.stream().filter(event -> event.type() == EventType.RUN_BUDGET_THRESHOLD).forEach(this::threshold);
         holds();
+        unless(!after.run.failing() || before != null && before.run.failing()
+                || after.tasksNow().stream().allMatch(task -> WorkLaws.followsAFailure(task) || paid(before, task)
+                        || paid(after, task)),
+                "fail_fast left unpaid work open: %s",
+                after.tasksNow().stream().map(task -> task.key() + " " + task.state()).toList());
+    }
+
+    /** Whether a task has cost something, or is at work on a step that may. */
+    private boolean paid(@Nullable RunRows rows, Saved.Task task) {
+        return rows != null && rows.stepsOf(task.id()).anyMatch(step -> step.cost().signum() > 0
+                || rows.queue.containsKey(rows.laneOf(step))
+                        && rows.queue.get(rows.laneOf(step)).item().holder() != null
+                        && (known(step).signum() > 0 || rows.queue.get(rows.laneOf(step)).item().hold() != null));
     }
 
     /** Charges and holds are reserved, those for answers that are still to be fetched included. */

@@ -415,9 +415,15 @@ final class WorkLaws {
         unless(busy.size() <= limit, "%s at a time in %s", busy, task);
     }
 
-    private boolean mayFollowAFailure(Saved.Task task) {
+    /** Whether it has ended, or exists for the case of a failure. */
+    static boolean followsAFailure(Saved.Task task) {
         return task.state().terminal() || task.key().startsWith(".after")
                 || task.spec().triggerRule() == TriggerRule.ALWAYS
                 || task.spec().triggerRule() == TriggerRule.ALL_DONE;
+    }
+
+    /** Paid work finishes, too; {@code MoneyLaws} tells whether it is paid. */
+    private boolean mayFollowAFailure(Saved.Task task) {
+        return followsAFailure(task) || task.startedAt() != null && policy.failures().run() != FailureMode.RETRY;
     }
 }

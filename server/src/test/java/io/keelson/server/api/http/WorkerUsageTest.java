@@ -151,6 +151,33 @@ class WorkerUsageTest {
         api.post("/api/v1/runs/" + run + "/cancel", "{}");
     }
 
+    /** What a worker has paid for is not thrown away because another item fails, and a retry does not pay for it again. */
+    @Test
+    void paidItemFinishesWhereAnotherFails() {
+        String run = api.create("""
+                {"name": "fan", "start": true, "plan": {"tasks": [{"id": "one",
+                  "for_each": "${ [1, 2, 3] }", "steps": [
+                  {"name": "work", "tool": "test.remote", "retry": {"max_attempts": 1}}]}]}}""");
+        JsonNode fails = awaitClaim();
+        JsonNode paid = awaitClaim();
+        JsonNode free = awaitClaim();
+        report("heartbeat", paid, ", \"cost\": 0.2");
+        report("fail", fails, ", \"error_code\": \"E\", \"error_class\": \"permanent\"");
+        answered(report("heartbeat", free, ""), "stop", "cancelled");
+        answered(report("heartbeat", paid, ", \"cost\": 0.3"), "ok", "");
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo("running");
+        report("complete", paid, ", \"output\": 1, \"cost\": 0.4");
+        api.awaitState(run, "failed");
+        charged(run, "0.4");
+
+        api.post("/api/v1/runs/" + run + "/retry", "{}");
+        for (int again = 0; again < 2; again++) {
+            report("complete", awaitClaim(), ", \"output\": 1");
+        }
+        api.awaitState(run, "completed");
+        charged(run, "0.4");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"runs/%1$s/cancel", "tasks/%2$s/cancel"})
     void aCancelledStepSaysSo(String command) {
