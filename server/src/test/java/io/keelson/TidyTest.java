@@ -76,6 +76,8 @@ class TidyTest {
                 new Ban("/\\*\\*\\s+(\\* )?(Of|Something|Such|Those|What|Who|Whose) ",
                         "(core|client|server)/src/main/.*",
                         "begin with a noun or a verb: The answer of …, Reads …; see Language in CONTRIBUTING.md"),
+                new Ban("description =\\s*\\{?\\s*\"(Of|As|For|Only|All|Its) ", "server/src/main/java/io/keelson/cli/.*",
+                        "begin with a noun or a verb: Price of …, Show only …"),
                 new Ban("import com\\.fasterxml\\.jackson\\.(core|databind)",
                         ".*/src/main/.*",
                         "Jackson 3 is tools.jackson"));

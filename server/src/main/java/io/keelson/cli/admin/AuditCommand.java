@@ -36,7 +36,7 @@ public final class AuditCommand extends CliCommand {
     private static final String NONE = "none";
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "Only entries about this workspace: id or name.")
+            description = "Show only entries about this workspace: id or name.")
     @Nullable String workspace;
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "20",

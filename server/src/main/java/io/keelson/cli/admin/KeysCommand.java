@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
 public final class KeysCommand extends CliCommand {
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "Of another workspace, by id or name; for operators.")
+            description = "Id or name of another workspace; for operators.")
     @Nullable String workspace;
 
     @Override
@@ -94,7 +94,7 @@ public final class KeysCommand extends CliCommand {
         String name;
 
         @Option(names = "--scope", required = true, paramLabel = "SCOPE",
-                description = "Its scope: runs:read, "
+                description = "Scope of the key: runs:read, "
                         + "runs:write, approve, work, credits:read, credits:grant, admin, operator; repeatable.")
         List<String> scopes = List.of();
 
@@ -110,7 +110,7 @@ public final class KeysCommand extends CliCommand {
         @Nullable Duration expires;
 
         @Option(names = "--workspace", paramLabel = "WORKSPACE",
-                description = "For another workspace, by id or name; for operators.")
+                description = "Id or name of another workspace; for operators.")
         @Nullable String workspace;
 
         @Override
@@ -154,7 +154,7 @@ public final class KeysCommand extends CliCommand {
         String key;
 
         @Option(names = "--workspace", paramLabel = "WORKSPACE",
-                description = "Of another workspace, by id or name; for operators.")
+                description = "Id or name of another workspace; for operators.")
         @Nullable String workspace;
 
         @Option(names = "--overlap", paramLabel = "TIME", converter = DurationArgument.class, defaultValue = "1d",
@@ -185,7 +185,7 @@ public final class KeysCommand extends CliCommand {
         String key;
 
         @Option(names = "--workspace", paramLabel = "WORKSPACE",
-                description = "Of another workspace, by id or name; for operators.")
+                description = "Id or name of another workspace; for operators.")
         @Nullable String workspace;
 
         @Override

@@ -22,7 +22,7 @@ public final class OpenCommand extends CliCommand {
     @Parameters(arity = "0..1", paramLabel = "RUN", description = "The id of a run to show.")
     @Nullable String run;
 
-    @Option(names = "--print", description = "Only print the link.")
+    @Option(names = "--print", description = "Print the link without opening it.")
     boolean printOnly;
 
     @Override

@@ -21,10 +21,12 @@ import tools.jackson.databind.node.JsonNodeFactory;
                 "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson server"})
 public final class ServerCommand extends CliCommand {
 
-    @Option(names = "--port", paramLabel = "PORT", description = "Instead of KEELSON_HTTP_PORT; 0 selects a free port.")
+    @Option(names = "--port", paramLabel = "PORT",
+            description = "Port to listen at, overrides KEELSON_HTTP_PORT; 0 selects a free port.")
     @Nullable Integer port;
 
-    @Option(names = "--host", paramLabel = "ADDRESS", description = "Instead of KEELSON_HTTP_HOST.")
+    @Option(names = "--host", paramLabel = "ADDRESS",
+            description = "Address to listen at, overrides KEELSON_HTTP_HOST.")
     @Nullable String host;
 
     private volatile @Nullable Server server;

@@ -101,7 +101,7 @@ public final class WorkspacesCommand extends CliCommand {
                     "  keelson workspaces create acme --limit open_runs=100 --limit steps=20"})
     static final class Create extends CliCommand {
 
-        @Parameters(paramLabel = "NAME", description = "For people.")
+        @Parameters(paramLabel = "NAME", description = "Name shown to people.")
         String name;
 
         @Mixin
@@ -129,7 +129,7 @@ public final class WorkspacesCommand extends CliCommand {
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces show acme"})
     static final class Show extends CliCommand {
 
-        @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        @Parameters(paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
         String workspace;
 
         @Override
@@ -149,7 +149,8 @@ public final class WorkspacesCommand extends CliCommand {
                     "  keelson workspaces limits acme --limit steps=none"})
     static final class Limits extends CliCommand {
 
-        @Parameters(arity = "0..1", paramLabel = "WORKSPACE", description = "Its id or name; your own when not given.")
+        @Parameters(arity = "0..1", paramLabel = "WORKSPACE",
+                description = "Id or name of the workspace; your own by default.")
         @Nullable String workspace;
 
         @Mixin
@@ -191,7 +192,7 @@ public final class WorkspacesCommand extends CliCommand {
                     "  keelson workspaces folders acme --none", "  keelson workspaces folders acme --of-server"})
     static final class Folders extends CliCommand {
 
-        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
         String workspace;
 
         @Parameters(index = "1..*", arity = "0..*", paramLabel = "FOLDER",
@@ -233,10 +234,10 @@ public final class WorkspacesCommand extends CliCommand {
                     "  keelson workspaces models acme --none", "  keelson workspaces models acme --all"})
     static final class Models extends CliCommand {
 
-        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
         String workspace;
 
-        @Parameters(index = "1..*", arity = "0..*", paramLabel = "MODEL", description = "As plans name it.")
+        @Parameters(index = "1..*", arity = "0..*", paramLabel = "MODEL", description = "Name of the model in plans.")
         List<String> models = new ArrayList<>();
 
         @ArgGroup
@@ -275,7 +276,7 @@ public final class WorkspacesCommand extends CliCommand {
                     "  keelson workspaces tools acme --deny process.run", "  keelson workspaces tools acme --all"})
     static final class Tools extends CliCommand {
 
-        @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        @Parameters(paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
         String workspace;
 
         @ArgGroup(exclusive = false)
@@ -320,7 +321,7 @@ public final class WorkspacesCommand extends CliCommand {
                     "  keelson workspaces autonomy acme --none"})
     static final class Autonomy extends CliCommand {
 
-        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
         String workspace;
 
         @Parameters(index = "1", arity = "0..1", paramLabel = "LEVEL",
@@ -353,7 +354,7 @@ public final class WorkspacesCommand extends CliCommand {
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces close acme"})
     static final class Close extends CliCommand {
 
-        @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        @Parameters(paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
         String workspace;
 
         @Override
@@ -371,7 +372,7 @@ public final class WorkspacesCommand extends CliCommand {
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces delete acme --yes"})
     static final class Delete extends CliCommand {
 
-        @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        @Parameters(paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
         String workspace;
 
         @Option(names = {"-y", "--yes"}, description = "Do not ask for confirmation.")

@@ -38,14 +38,14 @@ import tools.jackson.databind.node.ObjectNode;
                 "  keelson ledger --csv > ledger.csv     # all of it, for a spreadsheet"})
 public final class LedgerCommand extends CliCommand {
 
-    @Parameters(paramLabel = "RUN", arity = "0..1", description = "Only this run's: its id, or latest.")
+    @Parameters(paramLabel = "RUN", arity = "0..1", description = "Show only entries of this run: its id, or latest.")
     @Nullable String run;
 
     @Option(names = "--type", paramLabel = "TYPE",
-            description = "Only grant, reserve, charge, refund or adjustment; not with a run.")
+            description = "Show only this type: grant, reserve, charge, refund or adjustment; not with a run.")
     @Nullable String type;
 
-    @Option(names = "--csv", description = "All that match as CSV, oldest first.")
+    @Option(names = "--csv", description = "Print all matching entries as CSV, oldest first.")
     boolean csv;
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "20",

@@ -93,25 +93,25 @@ public final class PricesCommand extends CliCommand {
         @Parameters(index = "0", paramLabel = "KIND", description = "tool or model.")
         Kind kind;
 
-        @Parameters(index = "1", paramLabel = "NAME", description = "As plans name it.")
+        @Parameters(index = "1", paramLabel = "NAME", description = "Name in plans.")
         String name;
 
-        @Parameters(index = "2", arity = "0..1", paramLabel = "CREDITS", description = "Of a call of the tool.")
+        @Parameters(index = "2", arity = "0..1", paramLabel = "CREDITS", description = "Price of a call of the tool.")
         @Nullable BigDecimal usd;
 
         @Option(names = "--input", paramLabel = "CREDITS",
-                description = "Of input tokens that the provider's cache neither had nor kept.")
+                description = "Price of input tokens outside the provider's cache.")
         @Nullable BigDecimal input;
 
         @Option(names = "--cache-read", paramLabel = "CREDITS",
-                description = "Of input tokens from the provider's cache; by default the price of input.")
+                description = "Price of input tokens read from the provider's cache; by default the price of input.")
         @Nullable BigDecimal cacheRead;
 
         @Option(names = "--cache-write", paramLabel = "CREDITS",
-                description = "Of input tokens that the provider's cache kept; by default the price of input.")
+                description = "Price of input tokens written to the provider's cache; by default the price of input.")
         @Nullable BigDecimal cacheWrite;
 
-        @Option(names = "--output", paramLabel = "CREDITS", description = "Of output tokens, reasoning included.")
+        @Option(names = "--output", paramLabel = "CREDITS", description = "Price of output tokens, reasoning included.")
         @Nullable BigDecimal output;
 
         @Override
@@ -148,7 +148,7 @@ public final class PricesCommand extends CliCommand {
         @Parameters(index = "0", paramLabel = "KIND", description = "tool or model.")
         Set.Kind kind;
 
-        @Parameters(index = "1", paramLabel = "NAME", description = "As plans name it.")
+        @Parameters(index = "1", paramLabel = "NAME", description = "Name in plans.")
         String name;
 
         @Override

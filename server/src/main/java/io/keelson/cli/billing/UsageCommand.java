@@ -36,7 +36,7 @@ public final class UsageCommand extends CliCommand {
             description = "day, hour, agent, model, tool, purpose, run, task, recipe or schedule; ${DEFAULT-VALUE} when not given.")
     Usage.By by = Usage.By.DAY;
 
-    @Option(names = "--run", paramLabel = "RUN", description = "Only this run's: its id, or latest.")
+    @Option(names = "--run", paramLabel = "RUN", description = "Show only the use of this run: its id, or latest.")
     @Nullable String run;
 
     @Option(names = "--from", paramLabel = "DAY", description = "The first day, such as 2026-01-31.")

@@ -25,14 +25,15 @@ import picocli.CommandLine.Parameters;
                 "  keelson commands show cmd_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class CommandsCommand extends ListCommand<ExternalCommand> {
 
-    @Option(names = "--type", paramLabel = "TYPE", description = "Only of this type, such as order.place.")
+    @Option(names = "--type", paramLabel = "TYPE",
+            description = "Show only commands of this type, such as order.place.")
     @Nullable String type;
 
     @Option(names = "--state", paramLabel = "STATE",
-            description = "Only in this state: executing, awaiting_tool, completed, failed or unknown.")
+            description = "Show only commands in this state: executing, awaiting_tool, completed, failed or unknown.")
     @Nullable String state;
 
-    @Option(names = "--run", paramLabel = "RUN", description = "Only those of this run: its id, or latest.")
+    @Option(names = "--run", paramLabel = "RUN", description = "Show only commands of this run: its id, or latest.")
     @Nullable String run;
 
     CommandsCommand() {
@@ -65,7 +66,7 @@ public final class CommandsCommand extends ListCommand<ExternalCommand> {
             description = "Shows a command: its request, its outcome, and what to do if the outcome is unknown.")
     static final class Show extends OneCommand<ExternalCommand> {
 
-        @Parameters(index = "0", paramLabel = "COMMAND", description = "Its id.")
+        @Parameters(index = "0", paramLabel = "COMMAND", description = "Id of the command.")
         String id = "";
 
         @Override

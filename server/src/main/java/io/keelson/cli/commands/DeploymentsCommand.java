@@ -40,7 +40,7 @@ public final class DeploymentsCommand extends ListCommand<JsonNode> {
     /** Actions on one of them. */
     private abstract static class One extends OneCommand<JsonNode> {
 
-        @Parameters(index = "0", paramLabel = "DEPLOYMENT", description = "Its id.")
+        @Parameters(index = "0", paramLabel = "DEPLOYMENT", description = "Id of the deployment.")
         String id = "";
 
         @Override

@@ -41,7 +41,7 @@ public final class OrdersCommand extends ListCommand<JsonNode> {
     /** Actions on one of them. */
     private abstract static class One extends OneCommand<JsonNode> {
 
-        @Parameters(index = "0", paramLabel = "ORDER", description = "Its id.")
+        @Parameters(index = "0", paramLabel = "ORDER", description = "Id of the order.")
         String id = "";
 
         @Override

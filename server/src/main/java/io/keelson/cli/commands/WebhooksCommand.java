@@ -76,10 +76,10 @@ public final class WebhooksCommand extends CliCommand {
         List<String> events = new ArrayList<>();
 
         @Option(names = "--channel", paramLabel = "NAME",
-                description = "Only of runs that name it in config.notifications.channel.")
+                description = "Deliver only events of runs that name this channel in config.notifications.channel.")
         @Nullable String channel;
 
-        @Option(names = "--description", paramLabel = "TEXT", description = "For people.")
+        @Option(names = "--description", paramLabel = "TEXT", description = "Description shown to people.")
         @Nullable String description;
 
         @Override
@@ -108,7 +108,7 @@ public final class WebhooksCommand extends CliCommand {
     /** An action on one webhook. */
     abstract static class Act extends CliCommand {
 
-        @Parameters(index = "0", paramLabel = "ID", description = "As keelson webhooks lists it.")
+        @Parameters(index = "0", paramLabel = "ID", description = "Id that keelson webhooks lists.")
         String id = "";
 
         /** Whether it changes something, and does not only read. */
@@ -199,7 +199,8 @@ public final class WebhooksCommand extends CliCommand {
     @Command(name = "deliveries", description = "Lists the deliveries of a webhook, newest first.")
     static final class Deliveries extends Act {
 
-        @Option(names = "--state", paramLabel = "STATE", description = "Only pending, delivered or dead.")
+        @Option(names = "--state", paramLabel = "STATE",
+                description = "Show only deliveries in this state: pending, delivered or dead.")
         @Nullable String state;
 
         @Override
@@ -232,11 +233,11 @@ public final class WebhooksCommand extends CliCommand {
             @Option(names = "--delivery", paramLabel = "ID", required = true, description = "One delivery.")
             @Nullable String delivery;
 
-            @Option(names = "--dead", required = true, description = "All dead deliveries.")
+            @Option(names = "--dead", required = true, description = "Deliver all dead deliveries again.")
             boolean dead;
 
             @Option(names = "--from", paramLabel = "TIME", required = true,
-                    description = "All events since then, also from before the webhook was created or while it was disabled.")
+                    description = "Deliver all events since then, including those from before the webhook was created or while it was disabled.")
             @Nullable String from;
         }
 

@@ -116,7 +116,7 @@ public abstract class ActionCommand extends RunChange {
         boolean recorded;
 
         @Option(names = "--task-only",
-                description = "Only that task, without tasks after it, hooks, acceptance, ladder and new plans.")
+                description = "Execute only that task, without tasks after it, hooks, acceptance, ladder and new plans.")
         boolean taskOnly;
 
         @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE",
@@ -181,7 +181,7 @@ public abstract class ActionCommand extends RunChange {
         @Parameters(paramLabel = "NAME", description = "The signal's name.")
         String name;
 
-        @Option(names = "--payload", paramLabel = "JSON", description = "Its payload; null when not given.")
+        @Option(names = "--payload", paramLabel = "JSON", description = "Payload of the signal; null by default.")
         @Nullable String payload;
 
         @Override

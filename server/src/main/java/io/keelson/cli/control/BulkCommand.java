@@ -46,7 +46,7 @@ public final class BulkCommand extends ListCommand<BulkJob> {
     /** Actions on one of them. */
     private abstract static class One extends OneCommand<BulkJob> {
 
-        @Parameters(index = "0", paramLabel = "JOB", description = "Its id.")
+        @Parameters(index = "0", paramLabel = "JOB", description = "Id of the job.")
         String id = "";
 
         @Override

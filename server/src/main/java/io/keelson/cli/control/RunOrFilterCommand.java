@@ -28,7 +28,7 @@ public abstract class RunOrFilterCommand extends RunChange {
     @Nullable String run;
 
     @Option(names = "--where", paramLabel = "FILTER",
-            description = "Instead of one run, all that match the filter. " + FilterParser.HELP)
+            description = "Select all runs that match the filter instead of one. " + FilterParser.HELP)
     @Nullable String where;
 
     @Option(names = {"-y", "--yes"}, description = "With --where: do not ask for confirmation.")

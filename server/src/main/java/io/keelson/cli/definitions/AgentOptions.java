@@ -16,10 +16,10 @@ final class AgentOptions {
     @Option(names = "--file", paramLabel = "FILE", description = "A YAML or JSON file, or - for standard input.")
     @Nullable String file;
 
-    @Option(names = "--name", paramLabel = "NAME", description = "For people; the slug when left out.")
+    @Option(names = "--name", paramLabel = "NAME", description = "Name shown to people; the slug by default.")
     @Nullable String name;
 
-    @Option(names = "--description", paramLabel = "TEXT", description = "For people.")
+    @Option(names = "--description", paramLabel = "TEXT", description = "Description shown to people.")
     @Nullable String description;
 
     @Option(names = "--model", paramLabel = "MODEL", description = "The model that its turns use.")
@@ -39,7 +39,7 @@ final class AgentOptions {
     @Nullable Integer maxTurns;
 
     @Option(names = "--runs-on", paramLabel = "PLACE",
-            description = "Where its turns are taken: server or workers. Without it, in the server if its model is configured there.")
+            description = "Executor of the turns: server or workers; by default the server if its model is configured there.")
     @Nullable String runsOn;
 
     /** @param slug null when the file has it, or when it is not needed */

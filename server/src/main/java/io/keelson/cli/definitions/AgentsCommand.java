@@ -94,7 +94,7 @@ public final class AgentsCommand extends CliCommand {
     @Command(name = "show", description = "Shows an agent.")
     static final class Show extends CliCommand {
 
-        @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")
+        @Parameters(index = "0", paramLabel = "AGENT", description = "Slug or id of the agent.")
         String agent = "";
 
         @Override
@@ -131,7 +131,7 @@ public final class AgentsCommand extends CliCommand {
             description = "Replaces the definition of an agent; omitted members are removed. Tasks already assigned keep the earlier definition.")
     static final class Update extends CliCommand {
 
-        @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")
+        @Parameters(index = "0", paramLabel = "AGENT", description = "Slug or id of the agent.")
         String agent = "";
 
         @Mixin
@@ -151,7 +151,7 @@ public final class AgentsCommand extends CliCommand {
             description = "Removes an agent from the roster. It still executes tasks already assigned.")
     static final class Delete extends CliCommand {
 
-        @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")
+        @Parameters(index = "0", paramLabel = "AGENT", description = "Slug or id of the agent.")
         String agent = "";
 
         @Override

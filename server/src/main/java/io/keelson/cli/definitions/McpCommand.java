@@ -151,7 +151,7 @@ public final class McpCommand extends CliCommand {
             description = "Shows a server and its tools; of a changed tool all that is accepted and all that its server says now.")
     static final class Show extends OfServer {
 
-        @Option(names = "--schemas", description = "Also the JSON Schema of the input of each tool.")
+        @Option(names = "--schemas", description = "Show the JSON Schema of each tool's input, too.")
         boolean schemas;
 
         @Override
@@ -252,7 +252,7 @@ public final class McpCommand extends CliCommand {
 
         static final class Credentials {
             @Option(names = "--token-url", paramLabel = "URL", required = true,
-                    description = "Where a token is fetched by OAuth client credentials.")
+                    description = "Token endpoint for OAuth client credentials.")
             String tokenUrl = "";
 
             @Option(names = "--client-id", paramLabel = "ID", required = true, description = "The client there.")
@@ -278,7 +278,8 @@ public final class McpCommand extends CliCommand {
         @Option(names = "--trusted", description = "Annotations of its tools count.")
         boolean trusted;
 
-        @Option(names = "--timeout", paramLabel = "SECONDS", description = "Of a call by an agent; 30 by default.")
+        @Option(names = "--timeout", paramLabel = "SECONDS",
+                description = "Timeout of a call by an agent; 30 by default.")
         @Nullable Integer timeout;
 
         @Override

@@ -81,7 +81,7 @@ public final class RecipesCommand extends CliCommand {
     @Command(name = "show", description = "Shows a recipe: its mission, as a mission file in JSON.")
     static final class Show extends CliCommand {
 
-        @Parameters(paramLabel = "NAME", description = "Its name or id.")
+        @Parameters(paramLabel = "NAME", description = "Name or id of the recipe.")
         String name = "";
 
         @Option(names = "--version", paramLabel = "N", description = "Show that version.")
@@ -147,7 +147,7 @@ public final class RecipesCommand extends CliCommand {
     @Command(name = "run", description = "Starts a run of a recipe on a running server.")
     static final class RunIt extends CliCommand {
 
-        @Parameters(paramLabel = "NAME", description = "Its name or id.")
+        @Parameters(paramLabel = "NAME", description = "Name or id of the recipe.")
         String name = "";
 
         @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE",
@@ -189,7 +189,7 @@ public final class RecipesCommand extends CliCommand {
     @Command(name = "delete", description = "Deletes a recipe; its runs stay.")
     static final class Delete extends CliCommand {
 
-        @Parameters(paramLabel = "NAME", description = "Its name or id.")
+        @Parameters(paramLabel = "NAME", description = "Name or id of the recipe.")
         String name = "";
 
         @Override

@@ -79,7 +79,7 @@ public final class SchedulesCommand extends CliCommand {
     /** An action on one schedule. */
     abstract static class Act extends CliCommand {
 
-        @Parameters(paramLabel = "NAME", description = "Its name or id.")
+        @Parameters(paramLabel = "NAME", description = "Name or id of the schedule.")
         String name = "";
 
         /** Whether it changes something, and does not only read. */
@@ -250,7 +250,7 @@ public final class SchedulesCommand extends CliCommand {
             @Nullable String mission;
         }
 
-        @Parameters(paramLabel = "NAME", description = "Its name.")
+        @Parameters(paramLabel = "NAME", description = "Name of the schedule.")
         String name = "";
 
         @Option(names = "--cron", paramLabel = "EXPRESSION", required = true,
@@ -272,7 +272,7 @@ public final class SchedulesCommand extends CliCommand {
         @Nullable String overlap;
 
         @Option(names = "--catch-up", paramLabel = "POLICY",
-                description = "For times missed without a server: skip, latest (default) or all.")
+                description = "Policy for times missed without a server: skip, latest (default) or all.")
         @Nullable String catchUp;
 
         @Option(names = "--jitter", paramLabel = "SECONDS", description = "Delay each run by a random time up to this.")

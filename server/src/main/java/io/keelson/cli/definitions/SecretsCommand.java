@@ -104,7 +104,7 @@ public final class SecretsCommand extends CliCommand {
     @Command(name = "remove", description = "Removes a secret. Steps that use it then fail.")
     static final class Remove extends CliCommand {
 
-        @Parameters(index = "0", paramLabel = "NAME", description = "As keelson secrets lists it.")
+        @Parameters(index = "0", paramLabel = "NAME", description = "Name that keelson secrets lists.")
         String name = "";
 
         @Override

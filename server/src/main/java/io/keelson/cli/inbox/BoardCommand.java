@@ -29,7 +29,7 @@ public final class BoardCommand extends CliCommand {
     @Option(names = "--run", paramLabel = "RUN", description = "The tasks of this run: its id, or latest.")
     @Nullable String run;
 
-    @Option(names = "--assignee", paramLabel = "NAME", description = "Only tasks of this agent or person.")
+    @Option(names = "--assignee", paramLabel = "NAME", description = "Show only tasks of this agent or person.")
     @Nullable String assignee;
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "10",

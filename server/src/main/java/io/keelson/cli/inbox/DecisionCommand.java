@@ -206,15 +206,15 @@ public abstract class DecisionCommand extends ActionCommand {
         @Nullable String content;
 
         @Option(names = "--downgrade", paramLabel = "MODEL",
-                description = "Of a run at its limit: this model of the server takes all further turns of agents.")
+                description = "Model of the server for all further turns of agents in a run at its limit.")
         @Nullable String downgrade;
 
         @Option(names = "--hard-limit", paramLabel = "CREDITS",
-                description = "Of a run at its limit: the new limit of the cost of all attempts together.")
+                description = "New hard limit for a run at its limit, over all attempts.")
         @Nullable BigDecimal hardLimit;
 
         @Option(names = "--finish-current",
-                description = "Of a run at its limit: what runs completes, nothing begins, and the run ends.")
+                description = "End a run at its limit once its running steps have completed.")
         boolean finishCurrent;
 
         @Override
@@ -301,7 +301,7 @@ public abstract class DecisionCommand extends ActionCommand {
     public static final class Reject extends DecisionCommand {
 
         @Option(names = "--cancel",
-                description = "Of a question of an MCP server: dismiss it without declining.")
+                description = "Dismiss a question of an MCP server without declining it.")
         boolean cancel;
 
         @Override

@@ -33,7 +33,7 @@ import tools.jackson.databind.JsonNode;
                 "  keelson escalations --json | jq -r '.items[].id'"})
 public final class EscalationsCommand extends ListCommand<Escalation> {
 
-    @Option(names = "--run", paramLabel = "RUN", description = "Only those of this run: its id, or latest.")
+    @Option(names = "--run", paramLabel = "RUN", description = "Show only tickets of this run: its id, or latest.")
     @Nullable String run;
 
     @Option(names = "--all", description = "Include answered ones.")
@@ -98,7 +98,7 @@ public final class EscalationsCommand extends ListCommand<Escalation> {
         @Nullable String reason;
 
         @Option(names = "--alike",
-                description = "Also for all open tickets of the run about the same failure: of the same tool, system and code.")
+                description = "Answer all open tickets of the run about the same failure, too: same tool, system and code.")
         boolean alike;
 
         @Override

@@ -35,22 +35,22 @@ import picocli.CommandLine.Parameters;
                 "  keelson approve step_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class InboxCommand extends CliCommand {
 
-    @Option(names = "--mine", description = "Only items assigned to you.")
+    @Option(names = "--mine", description = "Show only items assigned to you.")
     boolean mine;
 
     @Option(names = "--assignee", paramLabel = "WHO",
-            description = "Only items assigned to WHO; @none for unassigned ones.")
+            description = "Show only items assigned to WHO; @none for unassigned ones.")
     @Nullable String assignee;
 
     @Option(names = "--kind", paramLabel = "KIND",
-            description = "Only plan_approval, result_acceptance, approval_step, call_approval, question, task_review, "
+            description = "Show only this kind: plan_approval, result_acceptance, approval_step, call_approval, question, task_review, "
                     + "escalation, budget, proposal, elicitation or tool_change.")
     @Nullable String kind;
 
-    @Option(names = "--run", paramLabel = "RUN", description = "Only items of this run: its id, or latest.")
+    @Option(names = "--run", paramLabel = "RUN", description = "Show only items of this run: its id, or latest.")
     @Nullable String run;
 
-    @Option(names = "--overdue", description = "Only items past their due time.")
+    @Option(names = "--overdue", description = "Show only items past their due time.")
     boolean overdue;
 
     @Option(names = "--each",

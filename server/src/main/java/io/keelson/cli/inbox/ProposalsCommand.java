@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
                 "  keelson approve prop_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class ProposalsCommand extends ListCommand<Proposal> {
 
-    @Option(names = "--run", paramLabel = "RUN", description = "Only those of this run: its id, or latest.")
+    @Option(names = "--run", paramLabel = "RUN", description = "Show only proposals of this run: its id, or latest.")
     @Nullable String run;
 
     @Option(names = "--all", description = "Include answered, expired and withdrawn ones.")

@@ -30,11 +30,11 @@ import tools.jackson.databind.JsonNode;
 public final class ReportsCommand extends ListCommand<Report> {
 
     @Parameters(index = "0", arity = "0..1", paramLabel = "RUN",
-            description = "Only those of this run: its id, or latest.")
+            description = "Show only reports of this run: its id, or latest.")
     @Nullable String run;
 
     @Option(names = "--type", paramLabel = "TYPE",
-            description = "Only these: incident, research, delivery, audit or summary.")
+            description = "Show only this type: incident, research, delivery, audit or summary.")
     @Nullable String type;
 
     ReportsCommand() {

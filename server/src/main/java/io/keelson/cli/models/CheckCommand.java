@@ -52,7 +52,7 @@ final class CheckCommand extends CliCommand {
     @Nullable Provider provider;
 
     @Option(names = "--timeout", paramLabel = "TIME", converter = DurationArgument.class,
-            description = "Of each request; default: 60s.")
+            description = "Timeout of each request; default: 60s.")
     Duration timeout = Duration.ofSeconds(60);
 
     /** A provider that is in no file. */

@@ -60,7 +60,7 @@ public final class ModelsCommand extends CliCommand {
             footerHeading = "%nExamples:%n", footer = "  keelson models show small")
     static final class Show extends CliCommand {
 
-        @Parameters(paramLabel = "NAME", description = "As plans name it.")
+        @Parameters(paramLabel = "NAME", description = "Name of the model in plans.")
         String name;
 
         @Override

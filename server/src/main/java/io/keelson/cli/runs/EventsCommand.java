@@ -52,7 +52,7 @@ public final class EventsCommand extends CliCommand {
     boolean archived;
 
     @Option(names = "--types", paramLabel = "TYPE", split = ",",
-            description = "Only events of these types, such as run.status.changed or task_completed.")
+            description = "Show only events of these types, such as run.status.changed or task_completed.")
     Set<String> types = new LinkedHashSet<>();
 
     @Option(names = "--after", paramLabel = "ID",

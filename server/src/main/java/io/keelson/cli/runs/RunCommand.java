@@ -65,7 +65,7 @@ public final class RunCommand extends CliCommand {
             description = "Start it at that time, such as 2026-12-01T06:00:00Z or, in this machine's time zone, 2026-12-01T06:00. The server starts it, as with --detach.")
     @Nullable String at;
 
-    @Option(names = "--detach", description = "Only create the run and print its id; the server executes it.")
+    @Option(names = "--detach", description = "Create the run, print its id and end; the server executes the run.")
     boolean detach;
 
     @Option(names = "--open",

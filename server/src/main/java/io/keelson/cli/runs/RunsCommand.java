@@ -27,11 +27,11 @@ import tools.jackson.databind.JsonNode;
                 "  keelson runs --json | jq -r '.items[].id'"})
 public final class RunsCommand extends ListCommand<Run> {
 
-    @Option(names = "--state", paramLabel = "STATE", description = "Only runs in this state.")
+    @Option(names = "--state", paramLabel = "STATE", description = "Show only runs in this state.")
     @Nullable String state;
 
     @Option(names = "--where", paramLabel = "FILTER",
-            description = "Only runs that match the filter. " + FilterParser.HELP)
+            description = "Show only runs that match the filter. " + FilterParser.HELP)
     @Nullable String where;
 
     RunsCommand() {
