@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.core.policy.RetryDecision;
 import io.keelson.core.policy.RetryReason;
 import java.lang.reflect.Constructor;
@@ -94,6 +95,8 @@ public final class Payloads {
             return Map.of();
         } else if (type == RetryDecision.class) {
             return DECISION;
+        } else if (type == Tokens.class && !full) {
+            return Tokens.NONE;
         }
         return sample(type, full);
     }
