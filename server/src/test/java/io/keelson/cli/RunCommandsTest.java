@@ -128,6 +128,16 @@ class RunCommandsTest {
     }
 
     @Test
+    void forkIsAdvisedForTasksOfThePlanOnly() throws Exception {
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
+                config: {hooks: {after_run: {tool: fail, input: {class: permanent}}}}
+                plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
+                """));
+        assertThat(run.code()).as(run.out() + run.err()).isEqualTo(5);
+        assertThat(run.out() + run.err()).contains(" .after_run\n").doesNotContain(" fork ");
+    }
+
+    @Test
     void restartShowsEarlierWorkAndDoesNotEndTheRun() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {failure_mode: retry, max_attempts: 2, level_retry: {base_delay_seconds: 0.05}}

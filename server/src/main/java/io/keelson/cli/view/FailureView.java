@@ -74,8 +74,10 @@ public final class FailureView {
             String key = all.getFirst().task();
             lines.add(style.dim("details: " + command + " show " + run.id() + " " + quoted(key)));
             if (run.completedWithFailures()) {
-                lines.add(style.dim("do what failed again in a new run: " + command + " fork " + run.id() + " --from "
-                        + key.replaceFirst("\\[.*", "") + " --watch"));
+                all.stream().map(Failure::task).filter(task -> !task.startsWith(".")).findFirst()
+                        .ifPresent(
+                                task -> lines.add(style.dim("do what failed again in a new run: " + command + " fork "
+                                        + run.id() + " --from " + task.replaceFirst("\\[.*", "") + " --watch")));
             }
         }
         return lines;
