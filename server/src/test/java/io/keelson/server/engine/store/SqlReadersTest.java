@@ -3,6 +3,11 @@ package io.keelson.server.engine.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
@@ -17,10 +22,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
@@ -43,6 +50,9 @@ class SqlReadersTest {
 
     private static final int RUNS = 100;
     private static final int PACKS = 40_000;
+    private static final Set<String> BIG =
+            Set.of("run_event_packs", "orchestration_tasks", "task_steps", "step_results");
+    private static final Actor TESTER = Actor.human("tester");
     private static final UUID WORKSPACE = UUID.fromString("00000000-0000-4000-8000-000000000001");
     private static final String RUN = "00000000-0000-4000-9000-000000000007";
     private static final String TASK = "00000000-0000-4000-a000-000000000007";
@@ -180,11 +190,42 @@ class SqlReadersTest {
                 || block.startsWith("create role")).filter(block -> !block.contains("_search")).toList()))) {
             List<String> queries = PAGE.stream().filter(block -> block.matches("(?s)(select|with) .*"))
                     .filter(block -> !block.contains("_search")).toList();
-            assertThat(queries).hasSize(6);
+            assertThat(queries).hasSize(8);
             for (String query : queries) {
                 assertThat(rowsRead(reader, bound(query, 0))).as(query).isLessThan(5_000);
             }
         }
+    }
+
+    @Test
+    void stepsAndResultsOfARunAreFoundByItsTasks() throws SQLException {
+        try (World world = new World(TestDatabase.create(), real -> real);
+                Connection c = world.database.dedicatedConnection()) {
+            UUID run = ended(world);
+            BigTables.copy(c, run, 1, 2_000);
+            RunFixtures.execute(c, "analyze");
+            for (String query : List.of(block("join orchestration_steps s"), block("from work_results r"))) {
+                String bound = query.replace(":'run'", "'" + run + "'").replaceAll(";$", "");
+                assertThat(RunFixtures.query(c, bound)).as(query).hasSize(3);
+                assertThat(rowsRead(c, bound)).as(query).isLessThan(100);
+            }
+        }
+    }
+
+    private static UUID ended(World world) throws SQLException {
+        UUID run = UUID.randomUUID();
+        world.send(new Command.Create(RunFixtures.run(run, world.workspace, RunPolicy.DEFAULT,
+                RunFixtures.task("a", List.of(), RunFixtures.step("one"), RunFixtures.step("two")),
+                RunFixtures.task("b", List.of("a"), RunFixtures.step("one"))), true, TESTER));
+        while (!world.view(run).run().state().terminal()) {
+            for (var task : world.view(run).tasks()) {
+                if (world.send(new Command.Claim(run, task.id(), 0, "worker", Duration.ofSeconds(30),
+                        TESTER)) instanceof Reply.Claimed(var assignment)) {
+                    world.send(new Command.Complete(run, assignment.stepId(), 1, Result.of("{}"), TESTER));
+                }
+            }
+        }
+        return run;
     }
 
     /** Connections of requests see the rows of one workspace, which the owner of these views may be above. */
@@ -259,7 +300,7 @@ class SqlReadersTest {
         }
     }
 
-    /** Rows of packs that a query looks at; a sequential scan looks at all. */
+    /** Rows of large tables that a query looks at; a sequential scan looks at all. */
     private static long rowsRead(Connection c, String sql) throws SQLException {
         JsonNode plan = Json.MAPPER.readTree(
                 String.join("", RunFixtures.query(c, "explain (analyze, format json) " + sql)));
@@ -268,7 +309,7 @@ class SqlReadersTest {
 
     private static long rows(JsonNode node) {
         long rows = 0;
-        if (node.path("Relation Name").asString("").equals("run_event_packs")) {
+        if (BIG.contains(node.path("Relation Name").asString(""))) {
             rows = Math.round((node.path("Actual Rows").asDouble() + node.path("Rows Removed by Filter").asDouble()
                     + node.path("Rows Removed by Index Recheck").asDouble()) * node.path("Actual Loops").asDouble());
         }
