@@ -31,6 +31,9 @@ export function familyOf(row) {
   return (row.state === 'running' && last?.to_ms === null && WAITING[last.kind]) || family(row.state);
 }
 
+/** True for a task that has not ended while its run is paused, stopped at its limit or escalated: `effective_state` of the API. */
+export const isHeld = (run, row) => run?.state_type === 'paused' && !['done', 'failed', 'ended'].includes(family(row.state));
+
 /** Number of rows by family. */
 export function tally(rows) {
   const counts = {};

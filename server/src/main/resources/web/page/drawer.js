@@ -3,8 +3,9 @@ import { all, get, now, post } from '../api/client.js';
 import { passing } from '../live/messages.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
+import { runs } from '../store/runs.js';
 import { count, duration, short } from '../draw/format.js';
-import { family, isOpen, reasonFamily } from '../draw/state.js';
+import { family, isHeld, isOpen, reasonFamily, words } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { badge, mark, money, name, others, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
@@ -142,7 +143,7 @@ class Drawer extends Part {
     const { row, task } = this;
     return html`<aside class="drawer card" aria-label="Task ${row.key}"><header><h2 tabindex="-1" class="cut grow">${name(row.title || row.key, 200)}</h2>
         <button class="btn bare only" title="Close" aria-label="Close" @click=${() => route.set({ task: null })}>${icon('cross')}</button></header>
-      <div class="pad stack gap4"><div class="row wrap">${badge(row.state, this.why?.[0])}<code class="cut">${name(row.key, 80)}</code>${row.attempt_number > 1 ? html`<span class="soft small">attempt ${row.attempt_number}</span>` : nothing}</div>
+      <div class="pad stack gap4"><div class="row wrap">${isHeld(runs.get(this.run), row) ? html`${badge('paused')}<span class="soft small">its own state is ${words(row.state)}</span>` : badge(row.state, this.why?.[0])}<code class="cut">${name(row.key, 80)}</code>${row.attempt_number > 1 ? html`<span class="soft small">attempt ${row.attempt_number}</span>` : nothing}</div>
       ${this.why?.length ? html`<ul class="why stack">${this.why.map((reason) => html`<li class="row">${mark(reasonFamily(reason.code), reason.code)}<span>${sentence(reason.text, 1000)}${until(reason)} ${others(reason)}</span></li>`)}</ul>` : nothing}
       ${task?.error_message ? html`<div class="note bad">${icon('cross')}<span><code>${task.error_code}</code> ${name(task.error_message, 2000)}</span></div>` : nothing}
       ${this.#buttons()}${this.#details()}${this.failure ? problem(this.failure, () => this.#load(this.row)) : nothing}</div></aside>`;

@@ -3,8 +3,9 @@ import { repeat } from 'lit/directives/repeat.js';
 import { all, now } from '../api/client.js';
 import { route } from '../store/route.js';
 import { prefs } from '../store/prefs.js';
+import { runs } from '../store/runs.js';
 import { clock, count, duration } from '../draw/format.js';
-import { WORDS, family, familyOf } from '../draw/state.js';
+import { WORDS, family, familyOf, isHeld, words } from '../draw/state.js';
 import { group, rows } from '../draw/tree.js';
 import { merged, scale, stretches, ticks, timeAt, zoomed } from '../draw/timeline.js';
 import { Part } from '../part/base.js';
@@ -163,7 +164,7 @@ class Tree extends Part {
         @click=${() => { this.at = i; this.#pick(row); }}>
       <span role="gridcell" class="tree-name">${row.kids ? html`<i class="twist" @click=${(event) => { event.stopPropagation(); this.at = i; this.#open(row.id, !row.open); }}>${icon(row.open ? 'down' : 'right', 'small')}</i>` : html`<i class="twist"></i>`}
         ${asked ? html`${mark('person', 'a person')}<strong class="cut">Questions about the run</strong>${asked.length > 1 ? html`<span class="soft num">×${count(asked.length)}</span>` : nothing}` : row.group ? html`<strong class="cut">${name(row.group.title, 120)}</strong><span class="soft num">×${count(row.group.items.length)}</span><span class="group-bar">${stateBar(row.group.counts)}</span>`
-    : html`${step ? mark(family(state), state) : mark(familyOf(task), familyOf(task) === family(state) ? state : `${state}, ${WORDS[familyOf(task)]}`)}<span class="cut ${step ? 'soft' : ''}">${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span>
+    : html`${step ? mark(family(state), state) : isHeld(runs.get(this.data.id), task) ? mark('waits', `paused, its own state is ${words(state)}`) : mark(familyOf(task), familyOf(task) === family(state) ? state : `${state}, ${WORDS[familyOf(task)]}`)}<span class="cut ${step ? 'soft' : ''}">${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span>
         ${step ? html`<span class="mono faint small cut">${name(step.tool ?? step.kind, 40)}</span>` : task.item_index !== null ? html`<span class="faint small num">[${task.item_index}]</span>` : nothing}
         ${!step && task.title?.length > LONG ? html`<span class="faint small mono key cut">${name(task.key, 40)}</span>` : nothing}
         ${!step && task.failures ? html`<span class="small i-backoff num nowrap retries" title="Failed tries">↻ ${task.failures}</span>` : nothing}`}

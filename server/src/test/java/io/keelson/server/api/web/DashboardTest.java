@@ -237,8 +237,17 @@ class DashboardTest extends DashboardChecks {
         button(page, "Pause").click();
         sees(button(page, "Resume"));
         api.awaitState(id, "paused");
+        Locator grid = page.getByRole(AriaRole.TREEGRID);
+        PlaywrightAssertions.assertThat(grid).containsText("paused, its own state is ");
+        grid.focus();
+        page.keyboard().press("Home");
+        page.keyboard().press("Enter");
+        Locator drawer = page.getByRole(AriaRole.COMPLEMENTARY);
+        PlaywrightAssertions.assertThat(drawer).containsText("its own state is ");
+        button(page, "Close").click();
         button(page, "Resume").click();
         sees(button(page, "Pause"));
+        PlaywrightAssertions.assertThat(grid).not().containsText("paused");
         button(page, "Cancel…").click();
         page.getByLabel("Reason").fill("not needed");
         button(page, "Cancel the run").click();
