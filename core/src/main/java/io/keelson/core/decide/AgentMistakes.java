@@ -2,10 +2,13 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.CallCycle;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.Repetition;
 import io.keelson.core.run.StepError;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Bounds an agent's mistakes, see {@link Repetition}. They open no ticket. */
 final class AgentMistakes {
@@ -19,8 +22,8 @@ final class AgentMistakes {
     }
 
     /**
-     * Handles repetition after the end of a step. Warns an agent that repeats a call in the message of an error, and fails the
-     * task at the bound of {@code Repetition}, for equal errors and for equal results.
+     * Handles repetition after the end of a step. Warns an agent that repeats a call, or a cycle of calls, in the message of an
+     * error, and fails the task at the bound of {@code Repetition}, for equal errors and for equal results.
      *
      * @return whether the task continues
      */
@@ -32,8 +35,15 @@ final class AgentMistakes {
         Repetition repetition = completed ? Repetition.RESULT : Repetition.ERROR;
         int repeats = repeats(step);
         String notice = repetition.notice(repeats);
-        if (!completed && notice != null) {
-            step.errorMessage += " (" + notice + ")";
+        CallCycle cycle = notice == null ? CallCycle.of(latest(step.task())) : null;
+        if (!completed && (notice != null || cycle != null)) {
+            step.errorMessage += " (" + (cycle == null ? notice : cycle.notice()) + ")";
+        }
+        if (cycle != null && cycle.ends()) {
+            Propagation.failed(d, step.task(), new StepError(STUCK, ErrorClass.PERMANENT, "the agent has made the same "
+                    + cycle.period() + " calls in turn " + cycle.times() + " times in a row, '" + step.spec().tool()
+                    + "' the last, and each call ended as before"));
+            return false;
         }
         if (repetition.ends(repeats)) {
             Propagation.failed(d, step.task(), new StepError(STUCK, ErrorClass.PERMANENT, "the agent has called '"
@@ -41,6 +51,18 @@ final class AgentMistakes {
                     + (completed ? "the same result" : step.errorCode)));
         }
         return !repetition.ends(repeats);
+    }
+
+    /** The latest calls of the task that have ended, without later ones of the same turn that are open, the latest last. */
+    private static List<@Nullable String> latest(TaskRow task) {
+        List<@Nullable String> calls = new ArrayList<>();
+        for (int i = task.steps.size() - 1; i >= 0 && calls.size() < CallCycle.WINDOW; i--) {
+            StepRow each = task.steps.get(i);
+            if (each.spec().kind() == StepKind.CALL && (each.state.terminal() || !calls.isEmpty())) {
+                calls.add(CallCycle.signature(each.callEffect(), each.callResult, each.errorCode));
+            }
+        }
+        return calls.reversed();
     }
 
     /** Number of equal calls in a row that ended alike, this one included. Calls that run side by side end in any order. */

@@ -21,8 +21,18 @@ public enum Repetition {
 
     /** The notice to the agent about that many calls in a row; null while they are few. */
     public @Nullable String notice(int calls) {
-        return calls < noticed ? null
+        return !notices(calls) ? null
                 : "this call has had this " + end + " " + calls + " times in a row; the task fails at " + most;
+    }
+
+    /** True when the agent is notified of that many calls in a row. */
+    boolean notices(int calls) {
+        return calls >= noticed;
+    }
+
+    /** Number of calls in a row that ends their task. */
+    int most() {
+        return most;
     }
 
     /** True when that many calls in a row end their task. */

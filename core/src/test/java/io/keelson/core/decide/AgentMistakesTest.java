@@ -21,13 +21,15 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An agent sees its mistakes, and the last one ends its task; they are no errors of the run. */
 class AgentMistakesTest {
     private final World world = World.start(rules().escalation(Rules.ASK).policy(),
             plan(task("a").step("turn", StepKind.TURN)
                     .policy(TaskPolicy.DEFAULT.with(
-                            new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read"), 100, List.of())))));
+                            new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read"), 200, List.of())))));
 
     @AfterEach
     void everyEventWasLegal() {
@@ -60,6 +62,47 @@ class AgentMistakesTest {
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.view.tickets()).isEmpty();
         assertThat(world.queue).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4})
+    void cycleOfCallsWithEqualResultsEndsTheTask(int period) {
+        for (int i = 0; i < 8 * period; i++) {
+            call("read", "x" + i % period);
+            assertThat(world.state()).as("before the end of call %s", i).isEqualTo(RunState.RUNNING);
+            world.complete(world.claim("a"));
+        }
+        assertThat(world.task("a").errorCode()).isEqualTo("AGENT_STUCK");
+        assertThat(world.task("a").errorMessage()).contains("the same " + period + " calls in turn 8 times in a row");
+        assertThat(world.view.tickets()).isEmpty();
+    }
+
+    @Test
+    void cycleOfAMistakeAndAResultIsToldInTheMistake() {
+        for (int i = 1; i <= 8; i++) {
+            call("read", "x");
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+            world.complete(world.claim("a"));
+            call("read", "y");
+            world.fail(world.claim("a"), ErrorClass.PERMANENT);
+            assertThat(lastCall().errorMessage().contains("these 2 calls in turn have had the same ends " + i
+                    + " times in a row")).as("warned of %s", i).isEqualTo(i > 4);
+        }
+        assertThat(world.task("a").errorCode()).isEqualTo("AGENT_STUCK");
+    }
+
+    @Test
+    void longerCyclesAndOtherResultsAreNoCycle() {
+        for (int i = 0; i < 60; i++) {
+            call("read", "x" + i % 5);
+            world.complete(world.claim("a"));
+        }
+        for (int i = 0; i < 60; i++) {
+            call("read", "y" + i % 2);
+            world.done(new Command.Complete(world.id(), world.claim("a").id(), 1, Result.of("" + i / 14),
+                    Actor.agent("w1")));
+        }
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
     }
 
     @Test

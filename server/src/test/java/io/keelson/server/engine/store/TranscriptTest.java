@@ -98,6 +98,20 @@ class TranscriptTest {
     }
 
     @Test
+    void cyclesOfCallsWithEqualResultsAreNoticed() throws SQLException {
+        for (int i = 0; i < 12; i++) {
+            ask(i % 2 == 0 ? "t" : "u", "echo");
+            succeed("1");
+            world.forget(RUN);
+        }
+        assertThat(transcript()).extracting(turn -> turn.at("/results/0/notice").asString(""))
+                .startsWith("", "", "", "", "", "", "", "", "")
+                .endsWith("these 2 calls in turn have had the same ends 5 times in a row; the task fails at 8",
+                        "these 2 calls in turn have had the same ends 5 times in a row; the task fails at 8",
+                        "these 2 calls in turn have had the same ends 6 times in a row; the task fails at 8");
+    }
+
+    @Test
     void longResultIsShownByItsBeginningAndItsEnd() throws SQLException {
         String shown = "\"" + "é".repeat(32_766) + "\"";
         String longer = "\"" + "a".repeat(20_000) + "b".repeat(5_000) + "😀".repeat(10_000) + "\"";

@@ -1,11 +1,15 @@
 package io.keelson.server.engine.store.read;
 
+import io.keelson.core.policy.CallCycle;
 import io.keelson.core.policy.Repetition;
 import io.keelson.server.base.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -42,6 +46,8 @@ final class Transcript {
     private long chars;
     private @Nullable String last;
     private int repeats;
+    /** Signatures of the latest calls. */
+    private final Deque<Optional<String>> latest = new ArrayDeque<>();
 
     private Transcript() {}
 
@@ -86,16 +92,24 @@ final class Transcript {
         }
     }
 
-    /** Tells the agent of equal calls in a row with equal results. An error's message has this by itself. */
+    /** Tells the agent of equal calls and cycles of calls in a row with equal results. An error's message has this by itself. */
     private void repeated(ObjectNode entry, ResultSet row) throws SQLException {
         String result = row.getString("call_result");
+        boolean copied = row.getBoolean("copied");
         String call = result == null ? null
-                : row.getBoolean("copied") + Repetition.content(row.getString("call_effect")) + "=" + result;
+                : copied + Repetition.content(row.getString("call_effect")) + "=" + result;
         repeats = call != null && call.equals(last) ? repeats + 1 : 1;
         last = call;
         String notice = call == null ? null : Repetition.RESULT.notice(repeats);
-        if (notice != null) {
-            entry.put("notice", notice);
+        String signature = CallCycle.signature(row.getString("call_effect"), result, row.getString("error_code"));
+        latest.add(Optional.ofNullable(signature).map(each -> copied + each));
+        if (latest.size() > CallCycle.WINDOW) {
+            latest.remove();
+        }
+        CallCycle cycle = notice != null || call == null ? null
+                : CallCycle.of(latest.stream().map(each -> each.orElse(null)).toList());
+        if (notice != null || cycle != null) {
+            entry.put("notice", cycle == null ? notice : cycle.notice());
         }
     }
 
