@@ -1,5 +1,6 @@
 package io.keelson.server.app;
 
+import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.compute.UnbudgetedWork;
 import io.keelson.server.base.db.Database;
@@ -44,6 +45,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -94,23 +96,20 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
                         call.taskId())),
                 computation, clock, nanos, observation.metrics().models(), closer);
-        CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
+        CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
+        Function<UUID, ToolKnowledge> known = workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions,
+                served.check(workspace), () -> served.in(workspace), () -> rules.tools(workspace));
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader
-                .knowing(new CatalogToolKnowledge(tools.in(workspace), expressions,
-                        served.check(workspace), () -> served.in(workspace),
-                        () -> rules.tools(workspace)))
+                .knowing(known.apply(workspace))
                 .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))
                 .withAutonomy(() -> AutonomyDefault.ofWorkspace(rules.autonomy(workspace)))
                 .in(work -> UnbudgetedWork.run(computation, workspace, work::get));
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
-        NewPlans plans = new NewPlans(
-                workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions, served::everywhere,
-                        () -> rules.tools(workspace)),
-                knowledge::timeout, admission::of, agents::of);
+        NewPlans plans = new NewPlans(known, knowledge::timeout, admission::of, agents::of);
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),
                 SlotKind.WAITING, settings.execution().waitingSlots(), SlotKind.MODEL,

@@ -3,7 +3,6 @@ package io.keelson.server.engine.dispatch;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.keelson.server.base.db.Database;
-import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
 import java.time.Duration;
 import java.util.Map;
@@ -21,28 +20,21 @@ import tools.jackson.databind.JsonNode;
  */
 public final class WorkerToolRegistry {
 
-    /** How long one query serves the plans of planners. */
-    private static final Duration CACHE_TIME = Duration.ofMillis(5);
     /** How long a tool that was served counts as served. */
     private static final Duration REMEMBERED = Duration.ofSeconds(5);
     private static final int MAX_CACHED = 10_000;
-    private static final UUID ALL_WORKSPACES = new UUID(0, 0);
 
     private final Database database;
     private final WorkerRegistry workers;
-    private final Cache<UUID, Set<String>> ofAll;
     private final Cache<UUID, Set<String>> remembered;
 
     /** @param nanos a clock that only goes forward, in nanoseconds */
     public WorkerToolRegistry(Database database, WorkerRegistry workers, LongSupplier nanos) {
         this.database = database;
         this.workers = workers;
-        this.ofAll = cache(CACHE_TIME, nanos);
-        this.remembered = cache(REMEMBERED, nanos);
-    }
-
-    private static Cache<UUID, Set<String>> cache(Duration age, LongSupplier nanos) {
-        return Caffeine.newBuilder().maximumSize(MAX_CACHED).expireAfterWrite(age).ticker(nanos::getAsLong).build();
+        this.remembered =
+                Caffeine.newBuilder().maximumSize(MAX_CACHED).expireAfterWrite(REMEMBERED).ticker(nanos::getAsLong)
+                        .build();
     }
 
     /**
@@ -77,11 +69,5 @@ public final class WorkerToolRegistry {
     /** The announced tools of a workspace's workers, by name. */
     public Map<String, JsonNode> announced(UUID workspace) {
         return database.withConnection(c -> workers.announced(c, workspace));
-    }
-
-    /** The tools of all workers. */
-    public Set<String> everywhere() {
-        return Tenancy.allWorkspaces(
-                () -> ofAll.get(ALL_WORKSPACES, _ -> database.withConnection(workers::served)));
     }
 }

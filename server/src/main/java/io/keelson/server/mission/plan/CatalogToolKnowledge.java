@@ -51,15 +51,9 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         this.rule = rule;
     }
 
-    /** Looks each tool up in the names. */
-    public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Supplier<Set<String>> servedByWorkers,
-            Supplier<ToolPolicy.Rule> rule) {
-        this(catalog, expressions, tool -> servedByWorkers.get().contains(tool), servedByWorkers, rule);
-    }
-
-    /** Without a rule about tools. */
+    /** Looks each tool up in the names; without a rule about tools. */
     public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Supplier<Set<String>> servedByWorkers) {
-        this(catalog, expressions, servedByWorkers,
+        this(catalog, expressions, tool -> servedByWorkers.get().contains(tool), servedByWorkers,
                 () -> new ToolPolicy.Rule(ToolPolicy.Level.WORKSPACE, null, List.of()));
     }
 

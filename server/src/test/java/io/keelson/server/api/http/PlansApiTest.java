@@ -55,6 +55,18 @@ class PlansApiTest {
     }
 
     @Test
+    void aPlanCannotNameAToolThatOnlyAnotherWorkspaceServes() {
+        api.post(API + "/dispatch/claim", """
+                {"worker_id": "theirs", "tools": ["their.tool"], "max": 1, "wait_ms": 0}""", "Authorization",
+                api.stranger());
+        String run = api
+                .create("""
+                {"goal": "Say it", "start": true, "config": {"autonomy": {"level": "full_auto"},
+                  "planner": {"tool": "echo", "input": {"tasks": [{"id": "say", "steps": [{"tool": "their.tool"}]}]}}}}""");
+        assertThat(api.awaitState(run, "failed").get("error_message").asString()).contains("their.tool");
+    }
+
+    @Test
     void thePlannersWorkIsNoTaskOfThePlan() {
         String run = api.create(GOAL.formatted("{\"level\": \"full_auto\"}", "0.5"));
         JsonNode ended = api.awaitState(run, "completed");

@@ -244,10 +244,10 @@ class ReadersTest {
         });
 
         workers.seen(c, world.workspace, "w1", List.of("own"), null, 2, null);
-        assertThat(workers.served(c)).as("a claim for some of them").contains("echo", "own");
+        assertThat(workers.served(c, world.workspace)).as("a claim for some of them").contains("echo", "own");
         world.tick(Duration.ofSeconds(61));
         workers.seen(c, world.workspace, "w1", List.of("own"), null, 2, null);
-        assertThat(workers.served(c)).as("after it was away").contains("own").doesNotContain("echo");
+        assertThat(workers.served(c, world.workspace)).as("after it was away").contains("own").doesNotContain("echo");
 
         Duration silence = Duration.ofSeconds(15);
         assertThat(workers.heartbeat(c, "n1", "0.1", silence)).as("alone").isFalse();

@@ -108,7 +108,7 @@ public final class WorkerRegistry {
     private static final String DRAINING = "select draining from workers where workspace_id = ? and id = ?";
 
     private static final String SERVED = """
-            select distinct unnest(tools) as tool from workers where ?::uuid is null or workspace_id = ?""";
+            select distinct unnest(tools) as tool from workers where workspace_id = ?""";
 
     /** The tools of workers; of several announcements, the one of the worker seen last counts. */
     private static final String ANNOUNCED = """
@@ -305,20 +305,10 @@ public final class WorkerRegistry {
         }
     }
 
-    /** The tools of all workers of all workspaces that ever claimed work; some may be away at the moment. */
-    public Set<String> served(Connection c) throws SQLException {
-        return servedIn(c, null);
-    }
-
     /** The tools of the workspace's workers, including those away. */
     public Set<String> served(Connection c, UUID workspaceId) throws SQLException {
-        return servedIn(c, workspaceId);
-    }
-
-    private static Set<String> servedIn(Connection c, @Nullable UUID workspaceId) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(SERVED)) {
             statement.setObject(1, workspaceId);
-            statement.setObject(2, workspaceId);
             Set<String> tools = new HashSet<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
