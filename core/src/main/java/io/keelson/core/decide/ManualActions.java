@@ -65,7 +65,8 @@ final class ManualActions {
         }
         if (task.state == TaskState.FAILED) {
             return new Reply.Rejected(RetryReason.RETRY_STATE_TERMINAL.name(), "task '" + task.key()
-                    + "' has failed for good and begins no further attempt; retry its run once that has failed",
+                    + "' has failed for good and begins no further attempt: retry its run if that fails, or fork it if it"
+                    + " completes (`keelson retry`, `keelson fork`)",
                     task.state.wire(), List.of());
         }
         if (task.state == TaskState.AWAITING_HUMAN) {

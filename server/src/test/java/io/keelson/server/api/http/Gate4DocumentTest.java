@@ -162,6 +162,7 @@ class Gate4DocumentTest {
             Answer denied = api.post("/api/v1/tasks/" + before.get("id").stringValue() + "/retry", "{}");
             assertThat(denied.status()).as("Retry state already terminal: new attempts denied").isEqualTo(409);
             assertThat(denied.json().get("code").stringValue()).isEqualTo("RETRY_STATE_TERMINAL");
+            assertThat(denied.json().get("detail").stringValue()).contains("keelson retry", "keelson fork");
             assertThat(task(run)).as("failed (immutable)").isEqualTo(before);
         }
     }

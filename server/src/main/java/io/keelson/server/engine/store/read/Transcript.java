@@ -8,7 +8,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -106,11 +108,16 @@ final class Transcript {
         if (latest.size() > CallCycle.WINDOW) {
             latest.remove();
         }
-        CallCycle cycle = notice != null || call == null ? null
-                : CallCycle.of(latest.stream().map(each -> each.orElse(null)).toList());
+        CallCycle cycle = notice != null || call == null ? null : cycle();
         if (notice != null || cycle != null) {
             entry.put("notice", cycle == null ? notice : cycle.notice());
         }
+    }
+
+    private @Nullable CallCycle cycle() {
+        List<@Nullable String> calls = new ArrayList<>();
+        latest.forEach(each -> calls.add(each.orElse(null)));
+        return CallCycle.of(calls);
     }
 
     private static void result(ObjectNode into, ResultSet row) throws SQLException {
