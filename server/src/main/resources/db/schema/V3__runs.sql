@@ -131,7 +131,7 @@ comment on column orchestration_runs.coordinator_agent_id is
 comment on column orchestration_runs.total_tokens is 'as of the last change of the row; run_heads has the current number';
 comment on column orchestration_runs.total_cost is 'credits, as of the last change of the row; run_heads has the current sum';
 comment on column orchestration_runs.version_id is 'as of the last change of the row; run_heads has the current one';
-comment on column orchestration_runs.origin is 'recipe_id, recipe_version, schedule_id, scheduled_for; null for none of them';
+comment on column orchestration_runs.origin is 'recipe_id, recipe_version, schedule_id, scheduled_for; null if all are absent';
 comment on column orchestration_runs.start_at is 'when the run starts by itself; null: when a call starts it';
 comment on column orchestration_runs.plan_version is '0 until its planner has made the first plan';
 comment on column orchestration_runs.active_ms is 'time at work in this attempt, up to active_since';

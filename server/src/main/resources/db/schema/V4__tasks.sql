@@ -231,7 +231,7 @@ comment on column task_steps.position is 'in its task, from 1';
 comment on column task_steps.turn is '1, or more for a further turn of an agent at the same position';
 comment on column task_steps.lane is '0 for steps that follow one another, otherwise its own: it may run beside others of its task';
 comment on column task_steps.lease_epoch is 'rises with each claim; a result under an older one is refused';
-comment on column task_steps.result_epoch is 'the lease epoch whose result was taken last; 0 for none';
+comment on column task_steps.result_epoch is 'the lease epoch whose result was taken last; 0 if absent';
 comment on column task_steps.resolved_input is 'the input with the values of its expressions';
 comment on column task_steps.cost is 'credits';
 comment on column task_steps.completed_by is
@@ -254,9 +254,9 @@ comment on column task_steps.gate is
     'of a call of an agent: why a person answers it, may have to or has answered it, then the detail; an answered one has a start';
 
 comment on column task_steps.metered is
-    'epoch of a lease, and the tokens and credits that its heartbeats reported in all; null for none';
+    'epoch of a lease, and the tokens and credits that its heartbeats reported in all; null if absent';
 comment on column task_steps.kept_hold is
-    'credits that stay held for an answer of a model that the next execution fetches; null for none';
+    'credits that stay held for an answer of a model that the next execution fetches; null if absent';
 comment on column task_steps.call_result is
     'of a completed call of an agent: a hash of its output, by which equal results in a row are found';
 

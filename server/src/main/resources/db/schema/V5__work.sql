@@ -32,11 +32,11 @@ create table if not exists work_queue (
 
 comment on table work_queue is 'Steps that are ready or held by a worker; a row is the lease.';
 comment on column work_queue.lane is 'of its task''s work: one for steps in order, one each for parallel steps';
-comment on column work_queue.model is 'that the step names, as far as known before it is claimed; empty for none';
-comment on column work_queue.holder is 'the worker that has claimed it; null for none';
+comment on column work_queue.model is 'that the step names, as far as known before it is claimed; empty if absent';
+comment on column work_queue.holder is 'the worker that has claimed it; null if absent';
 comment on column work_queue.lease_expires_at is
     'the end of the lease; 1970 once a server has found it expired: no heartbeat extends it any more';
-comment on column work_queue.held_credits is 'credits that the run holds for the worst case of the step; null for none';
+comment on column work_queue.held_credits is 'credits that the run holds for the worst case of the step; null if absent';
 comment on column work_queue.max_output_tokens is 'tokens of output that the held credits pay; null without them';
 comment on column work_queue.requested is 'whether a request to a model may have been sent under the held credits';
 
@@ -256,7 +256,7 @@ create table if not exists bulk_jobs (
 
 comment on table bulk_jobs is 'Commands to all runs that a filter finds, and how far they are.';
 comment on column bulk_jobs.refused is 'how many runs refused, by the code of the refusal';
-comment on column bulk_jobs.portion is 'runs that are chosen and not yet counted; null for none';
+comment on column bulk_jobs.portion is 'runs that are chosen and not yet counted; null if absent';
 comment on column bulk_jobs.claim is 'rises with each that takes the job up; who has an older one counts for nothing';
 
 create index if not exists ix_bulk_jobs_workspace on bulk_jobs (workspace_id, id);

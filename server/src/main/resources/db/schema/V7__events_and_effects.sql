@@ -306,7 +306,7 @@ comment on column webhook_endpoints.sealed is 'the secret that signs deliveries,
 comment on column webhook_endpoints.previous is 'the sealed secret before it, which signs too until previous_until';
 comment on column webhook_endpoints.from_id is 'only events above it, unless a replay asks for them';
 comment on column webhook_endpoints.due_at is 'when it is to be served; null while nothing waits';
-comment on column webhook_endpoints.held_until is 'until when the server that serves it does so; null for none';
+comment on column webhook_endpoints.held_until is 'until when the server that serves it does so; null if absent';
 comment on column webhook_endpoints.failing_since is
     'when the first attempt failed since the last one that was taken; null where none has';
 

@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
  *
  * @param slug unique in the workspace, and never changed
  * @param model the model of its turns; null leaves the choice to the worker
- * @param instructions given to it with each turn; null for none
+ * @param instructions given to it with each turn; null if absent
  * @param tools all that its turns may call
  * @param capabilities the types of tasks that it is good at
  * @param limits of its work on one task

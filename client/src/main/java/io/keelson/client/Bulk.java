@@ -38,7 +38,7 @@ public final class Bulk {
      * Cancels the runs that are open now.
      *
      * @param filter must say something
-     * @param reason for the record; null for none
+     * @param reason for the record; null if absent
      * @param key the same for repetitions of one request, which then has effect once
      */
     public BulkJob cancel(RunFilter filter, @Nullable String reason, String key) {

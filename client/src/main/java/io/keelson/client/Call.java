@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
  *
  * @param idempotent whether it may be sent again when it is not known if the first one arrived
  * @param timeout for the answer; null for the client's own
- * @param file content that is sent unchanged instead of a body; null for none
+ * @param file content that is sent unchanged instead of a body; null if absent
  */
 record Call(String method, String path, @Nullable JsonNode body, Map<String, String> headers, boolean idempotent,
         @Nullable Duration timeout, @Nullable Path file) {

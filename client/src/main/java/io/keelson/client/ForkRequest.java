@@ -17,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param name of the new run; null for that of the run
  * @param recordedCalls true if no call of the task is made: each has the result that an equal call had in the run
  * @param taskOnly true for a fork of the task and those it depends on, without hooks, acceptance, ladder and new plans
- * @param idempotencyKey a request that is repeated with the same key answers with the same fork; null for none
+ * @param idempotencyKey a request that is repeated with the same key answers with the same fork; null if absent
  */
 public record ForkRequest(String task, @Nullable Integer turn, @Nullable String model, @Nullable String instructions,
         @Nullable List<String> tools, Map<String, ?> inputs, @Nullable String name, boolean recordedCalls,

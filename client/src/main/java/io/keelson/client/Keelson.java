@@ -276,7 +276,7 @@ public final class Keelson {
             return this;
         }
 
-        /** Sets the API key; null for none. */
+        /** Sets the API key; null if absent. */
         public Builder apiKey(@Nullable String value) {
             this.apiKey = value;
             return this;

@@ -30,8 +30,8 @@ public record McpServer(String name, @Nullable String url, @Nullable String comm
      *
      * @param name without the prefix {@code mcp.SERVER.}
      * @param state {@code allowed}, {@code off}, {@code changed} or {@code gone}
-     * @param accepted its description as it is used; null for none
-     * @param seen its description as the server last gave it; null for none
+     * @param accepted its description as it is used; null if absent
+     * @param seen its description as the server last gave it; null if absent
      */
     public record Tool(String name, String state, String effects, @Nullable JsonNode accepted,
             @Nullable JsonNode seen) {}

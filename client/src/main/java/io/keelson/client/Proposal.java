@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
  * @param data what it is about, for programs; null for nothing
  * @param state {@code pending}, {@code accepted}, {@code rejected}, {@code expired} or {@code withdrawn}
  * @param expiresAt when it expires unless it is decided; null for never
- * @param reason given with the decision; null for none
+ * @param reason given with the decision; null if absent
  */
 public record Proposal(String id, String runId, String runName, int attempt, String taskId,
         @Nullable String taskKey, String stepId, @Nullable String stepName, String title, @Nullable String body,

@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
  * @param version from 1; rises when its mission changes
  * @param inputs its parameters by name, each a JSON Schema; null in a list where they are longer than 16,384 bytes
  * @param templateId of one that was saved from a run; null for another
- * @param originatedFrom the run that it was saved from; null for none
+ * @param originatedFrom the run that it was saved from; null if absent
  * @param mission the shape of a mission file; absent in lists
  * @param steps its tasks as a line; absent in lists and in old versions
  */

@@ -20,12 +20,12 @@ import tools.jackson.databind.JsonNode;
  *     {@code replan_approved} or {@code acceptance}
  * @param openEscalations tickets that wait for an answer
  * @param waitsForHumans decisions that only people can take and that are due now, tickets included
- * @param forkedFrom the run that it was forked from; null for none
- * @param parentRunId the run whose step {@code parentStepId} has started it; null for none
+ * @param forkedFrom the run that it was forked from; null if absent
+ * @param parentRunId the run whose step {@code parentStepId} has started it; null if absent
  * @param childCount the number of its child runs
  * @param startAt the scheduled start; null for a start by command
- * @param recipeId its recipe, in {@code recipeVersion}; null for none
- * @param scheduleId the schedule that made it, for the time {@code scheduledFor}; null for none
+ * @param recipeId its recipe, in {@code recipeVersion}; null if absent
+ * @param scheduleId the schedule that made it, for the time {@code scheduledFor}; null if absent
  * @param failures tasks that failed, and steps that failed in tasks that continued without them; while the run continues, the
  *     failed tasks so far
  * @param creditsReserved reserved by all of its attempts
@@ -33,7 +33,7 @@ import tools.jackson.databind.JsonNode;
  * @param creditsRefunded what ended attempts did not need
  * @param creditsUncollected what its steps cost beyond what could be charged
  * @param hardLimitUsd current limit of the cost of all attempts together; null for no limit
- * @param softLimitUsd current amount at which one warning is sent; null for none
+ * @param softLimitUsd current amount at which one warning is sent; null if absent
  * @param taskBudgets of the tasks that have one
  * @param createdBy the principal that submitted it
  * @param cancelledAt {@code completedAt} of a cancelled run; null for others

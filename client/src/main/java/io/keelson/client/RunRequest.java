@@ -11,7 +11,7 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param mission the body; a mission file read as JSON, or what {@link io.keelson.client.plan.Mission} makes
  * @param idempotencyKey the same key never creates a second run, and only a call with a key is repeated by itself when
- *     its answer is lost; null for none
+ *     its answer is lost; null if absent
  */
 public record RunRequest(JsonNode mission, @Nullable String idempotencyKey) {
 

@@ -21,10 +21,10 @@ import tools.jackson.databind.JsonNode;
  * @param failureIgnored true when it, or all its work that was not skipped, failed and the run continued without it
  * @param superseded true when another row has taken its place, or a new plan has no use for it
  * @param nextRunAt time of the next attempt; null when not set, as while its ticket is open
- * @param gate the attempt that a person is asked about; null for none
- * @param ticketId its open escalation ticket; null for none
+ * @param gate the attempt that a person is asked about; null if absent
+ * @param ticketId its open escalation ticket; null if absent
  * @param verifierScore of the last verdict, 0 to 1; null when none was given
- * @param verifiedBy who gave the last verdict: {@code auto} or {@code human}; null for none
+ * @param verifiedBy who gave the last verdict: {@code auto} or {@code human}; null if absent
  * @param cancelledAt {@code completedAt} of a cancelled task; null for others
  * @param output never Java null; a JSON null until there is one
  */

@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
  * @param turn the number of the turn, of a call that of the turn that asked for it
  * @param taskAttempt the number of the task's attempt; null for a copied entry
  * @param copied from the run that this one is a fork of: not executed and not charged here
- * @param model that is charged; null for none
+ * @param model that is charged; null if absent
  * @param modelAnswered as the provider names it
  * @param text of a turn that calls tools or whose answer cannot be used
  * @param calls that the turn asks for, each with {@code id}, {@code name} and {@code input}

@@ -24,7 +24,7 @@ public record Verification(boolean ok, long entries, long attempts, long workspa
      * @param figure {@code reserved}, {@code charged} or {@code refunded}; of a step {@code charged} or {@code charges}, of a
      *            balance the account
      * @param expected the amount computed from the ledger; for a step, from its results
-     * @param actual the stored amount; null for none
+     * @param actual the stored amount; null if absent
      * @param message all of it in one sentence
      */
     public record Discrepancy(String kind, String workspaceId, @Nullable String runId, @Nullable Integer attemptNumber,

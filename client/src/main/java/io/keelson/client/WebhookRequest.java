@@ -38,7 +38,7 @@ public final class WebhookRequest {
         return this;
     }
 
-    /** For people; null for none. */
+    /** For people; null if absent. */
     public WebhookRequest description(@Nullable String value) {
         body.put("description", value);
         return this;

@@ -110,7 +110,7 @@ public interface StepContext {
      * Puts something before people, with the step's completion and not otherwise. Nothing waits for their answer.
      *
      * @param title at most 200 characters
-     * @param body further text; null for none
+     * @param body further text; null if absent
      * @param data what it is about, for programs; null for nothing
      */
     void propose(String title, @Nullable String body, @Nullable Object data);

@@ -26,7 +26,7 @@ public final class StepDeferral extends Exception {
     }
 
     /**
-     * @param busy the busy system, such as {@code model:NAME}, at most 200 characters; null for none
+     * @param busy the busy system, such as {@code model:NAME}, at most 200 characters; null if absent
      * @param code of the step's failure when the system is busy for too long, at most 100 characters; null for
      *             {@code UPSTREAM_UNAVAILABLE}
      */
@@ -48,7 +48,7 @@ public final class StepDeferral extends Exception {
         return delay;
     }
 
-    /** The busy system; null for none. */
+    /** The busy system; null if absent. */
     public @Nullable String busy() {
         return busy;
     }

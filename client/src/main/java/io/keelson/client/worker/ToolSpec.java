@@ -7,8 +7,8 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * A worker's description of a tool, for people and for agents whose models choose among tools.
  *
- * @param description one sentence of at most 4,096 characters; null for none
- * @param inputSchema JSON Schema of the input, as anything that Jackson writes as an object; null for none
+ * @param description one sentence of at most 4,096 characters; null if absent
+ * @param inputSchema JSON Schema of the input, as anything that Jackson writes as an object; null if absent
  * @param effects of a call outside the run; null when the worker does not say it
  */
 public record ToolSpec(String name, @Nullable String description, @Nullable Object inputSchema,

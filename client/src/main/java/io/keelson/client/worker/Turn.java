@@ -132,7 +132,7 @@ public final class Turn {
         return text("agent");
     }
 
-    /** The agent's; null for none. */
+    /** The agent's; null if absent. */
     public @Nullable String instructions() {
         return text("instructions");
     }

@@ -115,7 +115,7 @@ final class AgentTurns {
                 terms == null ? null : outside(task, terms));
     }
 
-    /** The source of data from outside that the task's agent has seen; null for none. */
+    /** The source of data from outside that the task's agent has seen; null if absent. */
     private static @Nullable String outside(TaskRow task, AgentTerms terms) {
         return task.spec().policy().untrusted() ? UNTRUSTED
                 : task.steps.stream().filter(step -> step.spec().kind() == StepKind.CALL)

@@ -49,7 +49,7 @@ public final class ChangeSet {
      * @param holder null while it may be claimed
      * @param lease the lease's length when held; null when not
      * @param timeout how long the execution may take when held by a remote worker; null when not
-     * @param hold of credits for the lease; null for none
+     * @param hold of credits for the lease; null if absent
      */
     public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, String input,
             Instant queuedAt,
@@ -481,7 +481,7 @@ public final class ChangeSet {
      * The step of {@link #steps} whose end began another one of them: the one before it in its lane, completed when the
      * other began.
      *
-     * @return null for none
+     * @return null if absent
      */
     public @Nullable StepRow handedBy(StepRow step) {
         List<StepRow> all = step.task().steps;

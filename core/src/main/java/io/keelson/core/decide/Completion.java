@@ -30,7 +30,7 @@ final class Completion {
     /**
      * A task has completed.
      *
-     * @param feedback of its verifier; null for none
+     * @param feedback of its verifier; null if absent
      */
     static void completed(Decision d, TaskRow task, @Nullable String feedback) {
         BigDecimal cost = task.cost.stripTrailingZeros();

@@ -46,7 +46,7 @@ final class CountedTime {
     /**
      * Excludes a step's wait from the time of its task and its agent.
      *
-     * @param since when the wait began; null for none
+     * @param since when the wait began; null if absent
      */
     static void spare(ChangeSet changes, StepRow step, @Nullable Instant since, Instant now) {
         if (since != null) {

@@ -118,7 +118,7 @@ final class Credits {
 
     /**
      * The model by whose prices a report is charged: the one that it names, or without a price of that one the model that
-     * the task was given to. Null for none.
+     * the task was given to. Null if absent.
      */
     private static @Nullable String priced(Decision d, StepRow step, Result result) {
         Map<String, ModelPrice> models = d.funds.prices().models();

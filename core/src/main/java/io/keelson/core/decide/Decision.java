@@ -51,17 +51,17 @@ final class Decision {
     boolean heldBackByMonth;
     /** Tasks, by their ids in the plan, whose budgets were charged or kept a step from starting. */
     final Set<String> budgets = new TreeSet<>();
-    /** A planner's task that has ended without an answer; null for none. Handled after the command. */
+    /** A planner's task that has ended without an answer; null if absent. Handled after the command. */
     @Nullable TaskRow failedPlanner;
     /** Answers of models that a further execution of the failing step would fetch. */
     List<LostAnswer> fetchable = List.of();
     /** True when a hold has ended: work that waited for it may begin. */
     boolean holdEnded;
-    /** The work that the command's worker asks to continue with; null for none. */
+    /** The work that the command's worker asks to continue with; null if absent. */
     @Nullable NextStepRequest request;
-    /** The output in the command, JSON text; null for none. */
+    /** The output in the command, JSON text; null if absent. */
     @Nullable String yielded;
-    /** The assignment it received; null for none. */
+    /** The assignment it received; null if absent. */
     @Nullable StepAssignment given;
 
     Decision(RunView view, ChangeSet changes, Instant now, Ids ids, LocalCapacity capacity, Funds funds, Actor actor) {

@@ -64,7 +64,7 @@ final class EventPayloads {
                 .max(Comparator.comparing(up -> up.completedAt)).map(TaskRow::id).orElse(null));
     }
 
-    /** The first dependency of a task that did not end as its rule requires; null for none. */
+    /** The first dependency of a task that did not end as its rule requires; null if absent. */
     static @Nullable UUID failedDependency(TaskRow task) {
         return task.upstreams.stream().filter(up -> up.state == TaskState.FAILED).findFirst()
                 .or(() -> task.upstreams.stream().filter(up -> up.state != TaskState.COMPLETED).findFirst())

@@ -58,7 +58,7 @@ public final class Explain {
         /** The own name of a fan-out item; null for any other task. */
         @Nullable String label(UUID task);
 
-        /** The question of a waiting approval from its input; null for none. */
+        /** The question of a waiting approval from its input; null if absent. */
         @Nullable String question(UUID step);
 
         /** When a timer is due; null when it is not armed. */
@@ -76,7 +76,7 @@ public final class Explain {
 
     /**
      * @param by the name of the principal or part of the engine
-     * @param reason as it was given; null for none
+     * @param reason as it was given; null if absent
      */
     public record Pause(String by, @Nullable String reason) {}
 

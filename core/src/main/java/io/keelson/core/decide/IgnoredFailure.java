@@ -31,7 +31,7 @@ final class IgnoredFailure {
                                 step.task(), step, step.errorCode, step.errorMessage)));
     }
 
-    /** The first ignored failure within an ended task; null for none. */
+    /** The first ignored failure within an ended task; null if absent. */
     static PayloadPart.@Nullable Cause within(TaskRow task) {
         return Stream.concat(
                 task.children.stream().filter(child -> child.failureIgnored)

@@ -99,7 +99,7 @@ final class PlanRows {
         recordCreated(d, task, null);
     }
 
-    /** @param replaces the task that it replaces; null for none */
+    /** @param replaces the task that it replaces; null if absent */
     static void recordCreated(Decision d, TaskRow task, @Nullable UUID replaces) {
         String rule = task.spec().triggerRule().wire();
         List<UUID> dependsOn = task.upstreams.stream().map(TaskRow::id).toList();

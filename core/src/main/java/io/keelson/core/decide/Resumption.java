@@ -19,7 +19,7 @@ final class Resumption {
         return resume(d, HardLimit.limit(d.run));
     }
 
-    /** @param before the run's previous hard limit; null for none */
+    /** @param before the run's previous hard limit; null if absent */
     static Reply resume(Decision d, @Nullable BigDecimal before) {
         CountedTime.heldUp(d.view, d.changes, d.run.stateSince, d.now);
         if (d.run.state == RunState.PAUSED) {

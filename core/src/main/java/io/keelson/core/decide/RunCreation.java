@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class RunCreation {
     private RunCreation() {}
 
-    /** @param parent the run whose step starts it; null for none */
+    /** @param parent the run whose step starts it; null if absent */
     static Created create(Command.Create command, @Nullable ParentRow parent, ChangeSet changes, Instant now, Ids ids,
             LocalCapacity capacity, Funds funds) {
         RunView view = created(command.run(), parent);

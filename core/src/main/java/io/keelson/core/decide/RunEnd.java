@@ -37,8 +37,8 @@ final class RunEnd {
      *
      * @param reason null for the error's code in lower case
      * @param failing the task that it fails for; null for the first that has failed for good, if any
-     * @param failedBy the person who failed it; null for none
-     * @param rejectedBy the person who rejected its plan or result; null for none
+     * @param failedBy the person who failed it; null if absent
+     * @param rejectedBy the person who rejected its plan or result; null if absent
      */
     static Function<PayloadPart.@Nullable Settled, RunPayload> failed(Decision d, @Nullable String reason,
             @Nullable TaskRow failing, @Nullable String failedBy, @Nullable String rejectedBy) {

@@ -50,7 +50,7 @@ public final class RunRow {
     /** Charges and refunds of settled attempts. */
     BigDecimal chargedBefore = Amounts.ZERO;
     BigDecimal refunded = Amounts.ZERO;
-    /** Limits that replace the policy's; null for none. */
+    /** Limits that replace the policy's; null if absent. */
     @Nullable BigDecimal hardLimit;
     @Nullable BigDecimal softLimit;
     /** True once people were warned of the cost. */
@@ -61,11 +61,11 @@ public final class RunRow {
     Duration ended = Duration.ZERO;
     /** When it became running in this attempt; null before. */
     @Nullable Instant begunAt;
-    /** The first in plan order of its tasks at work, by its id in the plan; null for none. Only {@link RunView} changes it. */
+    /** The first in plan order of its tasks at work, by its id in the plan; null if absent. Only {@link RunView} changes it. */
     @Nullable String currentTask;
     /** Position in the caller's trace; null where the caller gave none. */
     private @Nullable TraceParent trace;
-    /** The run whose step started this one; null for none. */
+    /** The run whose step started this one; null if absent. */
     @Nullable ParentRow parent;
     int planVersion = 1;
     /** Re-plannings asked for in this attempt. */
@@ -230,7 +230,7 @@ public final class RunRow {
         this.parent = of;
     }
 
-    /** The run whose step started it; null for none. */
+    /** The run whose step started it; null if absent. */
     public @Nullable ParentRow parent() {
         return parent;
     }
@@ -399,12 +399,12 @@ public final class RunRow {
         return refunded;
     }
 
-    /** The hard limit that replaces the policy's; null for none. */
+    /** The hard limit that replaces the policy's; null if absent. */
     public @Nullable BigDecimal hardLimit() {
         return hardLimit;
     }
 
-    /** The soft limit that replaces the policy's; null for none. */
+    /** The soft limit that replaces the policy's; null if absent. */
     public @Nullable BigDecimal softLimit() {
         return softLimit;
     }
@@ -423,7 +423,7 @@ public final class RunRow {
         return begunAt;
     }
 
-    /** The first in plan order of its tasks at work, by its id in the plan; null for none. */
+    /** The first in plan order of its tasks at work, by its id in the plan; null if absent. */
     public @Nullable String currentTask() {
         return currentTask;
     }
@@ -449,7 +449,7 @@ public final class RunRow {
         return errorMessage;
     }
 
-    /** The output of this decision, JSON text; null for none. The view does not keep outputs. */
+    /** The output of this decision, JSON text; null if absent. The view does not keep outputs. */
     public @Nullable String output() {
         return output;
     }

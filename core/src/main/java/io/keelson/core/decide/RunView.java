@@ -58,9 +58,9 @@ public final class RunView {
     final Map<String, TaskBudgetRow> budgets = new TreeMap<>();
     final List<EngineOutage> outages = new ArrayList<>();
     final CallWindow calls;
-    /** The task that must complete before any other begins; null for none. */
+    /** The task that must complete before any other begins; null if absent. */
     @Nullable TaskRow beforeHook;
-    /** The task that runs when all others have ended; null for none. */
+    /** The task that runs when all others have ended; null if absent. */
     @Nullable TaskRow afterHook;
     /** True while the evaluator checks a planner's plan. */
     boolean evaluatingPlan;
@@ -312,7 +312,7 @@ public final class RunView {
     /**
      * Restores a row of the work queue: the lane's first open step is in it, under a lease when {@code holder} is set.
      *
-     * @param hold of the lease; null for none
+     * @param hold of the lease; null if absent
      */
     public void restoreLane(UUID taskId, int lane, @Nullable String holder, @Nullable Hold hold) {
         TaskRow task = Objects.requireNonNull(tasks.get(taskId));

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class Rungs {
     private Rungs() {}
 
-    /** The terms of the agent that does the task now; null for none. */
+    /** The terms of the agent that does the task now; null if absent. */
     static @Nullable AgentTerms terms(TaskRow task) {
         return task.spec().policy().agentOn(taken(task));
     }

@@ -145,7 +145,7 @@ final class SlotScheduling {
     /**
      * Opens the next steps of a task with a slot.
      *
-     * @param holder of a lane that has just become free and may continue at once; null for none
+     * @param holder of a lane that has just become free and may continue at once; null if absent
      * @return false when no step is left open
      */
     static boolean open(Decision d, TaskRow task, @Nullable String holder) {

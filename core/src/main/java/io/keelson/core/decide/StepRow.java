@@ -51,12 +51,12 @@ public final class StepRow {
     int grantedRetries;
     /** True when it failed and its task continued without it. */
     boolean failureIgnored;
-    /** The signal that it waits for; null for none. */
+    /** The signal that it waits for; null if absent. */
     @Nullable SignalWait signalWait;
     /** Why a call of an agent waits for a person, or may have to; null for one that does not. */
     @Nullable CallGate gate;
     @Nullable Instant nextRunAt;
-    /** The first deferral of its attempt; null for none. */
+    /** The first deferral of its attempt; null if absent. */
     @Nullable Instant deferredSince;
     /** The system that it was last deferred for; null for one without a name. */
     @Nullable String deferredFor;
@@ -216,7 +216,7 @@ public final class StepRow {
         return failureIgnored;
     }
 
-    /** The signal that it waits for; null for none. */
+    /** The signal that it waits for; null if absent. */
     public @Nullable SignalWait awaited() {
         return signalWait;
     }
@@ -274,17 +274,17 @@ public final class StepRow {
         return leaseEpoch;
     }
 
-    /** The last epoch for which a result is recorded; 0 for none. */
+    /** The last epoch for which a result is recorded; 0 if absent. */
     public int resultEpoch() {
         return resultEpoch;
     }
 
-    /** The worker or node that holds the lease; null for none. */
+    /** The worker or node that holds the lease; null if absent. */
     public @Nullable String holder() {
         return holder;
     }
 
-    /** The credits that are held for its lease; null for none. */
+    /** The credits that are held for its lease; null if absent. */
     public @Nullable Hold hold() {
         return hold;
     }
@@ -383,7 +383,7 @@ public final class StepRow {
                 effect());
     }
 
-    /** The previous failure; null for none. */
+    /** The previous failure; null if absent. */
     @Nullable PreviousFailure setback() {
         return PreviousFailure.of(task.attempt(), PreviousFailure.error(errorCode, errorClass, errorMessage),
                 PreviousFailure.error(task.errorCode(), task.errorClass(), task.errorMessage()));

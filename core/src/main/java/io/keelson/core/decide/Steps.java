@@ -338,7 +338,7 @@ final class Steps {
      *
      * @param holder the reporter
      * @param cost of the try
-     * @param spent tokens and cost for its event; null for none
+     * @param spent tokens and cost for its event; null if absent
      */
     record Recorded(String holder, BigDecimal cost, PayloadPart.@Nullable Spent spent) {}
 

@@ -36,7 +36,7 @@ final class SystemTasks {
      * repeat.
      *
      * @param number of the re-planning in this attempt, from 1
-     * @param instructions of the person who requested it; null for none
+     * @param instructions of the person who requested it; null if absent
      */
     static TaskSpec planning(StepSpec step, int attempt, int number, @Nullable String instructions) {
         return of(".plan-" + (attempt == 1 ? "" : attempt + ".") + number, "Make a new plan", instructions,

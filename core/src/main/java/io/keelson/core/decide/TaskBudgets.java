@@ -63,7 +63,7 @@ final class TaskBudgets {
                         .stream().anyMatch(task -> !task.terminal() && task.planKey().equals(budget.task()))).toList();
     }
 
-    /** The refusal to continue a run that a used-up budget has stopped; null for none. */
+    /** The refusal to continue a run that a used-up budget has stopped; null if absent. */
     static Reply.@Nullable Rejected usedUp(Decision d) {
         return stopping(d.view).stream().filter(budget -> HardLimit.used(d.view, budget).compareTo(budget.limit()) >= 0)
                 .findFirst().map(budget -> new Reply.Rejected("BUDGET_EXCEEDED", text(d.view, budget),

@@ -284,7 +284,7 @@ public final class TaskRow {
         return verifierScore;
     }
 
-    /** The source of the last verdict; null for none. */
+    /** The source of the last verdict; null if absent. */
     public @Nullable String verifiedBy() {
         return verifiedBy;
     }

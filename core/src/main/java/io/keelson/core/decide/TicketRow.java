@@ -71,7 +71,7 @@ public final class TicketRow {
      * @param taskId the task; null when it is about the whole run
      * @param stepId the step; null when it is about the whole task or run
      * @param reason why a person is asked, a code
-     * @param errorCode of the failure; null for none
+     * @param errorCode of the failure; null if absent
      * @param system that is out of order, see {@link StepError#system}
      */
     public TicketRow(UUID id, Kind kind, int attempt, @Nullable UUID taskId, @Nullable UUID stepId, Severity severity,

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param estimate by its plan; zero when the plan has none
  * @param tokensByModel estimated use of models beyond that, priced as output when the run begins
  * @param hardLimit maximum cost of all its attempts together; null for no limit
- * @param softLimit at which people are warned; null for none
- * @param warnAtPercent of the hard limit, at which people are warned; null for none
+ * @param softLimit at which people are warned; null if absent
+ * @param warnAtPercent of the hard limit, at which people are warned; null if absent
  * @param minCredits that its workspace must have for a retry of a failed step
  */
 public record Budget(BigDecimal estimate, Map<String, Long> tokensByModel, @Nullable BigDecimal hardLimit,
@@ -48,9 +48,9 @@ public record Budget(BigDecimal estimate, Map<String, Long> tokensByModel, @Null
     /**
      * The cost at which people are warned: the lower one of two.
      *
-     * @param hard the limit in force; null for none
-     * @param soft the soft limit in force; null for none
-     * @return null for none
+     * @param hard the limit in force; null if absent
+     * @param soft the soft limit in force; null if absent
+     * @return null if absent
      */
     public @Nullable BigDecimal warning(@Nullable BigDecimal hard, @Nullable BigDecimal soft) {
         BigDecimal share = hard == null || warnAtPercent == null ? null

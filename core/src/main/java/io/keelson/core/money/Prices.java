@@ -27,7 +27,7 @@ public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
      * A calculated cost.
      *
      * @param amount in credits, {@linkplain Amounts#exact exact}
-     * @param version of the price; null for none
+     * @param version of the price; null if absent
      */
     public record Cost(BigDecimal amount, @Nullable Integer version) {}
 

@@ -53,7 +53,7 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
      * The reason of a charge.
      *
      * @param cost of what is charged, {@linkplain Amounts#exact exact}; the charges of a run are the sum of these costs, rounded once
-     * @param model by whose price it was calculated, or that the report names; null for none
+     * @param model by whose price it was calculated, or that the report names; null if absent
      * @param agent null for the run's default agent
      * @param priceVersion of the price that it was calculated by; null for a cost that was reported
      * @param estimated whether some of the tokens are an upper bound, as their provider has not reported them

@@ -22,8 +22,8 @@ public record WorstCase(String model, long maxInput, long maxOutput, boolean com
      * An upper bound of the next request's input without a tokenizer. A token of a byte-level vocabulary has at least one
      * byte.
      *
-     * @param input tokens of the last request, as its provider reported them; 0 for none
-     * @param output tokens of the last answer; 0 for none
+     * @param input tokens of the last request, as its provider reported them; 0 if absent
+     * @param output tokens of the last answer; 0 if absent
      * @param newBytes UTF-8 bytes of the request's texts that the last request did not have, the last answer aside
      * @param bytesPerToken of the model, at least 1; above 1 the result is an estimate and no longer a bound
      */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param slug unique in its workspace
  * @param model null when it names none
- * @param instructions for its turns; null for none
+ * @param instructions for its turns; null if absent
  * @param tools all that its turns may call
  * @param capabilities kinds of tasks that it does well
  * @param maxTurns maximum turns of a task; 0 applies the run's limit

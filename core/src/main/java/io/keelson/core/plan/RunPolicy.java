@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param humans requirements of people besides the plan's gate
  * @param hooks steps before and after all others
  * @param budget estimated cost and limits
- * @param concurrency its concurrency key; null for none
+ * @param concurrency its concurrency key; null if absent
  */
 public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent,
         int tasksPerDefaultAgent, int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations,

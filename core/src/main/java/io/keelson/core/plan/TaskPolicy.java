@@ -67,7 +67,7 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
         return 0;
     }
 
-    /** The terms of the agent that does the task on that rung; null for none. */
+    /** The terms of the agent that does the task on that rung; null if absent. */
     public @Nullable AgentTerms agentOn(int rung) {
         return rung == 0 ? agent : ladder.get(rung - 1).agent();
     }

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id unique within the plan ({@code temp_id} in PRD-101)
  * @param agent name of the agent that should do it; null for the run's default agent
- * @param when an expression; false skips the task; null for none
- * @param forEach an expression whose array fans the task out, one child per item; null for none
+ * @param when an expression; false skips the task; null if absent
+ * @param forEach an expression whose array fans the task out, one child per item; null if absent
  * @param output JSON text with expressions that makes the task's output; null: its last step's output
  * @param steps empty for an agentic task, which works in turns
  * @param parallelSteps true when the steps run side by side rather than in order

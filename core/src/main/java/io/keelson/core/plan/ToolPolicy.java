@@ -62,7 +62,7 @@ public record ToolPolicy(List<Rule> rules) {
         rules = rules.stream().filter(rule -> !rule.open()).toList();
     }
 
-    /** The level that refuses the tool: the widest that denies it, else the widest that does not allow it; null for none. */
+    /** The level that refuses the tool: the widest that denies it, else the widest that does not allow it; null if absent. */
     public @Nullable Level refusedBy(String tool) {
         return rules.stream().filter(rule -> rule.denies(tool)).findFirst()
                 .or(() -> rules.stream().filter(rule -> !rule.allows(tool)).findFirst()).map(Rule::level).orElse(null);

@@ -3,7 +3,7 @@ package io.keelson.core.plan;
 import java.util.Map;
 
 /**
- * Bounds of an agent's work on a task, over all turns of an attempt; 0 for none.
+ * Bounds of an agent's work on a task, over all turns of an attempt; 0 if absent.
  *
  * @param calls of tools that may be executed
  * @param callsByTool the same for single tools, by their names

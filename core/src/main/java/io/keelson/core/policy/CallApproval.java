@@ -48,7 +48,7 @@ public record CallApproval(Kind kind, @Nullable String condition) {
      * Why a call waits for a person by this rule; null when it does not.
      *
      * @param effects of the tool; null for a tool of workers that announce none, which changes something and destroys nothing
-     * @param outside the source of data from outside that the agent has seen; null for none
+     * @param outside the source of data from outside that the agent has seen; null if absent
      */
     @Nullable CallGate gate(@Nullable Effects effects, @Nullable String outside) {
         return switch (kind) {

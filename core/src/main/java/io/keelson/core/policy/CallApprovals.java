@@ -66,7 +66,7 @@ public record CallApprovals(Map<String, List<CallApproval>> byTool) {
      * Why a call waits for a person, or may have to; null when it does not. A reason that is certain goes before a condition.
      *
      * @param effects of the tool; null for a tool of workers that announce none
-     * @param outside the source of data from outside that the agent has seen; null for none
+     * @param outside the source of data from outside that the agent has seen; null if absent
      */
     public @Nullable CallGate gate(String tool, @Nullable Effects effects, @Nullable String outside) {
         List<CallGate> gates = of(tool).stream().map(rule -> rule.gate(effects, outside)).filter(Objects::nonNull)

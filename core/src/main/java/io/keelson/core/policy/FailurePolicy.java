@@ -20,7 +20,7 @@ public final class FailurePolicy {
      * @param attempts begun so far, from 1
      * @param failures so far, this one included, from 1
      * @param elapsed since the first attempt began
-     * @param retryAfter minimum delay that the failing side requested; null for none
+     * @param retryAfter minimum delay that the failing side requested; null if absent
      * @param errors of the run within the escalation's window, this one included
      * @param calls of the run within that window, this one included
      * @param seed of the jitter

@@ -112,8 +112,8 @@ public sealed interface Command {
     /**
      * Decides one approval step, or a call of an agent that waits for a person.
      *
-     * @param given JSON text: the input with which an approved call is made, or the answer to an agent's question; null for
-     *              none
+     * @param given JSON text: the input with which an approved call is made, or the answer to an agent's question; null if
+     *              absent
      */
     record DecideStep(UUID runId, UUID stepId, boolean approve, @Nullable String comment, @Nullable String given,
             Actor actor) implements Command {
@@ -265,7 +265,7 @@ public sealed interface Command {
     /**
      * The lease holder reports a result.
      *
-     * @param request the work that the holder asks to continue with; null for none
+     * @param request the work that the holder asks to continue with; null if absent
      * @param lost answers of earlier executions that this one could not use
      */
     record Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable NextStepRequest request,
@@ -436,10 +436,10 @@ public sealed interface Command {
          * The state of a child run.
          *
          * @param settled true when all its own children have ended
-         * @param output JSON text; null for none
+         * @param output JSON text; null if absent
          * @param tokens of it and of its children
          * @param charged credits of it and of its children; budgets of open children count
-         * @param armed due time of the timer that requested this check; null for none
+         * @param armed due time of the timer that requested this check; null if absent
          */
         record ChildIs(RunState state, boolean settled, @Nullable String output, long tokens, BigDecimal charged,
                 @Nullable String error, @Nullable Instant armed) implements Evaluation {}
@@ -468,7 +468,7 @@ public sealed interface Command {
              * A plan's estimated cost, and when a person is asked.
              *
              * @param always true when a person is asked at any cost
-             * @param threshold the estimate above which a person is asked; null for none
+             * @param threshold the estimate above which a person is asked; null if absent
              */
             public record Terms(boolean always, @Nullable BigDecimal threshold, Budget budget) {
 

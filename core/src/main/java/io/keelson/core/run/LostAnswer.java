@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param tokens at most these
  * @param reported what of the tokens the provider has reported
  * @param responseId by which the next execution of the step fetches the answer, so that it is lost only if the step has ended;
- *     null for none
+ *     null if absent
  */
 public record LostAnswer(String model, String requestSha256, Instant sentAt, Tokens tokens, Reported reported,
         @Nullable String responseId) {

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param configJson the configuration as given
  * @param inputsJson the resolved inputs, JSON object text
  * @param tagsJson JSON text
- * @param outputTemplate JSON text with expressions that makes the run's output; null for none
+ * @param outputTemplate JSON text with expressions that makes the run's output; null if absent
  * @param priority lower is dispatched first
  * @param takesExternalIdOver true when it takes over the external id of an ended run
- * @param fork what it takes over from another run; null for none
+ * @param fork what it takes over from another run; null if absent
  * @param startAt when it starts by itself; null to start on request
  * @param origin further facts for readers; no decision depends on it
  */
@@ -44,9 +44,9 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
      *
      * Where a run comes from.
      *
-     * @param declarationsJson the inputs that its mission declares, JSON object text; null for none
+     * @param declarationsJson the inputs that its mission declares, JSON object text; null if absent
      * @param originJson the recipe or schedule that it was made from and the text of {@code trace}, JSON object text;
-     *                   null for none
+     *                   null if absent
      * @param trace position in the caller's trace; null where the caller gave none
      */
     public record Origin(@Nullable String declarationsJson, @Nullable String originJson, @Nullable TraceParent trace) {

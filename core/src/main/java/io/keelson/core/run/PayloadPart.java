@@ -68,7 +68,7 @@ public sealed interface PayloadPart
      * @param modelAnswered that the report names, where the cost is by the prices of another one, which was asked for; null
      *                      elsewhere
      * @param charged credits; null where it cost nothing
-     * @param uncollected credits that neither the run's limit nor its workspace's balance had; null for none
+     * @param uncollected credits that neither the run's limit nor its workspace's balance had; null if absent
      * @param estimated whether some of the tokens are an upper bound, as their provider has not reported them
      */
     record Spent(Tokens tokens, BigDecimal cost, @Nullable String modelAnswered, @Nullable BigDecimal charged,

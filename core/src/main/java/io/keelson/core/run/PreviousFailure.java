@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The previous failures of a step, for its next holder.
  *
  * @param taskAttempt the task's present attempt, from 1
- * @param step the step's own last failure; null for none
+ * @param step the step's own last failure; null if absent
  * @param task why the task's last attempt failed, a verifier's feedback for example; null in a first attempt
  */
 public record PreviousFailure(int taskAttempt, @Nullable StepError step, @Nullable StepError task) {

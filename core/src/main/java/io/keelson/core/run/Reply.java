@@ -19,7 +19,7 @@ public sealed interface Reply {
      *
      * A result for an epoch whose result is already recorded.
      *
-     * @param next the step that the caller received to continue with, and holds; null for none
+     * @param next the step that the caller received to continue with, and holds; null if absent
      * @param output JSON text of the recorded output, where it was read; null elsewhere
      */
     record Duplicate(@Nullable UUID next, @Nullable String output) implements Reply {
@@ -40,7 +40,7 @@ public sealed interface Reply {
      * Refused.
      *
      * @param code stable, UPPER_SNAKE
-     * @param current the state that prevents it; null for none
+     * @param current the state that prevents it; null if absent
      * @param allowed the possible actions, decisions or values instead; may be empty
      */
     record Rejected(String code, String message, @Nullable String current, List<String> allowed) implements Reply {}

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param cost in credits, ≥ 0; null when the executor does not report it, and prices decide
  * @param model that used the tokens; null when none is named
  * @param proposals to people; recorded with the result
- * @param verdict the output as a verdict, for verifying steps only; null for none
- * @param turn the output as an agent's turn, for turns only; null for none
+ * @param verdict the output as a verdict, for verifying steps only; null if absent
+ * @param turn the output as an agent's turn, for turns only; null if absent
  * @param input JSON text of the resolved input, redacted; null when it is the plan's own or unknown
  * @param outputHash of the output as a worker reported it; null where no report can be repeated
  * @param asked the model that was to be used, where another one was; null where none was

@@ -208,7 +208,7 @@ public sealed interface RunPayload extends Payload {
         }
     }
 
-    /** @param tasks new budgets of tasks, by the tasks' ids in the plan; null for none */
+    /** @param tasks new budgets of tasks, by the tasks' ids in the plan; null if absent */
     record BudgetChanged(@Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
             @Nullable Map<String, BigDecimal> tasks) implements RunPayload {
         @Override
@@ -225,7 +225,7 @@ public sealed interface RunPayload extends Payload {
     /**
      * @param way how the run continues: {@code resume} with its limits as they were, {@code raise}, {@code downgrade} or
      *            {@code finish_current}
-     * @param hardLimit that was given with a raise; null for none
+     * @param hardLimit that was given with a raise; null if absent
      * @param model of a downgrade; null for other ways
      */
     record BudgetApproved(String approvedBy, @Nullable String reason, String way, @Nullable BigDecimal hardLimit,

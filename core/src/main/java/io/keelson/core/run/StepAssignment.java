@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param leaseExpiresAt unless heartbeats extend it
  * @param deadline null when the holder has none
  * @param effectKey stable over reclaims and infrastructure retries of one logical step
- * @param previous the previous failure; null for none
+ * @param previous the previous failure; null if absent
  * @param trace of its run
  * @param maxOutputTokens that the credits held for it pay; null when none are held
  */

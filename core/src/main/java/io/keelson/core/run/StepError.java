@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param code stable, UPPER_SNAKE
  * @param message for people
- * @param retryAfter the minimum delay before another try, as the failing side requested; null for none
+ * @param retryAfter the minimum delay before another try, as the failing side requested; null if absent
  * @param system outside of Keelson that is out of order, such as {@code model:NAME}; null where none is known to be
  */
 public record StepError(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter,

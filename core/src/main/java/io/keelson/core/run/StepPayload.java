@@ -136,7 +136,7 @@ public sealed interface StepPayload extends Payload {
         }
     }
 
-    /** @param spent by a request to a model that was under way; null for none */
+    /** @param spent by a request to a model that was under way; null if absent */
     record Cancelled(PayloadPart.@Nullable Spent spent) implements StepPayload {
         @Override
         public void write(Members to) {
@@ -151,7 +151,7 @@ public sealed interface StepPayload extends Payload {
         }
     }
 
-    /** @param busy the busy system; null for none */
+    /** @param busy the busy system; null if absent */
     record Deferred(int leaseEpoch, Instant until, @Nullable String busy, String errorCode, String errorMessage)
             implements StepPayload {
         @Override

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A verifier's judgement of a task's output.
  *
- * @param score 0 to 1; null for none
- * @param feedback for the next attempt, or for the person who is asked; null for none
+ * @param score 0 to 1; null if absent
+ * @param feedback for the next attempt, or for the person who is asked; null if absent
  */
 public record Verdict(Outcome outcome, @Nullable BigDecimal score, @Nullable String feedback) {
 

@@ -15,7 +15,7 @@ final class CronField {
 
     /**
      * @param what its name for people
-     * @param names names of its numbers, the first for the lowest; empty for none
+     * @param names names of its numbers, the first for the lowest; empty if absent
      */
     CronField(String what, int least, int most, List<String> names) {
         this.what = what;

@@ -28,7 +28,7 @@ public record DueTimes(List<Instant> times, int missed, @Nullable Instant next) 
      * The rule of due times.
      *
      * @param window maximum age of a missed time to catch up on
-     * @param end no time after it; null for none
+     * @param end no time after it; null if absent
      */
     public record Rule(Cron cron, ZoneId zone, CatchUp catchUp, Duration window, @Nullable Instant end) {
 

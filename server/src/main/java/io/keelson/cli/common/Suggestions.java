@@ -19,7 +19,7 @@ public final class Suggestions {
 
     private Suggestions() {}
 
-    /** Names close to the typed one; empty for none. */
+    /** Names close to the typed one; empty if absent. */
     public static Optional<String> of(ParameterException failure) {
         if (!(failure instanceof UnmatchedArgumentException unmatched) || unmatched.getUnmatched().isEmpty()) {
             return Optional.empty();

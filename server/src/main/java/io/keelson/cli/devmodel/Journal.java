@@ -38,7 +38,7 @@ final class Journal implements AutoCloseable {
     private int requests;
     private long bytes;
 
-    /** @param path created where it does not exist, else appended to; null for none */
+    /** @param path created where it does not exist, else appended to; null if absent */
     Journal(Clock clock, @Nullable Path path) throws IOException {
         this.clock = clock;
         this.file = path == null ? null

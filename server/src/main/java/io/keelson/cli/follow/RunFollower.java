@@ -94,7 +94,7 @@ final class RunFollower {
         return model.run();
     }
 
-    /** @param deadline null for none */
+    /** @param deadline null if absent */
     End until(@Nullable Instant deadline) throws StartupException {
         while (true) {
             Instant now = clock.instant();

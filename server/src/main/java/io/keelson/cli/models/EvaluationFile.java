@@ -37,7 +37,7 @@ record EvaluationFile(String name, boolean recorded, int repeat, @Nullable JsonN
      */
     record Case(String name, String run, String task, int turn) {}
 
-    /** The differences of the agent from the original; null for none. */
+    /** The differences of the agent from the original; null if absent. */
     record Variant(String name, @Nullable String model, @Nullable String instructions, @Nullable List<String> tools) {}
 
     /** @param file {@code -} for standard input */

@@ -12,12 +12,12 @@ import tools.jackson.databind.JsonNode;
  * @param number from 1 for the trials of the same case and variant; 0 for the recorded task
  * @param run null where no fork was made
  * @param errorCode why it has not passed; null where it has
- * @param score of the last verdict, 0 to 1; null for none
+ * @param score of the last verdict, 0 to 1; null if absent
  * @param cost credits of the turns, calls and verifications that were charged
  * @param turns that were taken, in all attempts
  * @param calls that were asked for
  * @param attempts of the task
- * @param output of the task; a JSON null for none
+ * @param output of the task; a JSON null if absent
  */
 record Trial(String name, String variant, int number, @Nullable String run, Outcome outcome, @Nullable String errorCode,
         @Nullable String errorMessage, @Nullable BigDecimal score, BigDecimal cost, int turns, int calls, int attempts,

@@ -123,7 +123,7 @@ public final class EventsCommand extends CliCommand {
         return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + AmountText.decimal(amount));
     }
 
-    /** The number of failed parts of an ended run; empty for none. */
+    /** The number of failed parts of an ended run; empty if absent. */
     private static String failures(JsonNode payload) {
         int failures = payload.path("failures").asInt(0);
         String to = payload.path("to").asString("");
@@ -136,7 +136,7 @@ public final class EventsCommand extends CliCommand {
         return code + (code.isEmpty() || message.isEmpty() ? "" : ": ") + message;
     }
 
-    /** The signal that came or was taken; empty for none. */
+    /** The signal that came or was taken; empty if absent. */
     private static String signal(JsonNode payload) {
         return payload.path("signal").isString() ? "signal=" + payload.get("signal").stringValue() : "";
     }

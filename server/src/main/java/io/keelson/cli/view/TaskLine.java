@@ -13,7 +13,7 @@ final class TaskLine {
     final String id;
     String key = "";
     String title = "";
-    /** The text after the key of a fan-out's item with its own name; empty for none. */
+    /** The text after the key of a fan-out's item with its own name; empty if absent. */
     String label = "";
     String state = "pending";
     List<String> dependsOn = List.of();

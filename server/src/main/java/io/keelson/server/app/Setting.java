@@ -100,7 +100,7 @@ public enum Setting {
         this.meaning = meaning;
     }
 
-    /** The default of the variable; empty for none. */
+    /** The default of the variable; empty if absent. */
     public String defaultText() {
         return defaultText;
     }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param databaseUrl null for the embedded PostgreSQL
  * @param databaseConnections most connections of the two pools together
  * @param artifacts bounds of what steps leave behind
- * @param initialCredits credits that the default workspace is given at the first start; 0 for none
+ * @param initialCredits credits that the default workspace is given at the first start; 0 if absent
  * @param commands how the world outside is reached
  * @param models where the models that the server calls are configured
  * @param telemetry what the environment says to OpenTelemetry
@@ -88,7 +88,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      *
      * @param programs that they may start
      * @param privateAddresses whether they reach private networks
-     * @param mcpServers file with commands that workspaces may start MCP servers with; null for none
+     * @param mcpServers file with commands that workspaces may start MCP servers with; null if absent
      */
     public record Tools(Folders folders, Set<String> programs, boolean privateAddresses, @Nullable Path mcpServers) {
 
@@ -100,9 +100,9 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     /**
      * Settings of executions.
      *
-     * @param slots steps that run here at a time, but for those that wait; 0 for none
-     * @param waitingSlots steps that wait here for other systems at a time; 0 for none
-     * @param modelCalls requests to models under way here at a time; 0 for none
+     * @param slots steps that run here at a time, but for those that wait; 0 if absent
+     * @param waitingSlots steps that wait here for other systems at a time; 0 if absent
+     * @param modelCalls requests to models under way here at a time; 0 if absent
      * @param runComputation how long the expressions and the like of a run may compute here
      * @param lease how long a step is kept for a worker that says nothing
      */
@@ -141,7 +141,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * Settings of commands to external systems.
      *
      * @param url of the provider, without a trailing slash; null for deployments and orders on paper
-     * @param token that it is shown; null for none
+     * @param token that it is shown; null if absent
      * @param idempotent whether it does once what comes twice under one key
      * @param timeout of one call
      * @param types that users have registered

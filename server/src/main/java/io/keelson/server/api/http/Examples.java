@@ -19,7 +19,7 @@ final class Examples {
 
     private Examples() {}
 
-    /** The example of an operation; null for none. */
+    /** The example of an operation; null if absent. */
     static @Nullable JsonNode of(String operationId) {
         try (InputStream file = Examples.class.getResourceAsStream("/openapi/examples/" + operationId + ".json")) {
             return file == null ? null : Json.read(file.readAllBytes());

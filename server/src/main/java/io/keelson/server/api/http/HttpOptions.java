@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *     the least rate
  * @param connections how many there may be at a time; idle ones are closed for new ones then
  * @param grace how long requests under way may take to finish when the server stops
- * @param dashboard served below {@code /ui/}; null for none
+ * @param dashboard served below {@code /ui/}; null if absent
  * @param publicUrl where browsers find the server; null for where it listens
  * @param version of the server, for clients
  */

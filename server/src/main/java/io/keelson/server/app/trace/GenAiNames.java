@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * Names and attributes of a span by OpenTelemetry's conventions for generative AI. None of them is content.
  *
  * @param operation null for a span that the conventions do not know
- * @param subject the model, tool or agent; null for none
+ * @param subject the model, tool or agent; null if absent
  */
 record GenAiNames(@Nullable String operation, @Nullable String subject, @Nullable String agent) {
     static final GenAiNames NONE = new GenAiNames(null, null, null);
 
     private static final String CALL = "execute_tool";
 
-    /** @param model that the step has used; null for none */
+    /** @param model that the step has used; null if absent */
     static GenAiNames of(StepRow step, @Nullable String model) {
         String agent = agent(step.task());
         if (step.spec().tool().equals("model.plan")) {

@@ -15,7 +15,7 @@ public interface DocumentStore {
      * How far a run's documents have been written.
      *
      * @param attempt that the documents are about, those of earlier ones apart
-     * @param seq the run's last event that they tell of; 0 for none of this attempt
+     * @param seq the run's last event that they tell of; 0 if absent of this attempt
      * @param steps how many results are written
      * @param sealed whether the attempt has ended and its documents are complete: they never change
      */

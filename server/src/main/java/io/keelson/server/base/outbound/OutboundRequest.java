@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param url http or https, without user and password
  * @param headers by name; those that frame the message are refused
- * @param body null for none, as with GET and HEAD
+ * @param body null if absent, as with GET and HEAD
  * @param timeout for all of it: name lookup, connecting, sending and reading
  * @param maxBytes of the response's body after decompression
  */

@@ -30,7 +30,7 @@ public interface Commands {
      * The same under an idempotency key. The transaction of the command uses the key, unless the command is refused.
      * Completes exceptionally with {@link KeyUsed} when the key was used before; nothing was changed.
      *
-     * @param key null for none
+     * @param key null if absent
      */
     CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key);
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** A queued command with its future reply. */
 public final class PendingCommand {
     public final Command command;
-    /** The idempotency key that it is submitted under; null for none. */
+    /** The idempotency key that it is submitted under; null if absent. */
     final @Nullable KeyUse key;
     /** Its text in characters, which is nearly all the memory of a large command. */
     final long text;

@@ -52,7 +52,7 @@ final class AssignmentFactory {
         this.assigned = assigned;
     }
 
-    /** The step that a reply gives to its worker; null for none. */
+    /** The step that a reply gives to its worker; null if absent. */
     static @Nullable UUID stepOf(Reply reply) {
         return switch (reply) {
             case Reply.Claimed(StepAssignment given) -> given.stepId();

@@ -72,7 +72,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
 
     private static final About<Failure> FAILURE = new About<>(Failure::stepId, Failure::leaseEpoch, item -> null);
 
-    /** Reads the turn in the output of a task's step; null for none. */
+    /** Reads the turn in the output of a task's step; null if absent. */
     @FunctionalInterface
     public interface Turns {
         @Nullable TurnAnswer of(UUID workspace, UUID task, JsonNode output);

@@ -53,8 +53,8 @@ public interface RemoteWork {
      * @param effectKey to pass to providers: the same over reclaims and infrastructure retries
      * @param failureContext code, class and message of the last failure, and in a task's further attempt its number and
      *                       the end of the previous one; null without a failure
-     * @param details of an earlier holder's heartbeat; null for none
-     * @param traceparent the header of W3C Trace Context for systems that are called on its behalf; null for none
+     * @param details of an earlier holder's heartbeat; null if absent
+     * @param traceparent the header of W3C Trace Context for systems that are called on its behalf; null if absent
      * @param maxOutputTokens that the credits held for it pay; null when none are held
      */
     record Item(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, int attempt, int leaseEpoch,
@@ -179,7 +179,7 @@ public interface RemoteWork {
      *               (heartbeats), {@code not_found} or {@code rejected}
      * @param leaseExpiresAt set for accepted heartbeats
      * @param code stable code of a rejection; null otherwise
-     * @param next the following step of the task, which the worker holds since the same commit; null for none
+     * @param next the following step of the task, which the worker holds since the same commit; null if absent
      * @param result JSON text of the stored output, for a repeated report of it; null otherwise
      * @param stop why the worker is to stop; null otherwise
      */

@@ -354,7 +354,7 @@ public final class LocalExecutor {
             };
         }
 
-        /** Names the requests to models of a step that may have ended; null for none. */
+        /** Names the requests to models of a step that may have ended; null if absent. */
         private @Nullable Command unanswered() {
             leaseGone = true;
             return sent.all().isEmpty() ? null : release(null, sent.all());

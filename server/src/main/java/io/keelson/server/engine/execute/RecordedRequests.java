@@ -31,7 +31,7 @@ public final class RecordedRequests implements SentRequests {
         /** Writes them at once, JSON text; false when the lease is lost. */
         boolean write(String text);
 
-        /** The details that an execution wrote last, this one or an earlier one; null for none. */
+        /** The details that an execution wrote last, this one or an earlier one; null if absent. */
         @Nullable String read();
     }
 
@@ -224,7 +224,7 @@ public final class RecordedRequests implements SentRequests {
     /**
      * The requests in the details of a step whose holder is gone.
      *
-     * @param details null for none; those of a worker may be anything
+     * @param details null if absent; those of a worker may be anything
      */
     public static List<LostAnswer> in(@Nullable String details) {
         if (details == null) {

@@ -73,7 +73,7 @@ public final class ToolRunner {
     }
 
     /**
-     * The turn in an output of a task's step; null for none.
+     * The turn in an output of a task's step; null if absent.
      *
      * @param output as {@link TurnText}
      */

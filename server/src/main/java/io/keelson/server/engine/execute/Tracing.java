@@ -11,12 +11,12 @@ public interface Tracing {
     /** Without spans a run's given position is passed on unchanged. */
     Tracing NONE = new Tracing() {};
 
-    /** The run's span; null for none. */
+    /** The run's span; null if absent. */
     default @Nullable TraceParent ofRun(RunTrace trace) {
         return trace.given();
     }
 
-    /** The span of a lease on one of its steps; null for none. */
+    /** The span of a lease on one of its steps; null if absent. */
     default @Nullable TraceParent ofStep(RunTrace trace, UUID step, int leaseEpoch) {
         return ofRun(trace);
     }

@@ -51,7 +51,7 @@ public final class TurnText {
     }
 
     /**
-     * The turn in an output; null for none.
+     * The turn in an output; null if absent.
      *
      * @param terms of a call, by its tool
      */

@@ -14,7 +14,7 @@ public final class VerdictText {
 
     private VerdictText() {}
 
-    /** The verdict in an output; null for none or an invalid one. */
+    /** The verdict in an output; null if absent or an invalid one. */
     public static @Nullable Verdict of(JsonNode output) {
         JsonNode score = output.path("score");
         if (!output.path("verdict").isString() || !(score.isNumber() || score.isMissingNode() || score.isNull())) {

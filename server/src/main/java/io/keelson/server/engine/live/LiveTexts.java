@@ -68,7 +68,7 @@ public final class LiveTexts implements AutoCloseable {
         /**
          * The following parts.
          *
-         * @param epoch of the last part that was seen; 0 for none
+         * @param epoch of the last part that was seen; 0 if absent
          * @param seq of that part
          * @return null when there is nothing new now
          */

@@ -112,7 +112,7 @@ final class BoardTable {
      * @param taskId null for a run's row
      * @param tags null to keep the stored ones
      * @param result null to take the task's output, if it has one
-     * @param planningData members to replace; null for none
+     * @param planningData members to replace; null if absent
      */
     record Change(@Nullable String mission, @Nullable UUID taskId, BoardStatus status, @Nullable Instant startedAt,
             @Nullable Instant completedAt, @Nullable String tags, @Nullable String result, @Nullable String error,

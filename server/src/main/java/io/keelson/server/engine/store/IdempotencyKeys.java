@@ -89,8 +89,8 @@ public final class IdempotencyKeys {
     /**
      * A stored response.
      *
-     * @param location null for none
-     * @param body JSON text; null for none
+     * @param location null if absent
+     * @param body JSON text; null if absent
      */
     public record StoredAnswer(int status, @Nullable String location, @Nullable String body) {}
 

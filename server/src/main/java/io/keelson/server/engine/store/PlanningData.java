@@ -22,7 +22,7 @@ final class PlanningData {
                 : PRIORITY;
     }
 
-    /** The plan's strategy; null for none. */
+    /** The plan's strategy; null if absent. */
     static @Nullable String strategy(String plan) {
         return plan.contains("\"strategy\"") ? Json.read(plan).path("strategy").asString(null) : null;
     }

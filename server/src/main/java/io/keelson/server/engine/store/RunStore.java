@@ -48,7 +48,7 @@ public final class RunStore {
     /**
      * A claimable row of the queue.
      *
-     * @param model that its step's input names; empty for none
+     * @param model that its step's input names; empty if absent
      */
     public record Candidate(UUID runId, UUID taskId, int lane, String tool, String model, UUID workspaceId,
             int priority) {}
@@ -69,7 +69,7 @@ public final class RunStore {
      * @param lease its length
      * @param unserved true when no other worker of the workspace that serves the tool has sent a request within a minute
      * @param timedOut true when the holder is alive but the execution took longer than its deadline allows
-     * @param details of the execution, JSON text; null for none
+     * @param details of the execution, JSON text; null if absent
      */
     public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, Duration lease,
             boolean unserved, boolean timedOut, @Nullable String details) {}
@@ -99,7 +99,7 @@ public final class RunStore {
      * @param webhooks deliveries are to be created or sent
      * @param commands a command was abandoned, or its next attempt is due
      * @param events readers by SQL may be shown further events
-     * @param nextLease time until the next lease expires; null for none
+     * @param nextLease time until the next lease expires; null if absent
      */
     public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules, boolean webhooks,
             boolean commands, boolean events, @Nullable Duration nextLease) {}

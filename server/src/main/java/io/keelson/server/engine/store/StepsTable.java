@@ -44,8 +44,8 @@ final class StepsTable {
      * A step and its JSON texts in this batch.
      *
      * @param resolvedInput its input with expressions resolved
-     * @param result the result that its row is to hold; null for none, or for none in this batch
-     * @param handedTo the step that began with its end and is not written, see {@link ChangeSet#handedBy}; null for none
+     * @param result the result that its row is to hold; null if absent, or for none in this batch
+     * @param handedTo the step that began with its end and is not written, see {@link ChangeSet#handedBy}; null if absent
      */
     record Changed(StepRow row, @Nullable String output, @Nullable String resolvedInput, @Nullable StepResult result,
             @Nullable UUID handedTo) {

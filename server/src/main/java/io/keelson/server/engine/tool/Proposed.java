@@ -9,8 +9,8 @@ import tools.jackson.databind.JsonNode;
  * A proposal of a call or a worker to people.
  *
  * @param title in a line
- * @param body further text; null for none
- * @param data what it is about, for programs; null for none
+ * @param body further text; null if absent
+ * @param data what it is about, for programs; null if absent
  * @param lifetime for how long it may be decided; null for ever
  */
 public record Proposed(UUID id, String title, @Nullable String body, @Nullable JsonNode data,

@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
  * @param leaseEpoch the fencing token of this execution; increases with every acquisition of the step
  * @param effectKey the same for all attempts of one logical step; pass it to external systems for deduplication
  * @param deadline when the caller stops waiting; the thread is interrupted at that time
- * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null for none
+ * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null if absent
  * @param log lines people can read beside the step
  * @param redactor redacts text that is cut before it is returned; all returned text is redacted in any case
  * @param artifacts where files are put; bound to this execution

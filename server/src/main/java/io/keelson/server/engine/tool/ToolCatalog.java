@@ -133,7 +133,7 @@ public final class ToolCatalog {
         return problems(entry(tool).input(), input);
     }
 
-    /** Violations of the schema of a tool of this server by a call's input, with pointers; empty for none. */
+    /** Violations of the schema of a tool of this server by a call's input, with pointers; empty if absent. */
     public String inputProblems(String tool, JsonNode input) {
         return text(problems(Objects.requireNonNull(entries.get(tool), tool).input, input));
     }

@@ -22,7 +22,7 @@ public record ToolPolicy(Folders folders, RefusedPlaces refused, Set<String> all
     public interface Folders {
 
         /**
-         * Absolute; relative paths in a call are relative to the first. Empty for none.
+         * Absolute; relative paths in a call are relative to the first. Empty if absent.
          *
          * @throws HandBackException when they cannot be known at this time
          */

@@ -26,7 +26,7 @@ public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, lo
     /**
      * The command to each run, and its rate.
      *
-     * @param reason for the record; null for none
+     * @param reason for the record; null if absent
      * @param fromStart whether a retry repeats completed tasks, too
      * @param perSecond at most so many runs
      */

@@ -85,7 +85,7 @@ public final class BulkJobs {
      * A job that one node has taken up.
      *
      * @param claim its number; what is written under an older one changes nothing
-     * @param portion runs that were chosen and are not counted; empty for none
+     * @param portion runs that were chosen and are not counted; empty if absent
      * @param last the last run that was chosen; null before the first
      */
     record Claimed(BulkJobRow job, long claim, List<UUID> portion, RunSearch.@Nullable Place last) {}

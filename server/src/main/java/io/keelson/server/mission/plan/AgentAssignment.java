@@ -43,7 +43,7 @@ final class AgentAssignment {
     /**
      * An agent that has got a task.
      *
-     * @param instructions null for none
+     * @param instructions null if absent
      */
     record Hired(AgentTerms terms, @Nullable String instructions) {}
 
@@ -69,7 +69,7 @@ final class AgentAssignment {
      * Chooses agents for a submitted plan and ignores earlier choices in it.
      *
      * @param source the roster, read when a task is done in turns or names an agent
-     * @param wanted slug of the agent for tasks without an assignment; null for none
+     * @param wanted slug of the agent for tasks without an assignment; null if absent
      * @param models which the server calls itself
      * @param turns of a task for agents without a bound of their own, where the server takes them; 0 where it is not known
      * @param openWorld whether results of a tool come from outside
@@ -86,7 +86,7 @@ final class AgentAssignment {
         return new AgentAssignment(source, true, null, models, 0, openWorld, rules);
     }
 
-    /** The model that the server should call for an agent and is not configured; null for none. */
+    /** The model that the server should call for an agent and is not configured; null if absent. */
     @Nullable String missingModel(Hired agent) {
         String model = agent.terms.model();
         return trusting || agent.terms.runsOn() == RunsOn.WORKERS || model != null && models.configured(model) ? null
@@ -154,7 +154,7 @@ final class AgentAssignment {
         return trusting;
     }
 
-    /** The best other agent of the roster for the task; null for none. */
+    /** The best other agent of the roster for the task; null if absent. */
     @Nullable Hired other(JsonNode task, TaskType taskType, @Nullable Hired before) {
         List<String> needed = JsonFields.texts(task.path("tools_needed"));
         String slug = before == null ? null : before.terms.slug();
@@ -176,7 +176,7 @@ final class AgentAssignment {
     }
 
     /**
-     * As it is stored within an object; null for none.
+     * As it is stored within an object; null if absent.
      *
      * @param task that it does
      */
@@ -329,7 +329,7 @@ final class AgentAssignment {
         return suggested == null ? own : suggested;
     }
 
-    /** The same, else the preferred model of the role that does such tasks; null for none. */
+    /** The same, else the preferred model of the role that does such tasks; null if absent. */
     private @Nullable String modelInTurns(JsonNode task, TaskType taskType, @Nullable String own) {
         String model = model(task, own);
         String role = taskType.role();

@@ -35,7 +35,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param externalIdPolicy handling of the mission when another run has that id
  * @param start whether the run starts at once, instead of being only created
  * @param startAt when it starts by itself; null when the caller did not say
- * @param output JSON text with expressions that makes the run's output; null for none
+ * @param output JSON text with expressions that makes the run's output; null if absent
  */
 public record CheckedMission(String name, String goal, @Nullable String description, Plan plan, ObjectNode planJson,
         ObjectNode config, AutonomyDefault.Source autonomySource, RunPolicy policy, ObjectNode declarations,
@@ -62,7 +62,7 @@ public record CheckedMission(String name, String goal, @Nullable String descript
     /**
      * @param fork what it takes over from another run; null for nothing
      * @param origin the recipe or schedule that it was made of; null for neither
-     * @param trace the caller's trace context; null for none
+     * @param trace the caller's trace context; null if absent
      */
     public NewRun newRun(UUID id, UUID workspaceId, String createdBy, NewRun.@Nullable Fork fork,
             @Nullable ObjectNode origin, @Nullable TraceParent trace) {

@@ -43,7 +43,7 @@ final class LadderReader {
         }
     }
 
-    /** @param agent who does the task first; null for none */
+    /** @param agent who does the task first; null if absent */
     List<Rung> read(JsonNode task, TaskType type, String title, List<Dependency> upstreams, @Nullable Hired agent) {
         boolean stored = agentAssignment.trusting() && task.path(STORED).isArray();
         JsonNode ladder = stored ? task.path(STORED) : declared(task);
@@ -83,7 +83,7 @@ final class LadderReader {
         return all.addAll(config.path("ladder").valueStream().toList());
     }
 
-    /** As it is stored; null for none. */
+    /** As it is stored; null if absent. */
     @Nullable ArrayNode write(JsonNode task) {
         return written.get(task);
     }

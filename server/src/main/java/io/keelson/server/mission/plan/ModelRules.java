@@ -177,7 +177,7 @@ public interface ModelRules {
         });
     }
 
-    /** The model that a step asks; empty for none, and where an expression yields it. */
+    /** The model that a step asks; empty if absent, and where an expression yields it. */
     private static String ofStep(JsonNode step) {
         String model = JsonFields.text(step, "tool", "").equals("model.generate")
                 ? JsonFields.text(step.path("input"), "model", "")
@@ -231,7 +231,7 @@ public interface ModelRules {
         return step.worstCase() == null ? "" : step.worstCase().model();
     }
 
-    /** The model of the agent that does the task in turns; empty for none. */
+    /** The model of the agent that does the task in turns; empty if absent. */
     private static String ofAgent(TaskSpec task) {
         AgentTerms terms = task.policy().agent();
         boolean turns = task.steps().stream().anyMatch(step -> step.kind() == StepKind.TURN);

@@ -31,7 +31,7 @@ final class RunChecks {
         this.inputs = inputs;
     }
 
-    /** @param output JSON text with expressions; null for none */
+    /** @param output JSON text with expressions; null if absent */
     List<PlanProblem> check(@Nullable String output, RunPolicy policy, String plannerAt) {
         if (output != null) {
             found.addAll(tools.checkTemplate(output, "/output"));

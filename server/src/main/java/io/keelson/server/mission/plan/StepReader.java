@@ -43,7 +43,7 @@ final class StepReader {
     /**
      * The most tokens of one execution; null when the plan does not say them.
      *
-     * @param model where it names none; null for none
+     * @param model where it names none; null if absent
      */
     @Nullable WorstCase worstCase(JsonNode raw, @Nullable String model, String at) {
         if (!raw.isObject()) {

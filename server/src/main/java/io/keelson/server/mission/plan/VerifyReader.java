@@ -26,7 +26,7 @@ final class VerifyReader {
 
     static final String MODEL = "model";
 
-    /** How a kind is written and what does it; members are given to the tool unchanged. {@code needed} is empty for none. */
+    /** How a kind is written and what does it; members are given to the tool unchanged. {@code needed} is empty if absent. */
     private record Kind(String tool, String needed, Set<String> optional) {}
 
     private static final Map<String, Kind> KINDS = Map.of(
@@ -44,14 +44,14 @@ final class VerifyReader {
     private final Problems problems;
     private final @Nullable String judge;
 
-    /** @param judge the model that judges where an entry names none; null for none */
+    /** @param judge the model that judges where an entry names none; null if absent */
     VerifyReader(StepReader steps, Problems problems, @Nullable String judge) {
         this.judge = judge;
         this.steps = steps;
         this.problems = problems;
     }
 
-    /** The model that judges where an entry names none; null for none. */
+    /** The model that judges where an entry names none; null if absent. */
     static @Nullable String judge(JsonNode config) {
         JsonNode preferences = config.path("model_preferences");
         String verifier = JsonFields.text(preferences, "verifier");

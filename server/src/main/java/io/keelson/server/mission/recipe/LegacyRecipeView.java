@@ -66,7 +66,7 @@ final class LegacyRecipeView {
         return step;
     }
 
-    /** The model preference that a task of this type uses; empty for none. */
+    /** The model preference that a task of this type uses; empty if absent. */
     private static String role(String taskType) {
         return switch (taskType) {
             case "research", "analysis" -> "researcher";

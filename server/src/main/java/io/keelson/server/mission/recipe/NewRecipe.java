@@ -9,7 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
  * A recipe to be kept, its mission already checked.
  *
  * @param mission the shape of a mission file, with its name
- * @param lineage the run that it was saved from; null for none
+ * @param lineage the run that it was saved from; null if absent
  */
 public record NewRecipe(UUID id, UUID workspaceId, ObjectNode mission, @Nullable Lineage lineage, String createdBy) {
 

@@ -14,7 +14,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param mission as it was given: the shape of a mission file
  * @param steps its tasks in the order of their dependencies, as PRD-101 shows them
  * @param executionConfig what PRD-101 shows of its configuration
- * @param originatedFrom the run that it was saved from; null for none
+ * @param originatedFrom the run that it was saved from; null if absent
  */
 public record RecipeRow(UUID id, UUID workspaceId, String name, @Nullable String description, int version,
         ObjectNode mission, ArrayNode steps, ObjectNode executionConfig, @Nullable UUID originatedFrom,

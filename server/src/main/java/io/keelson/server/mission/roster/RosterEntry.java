@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * An agent of a workspace.
  *
  * @param slug unique in the workspace, and never changed
- * @param description for people; null for none
+ * @param description for people; null if absent
  * @param model that its turns are to use; null leaves that to the worker
- * @param instructions for all its turns; null for none
+ * @param instructions for all its turns; null if absent
  * @param tools all that its turns may call
  * @param capabilities the types of tasks that it is good at
  * @param maxTurns at most so many turns of a task, the first included; null leaves it to the run

@@ -20,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param mission in the shape of a mission file; null where it has a recipe
  * @param window how long ago a time may have been missed and still be made up for
  * @param jitter a run begins up to so much after its time
- * @param endAt no time after it; null for none
+ * @param endAt no time after it; null if absent
  * @param maxRuns so many runs are made, then no more; null for any number
  */
 public record ScheduleSpec(String name, @Nullable UUID recipe, ObjectNode inputs, @Nullable ObjectNode mission,

@@ -95,7 +95,7 @@ public final class ScheduledTimes {
         }
     }
 
-    /** When the next open time is due; null for none. */
+    /** When the next open time is due; null if absent. */
     @Nullable Instant next(Connection c, UUID schedule, Instant now) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(NEXT)) {
             s.setObject(1, schedule);

@@ -7,6 +7,6 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * A valid mission, ready to be submitted.
  *
- * @param origin the recipe and version it was made from; null for none
+ * @param origin the recipe and version it was made from; null if absent
  */
 public record PreparedMission(CheckedMission mission, @Nullable ObjectNode origin) {}

@@ -51,7 +51,7 @@ public final class RunSubmission {
      * A run to create.
      *
      * @param limits of the run's workspace
-     * @param key the idempotency key that the commit uses; null for none
+     * @param key the idempotency key that the commit uses; null if absent
      * @param repeated whether the key was used before: the run was created then, nothing is committed again
      */
     public record Request(Command.Create create, ExternalIdPolicy externalIdPolicy, Limits limits,

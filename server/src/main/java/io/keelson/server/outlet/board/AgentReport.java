@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the run's
  * @param taskId the task that it is about; null when it is about the run, or no longer there
  * @param subject the run or the task, also once that is gone; the report itself where it is about neither
- * @param agent name of the agent in the plan; null for none
+ * @param agent name of the agent in the plan; null if absent
  * @param state in which the task or the run ended
  * @param cost credits
  * @param content Markdown that was put there; empty in lists, and where a run's or a task's is made when it is read

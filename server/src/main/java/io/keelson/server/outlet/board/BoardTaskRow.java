@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * A task on the board.
  *
  * @param reviewMode {@code auto} or {@code manual}
- * @param assignee the name of the run's agent, or any text of a person; null for none
- * @param assignedAgentId of the roster; null for none
+ * @param assignee the name of the run's agent, or any text of a person; null if absent
+ * @param assignedAgentId of the roster; null if absent
  * @param parentTaskId null at the top
  * @param sourceType {@code user}, {@code recipe}, {@code orchestration} (a run) or {@code orchestration_task}
  * @param sourceId the run's or the run's task's id; null for what people made

@@ -196,7 +196,7 @@ public final class BoardTasks {
         }
     }
 
-    /** The parent of the listed tasks: a run's board task if the filter names a run; null for none, -1 for an unknown run. */
+    /** The parent of the listed tasks: a run's board task if the filter names a run; null if absent, -1 for an unknown run. */
     private static @Nullable Long parent(Connection c, UUID workspace, Filter filter) throws SQLException {
         if (filter.run() == null) {
             return filter.parent();

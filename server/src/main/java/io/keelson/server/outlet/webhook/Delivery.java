@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param eventId null for a ping
  * @param state {@code pending}, {@code delivered} or {@code dead}
- * @param lastStatus the receiver's last answer; null for none
+ * @param lastStatus the receiver's last answer; null if absent
  */
 public record Delivery(UUID id, @Nullable Long eventId, String type, String state, int attempts,
         @Nullable Integer lastStatus, @Nullable String lastError, Instant createdAt, @Nullable Instant attemptedAt,

@@ -27,16 +27,16 @@ public interface DeliveryObserver {
      * @param type of the event, as sent
      * @param status of the answer; null without one
      * @param nanos its duration
-     * @param run the trace position of its run; null for none
-     * @param place the request's {@code traceparent} header; null for none
+     * @param run the trace position of its run; null if absent
+     * @param place the request's {@code traceparent} header; null if absent
      */
     record Attempt(UUID endpoint, String type, Outcome outcome, @Nullable Integer status, long nanos,
             @Nullable TraceParent run, @Nullable TraceParent place) {}
 
     /**
-     * The trace position of an attempt about to be made, for its receiver; null for none.
+     * The trace position of an attempt about to be made, for its receiver; null if absent.
      *
-     * @param run the trace position of its run; null for none
+     * @param run the trace position of its run; null if absent
      */
     default @Nullable TraceParent place(@Nullable TraceParent run) {
         return run;

@@ -101,7 +101,7 @@ final class DeliverySender {
              where id = ? returning due_at is not null""";
 
     /**
-     * @param run the trace position of its run; null for none
+     * @param run the trace position of its run; null if absent
      * @param failing whether the last attempt at the endpoint failed
      * @param lost why there is no secret to sign with; null where there is one
      */

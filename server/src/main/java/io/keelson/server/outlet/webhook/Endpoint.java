@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param channel only runs that name it in {@code config.notifications.channel}; null for all runs
  * @param disabledReason {@code asked}, {@code gone} (it answered 410) or {@code failing} (it refused all deliveries for
  *                       too long); null while it is enabled
- * @param failingSince the first failed attempt since the last success; null for none
+ * @param failingSince the first failed attempt since the last success; null if absent
  * @param lastError of the last attempt; null after a success
  * @param pending number of waiting deliveries
  * @param replaying whether earlier events are still being queued
- * @param previousUntil end of the previous secret's validity; null for none
+ * @param previousUntil end of the previous secret's validity; null if absent
  */
 public record Endpoint(UUID id, UUID workspaceId, String url, @Nullable String description, List<String> events,
         @Nullable String channel, boolean enabled, @Nullable String disabledReason,

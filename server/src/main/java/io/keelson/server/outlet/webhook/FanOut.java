@@ -97,7 +97,7 @@ final class FanOut {
     private final Function<RunTrace, @Nullable TraceParent> traceContexts;
     private final FeedWatermark marks = new FeedWatermark();
 
-    /** @param traceContexts trace positions of runs; null for none */
+    /** @param traceContexts trace positions of runs; null if absent */
     FanOut(Database database, Function<RunTrace, @Nullable TraceParent> traceContexts) {
         this.database = database;
         this.traceContexts = traceContexts;

@@ -32,7 +32,7 @@ public final class WebhookDispatcher implements AutoCloseable {
     private final BackgroundTask cleaning;
 
     /**
-     * @param traceContexts trace positions of runs; null for none
+     * @param traceContexts trace positions of runs; null if absent
      * @param observer observes attempts
      */
     public WebhookDispatcher(Database database, Endpoints endpoints, Deliveries deliveries, OutboundClient client,

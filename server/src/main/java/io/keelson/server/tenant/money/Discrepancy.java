@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param figure what differs: {@code reserved}, {@code charged}, {@code refunded} of an attempt, {@code charged} or the
  *               number of {@code charges} of a step, an account of a balance
  * @param expected what the ledger comes to; of a step what its results do
- * @param actual the stored value; null for none
+ * @param actual the stored value; null if absent
  */
 public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nullable Integer attempt,
         @Nullable UUID stepId, String figure, BigDecimal expected, @Nullable BigDecimal actual) {

@@ -83,7 +83,7 @@ public final class WorkspaceStore {
      * The changes of an update.
      *
      * @param name null to leave it
-     * @param limits those to be changed, by name; empty for none any more
+     * @param limits those to be changed, by name; empty if absent any more
      * @param folders null to leave them
      * @param models null to leave them
      * @param tools allowed ones, null to leave them

@@ -19,7 +19,7 @@ public final class Adapters {
     /**
      * @param main makes deployments and orders
      * @param others serve resources that they have made before
-     * @param endpoints serves the types that users register; null for none
+     * @param endpoints serves the types that users register; null if absent
      */
     public Adapters(EffectAdapter main, Collection<? extends EffectAdapter> others,
             @Nullable EndpointAdapter endpoints) {

@@ -10,7 +10,7 @@ public sealed interface CommandOutcome {
     /**
      * Done.
      *
-     * @param reference the provider's name for it; null for none
+     * @param reference the provider's name for it; null if absent
      */
     record Done(@Nullable String reference, ObjectNode response) implements CommandOutcome {}
 
@@ -20,7 +20,7 @@ public sealed interface CommandOutcome {
     /**
      * It did not arrive, and may be tried again.
      *
-     * @param retryAfter minimum delay that the provider requested; null for none
+     * @param retryAfter minimum delay that the provider requested; null if absent
      */
     record NotDone(String code, String message, @Nullable Duration retryAfter) implements CommandOutcome {}
 

@@ -9,7 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * A validated request for a command.
  *
- * @param key null for none
+ * @param key null if absent
  * @param target the deployment or order that it acts on; null for a command that makes one
  * @param asker the requester
  */

@@ -14,7 +14,7 @@ public interface EffectAdapter {
      *
      * @param commandId also the id of the resource that it makes
      * @param providerKey the same at each attempt, and no other command's
-     * @param reference the adapter's name for the target; null for none
+     * @param reference the adapter's name for the target; null if absent
      * @param repeated true when an earlier attempt may have arrived
      */
     record Effect(UUID workspaceId, UUID commandId, String type, String providerKey, ObjectNode payload,

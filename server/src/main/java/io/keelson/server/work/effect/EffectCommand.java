@@ -52,7 +52,7 @@ public record EffectCommand(UUID id, UUID workspaceId, String type, Source sourc
         }
     }
 
-    /** The action that people should take; null for none. */
+    /** The action that people should take; null if absent. */
     public @Nullable String advice() {
         return state != State.UNKNOWN ? null
                 : "It is unknown whether it was done, so it is not repeated. Look at the provider for the idempotency key "

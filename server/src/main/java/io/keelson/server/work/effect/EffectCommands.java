@@ -88,7 +88,7 @@ final class EffectCommands {
     /**
      * The result of an attempt.
      *
-     * @param again delay before the next attempt; null for none
+     * @param again delay before the next attempt; null if absent
      */
     record Settled(State state, @Nullable String reference, @Nullable ObjectNode response, @Nullable String errorCode,
             @Nullable String errorMessage, boolean uncertain, @Nullable Duration again) {}

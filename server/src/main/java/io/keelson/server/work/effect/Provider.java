@@ -34,7 +34,7 @@ public final class Provider {
     private final Duration timeout;
 
     /**
-     * @param token sent as bearer token; null for none
+     * @param token sent as bearer token; null if absent
      * @param timeout of one call, from the name's look-up to the last byte
      */
     public Provider(OutboundClient client, @Nullable String token, Duration timeout) {

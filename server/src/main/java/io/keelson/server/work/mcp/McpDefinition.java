@@ -17,8 +17,8 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param url of a server behind HTTP; null for a command
  * @param headers sent with each request
- * @param bearer sent as {@code Authorization}; null for none
- * @param auth how tokens are fetched that are sent as {@code Authorization}; null for none
+ * @param bearer sent as {@code Authorization}; null if absent
+ * @param auth how tokens are fetched that are sent as {@code Authorization}; null if absent
  * @param command the name of a command in the operator's file; null for a URL
  * @param trusted whether annotations of its tools count
  * @param tools those that may be used; {@code *} for all

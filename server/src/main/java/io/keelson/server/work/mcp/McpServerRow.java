@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param revision rises with each change of its definition
  * @param spoken the revision of the protocol that it was last found to speak; null before the first connection
- * @param checkedAt of the last look at its tools; null for none
+ * @param checkedAt of the last look at its tools; null if absent
  * @param error of that look; null when it succeeded
  */
 public record McpServerRow(UUID workspaceId, String name, McpDefinition definition, int revision,

@@ -211,7 +211,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
     /**
      * A person's answer to the question about a changed tool.
      *
-     * @param reason null for none
+     * @param reason null if absent
      * @return false when the question does not wait any more
      */
     public boolean answer(UUID workspace, UUID change, boolean accept, @Nullable String reason, AuditOrigin origin) {
@@ -354,7 +354,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         return server == null || tool == null ? null : new Offered(server, tool);
     }
 
-    /** The tool's row as it is known now; null for none. */
+    /** The tool's row as it is known now; null if absent. */
     @Nullable McpToolRow tool(UUID workspace, String server, String tool) {
         return known.tools.getOrDefault(new Key(workspace, server), Map.of()).get(tool);
     }

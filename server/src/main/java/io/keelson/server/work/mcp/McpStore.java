@@ -232,7 +232,7 @@ public final class McpStore {
     /**
      * Answers the question about a changed tool: it is used as its server describes it now, or stays held back.
      *
-     * @param reason null for none
+     * @param reason null if absent
      * @return false when the question does not wait any more
      */
     boolean answer(UUID workspace, UUID change, boolean accept, @Nullable String reason, AuditOrigin origin) {

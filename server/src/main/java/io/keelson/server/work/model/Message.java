@@ -13,8 +13,8 @@ public sealed interface Message {
     /**
      * From the model.
      *
-     * @param text empty for none
-     * @param raw the provider's own message, for a request over the same wire; null for none
+     * @param text empty if absent
+     * @param raw the provider's own message, for a request over the same wire; null if absent
      */
     record Assistant(String text, List<Call> calls, @Nullable JsonNode raw) implements Message {
         public Assistant {

@@ -8,11 +8,11 @@ import tools.jackson.databind.JsonNode;
 /**
  * A model's whole answer.
  *
- * @param text empty for none; of a refusal, its text
+ * @param text empty if absent; of a refusal, its text
  * @param calls in the model's order
  * @param usage as the provider reports it, in separate parts; none where it does not
  * @param modelAnswered as the provider names the model that answered; null when it does not
- * @param requestId of the provider, for its support; null for none
+ * @param requestId of the provider, for its support; null if absent
  * @param raw the provider's own message, for {@link Message.Assistant#raw}
  * @param firstTextMillis from sending to the first part of the answer
  * @param totalMillis from sending to its end

@@ -37,9 +37,9 @@ public final class ModelException extends Exception {
     private final boolean begun;
 
     /**
-     * @param retryAfter minimum delay that the provider asks for; null for none
-     * @param usage that it has reported all the same; null for none
-     * @param requestId of the provider; null for none
+     * @param retryAfter minimum delay that the provider asks for; null if absent
+     * @param usage that it has reported all the same; null if absent
+     * @param requestId of the provider; null if absent
      */
     public ModelException(Kind kind, String message, @Nullable Duration retryAfter, @Nullable Tokens usage,
             @Nullable String requestId) {

@@ -7,7 +7,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * A request to a model, without the shapes of any provider.
  *
- * @param instructions for the whole conversation; empty for none
+ * @param instructions for the whole conversation; empty if absent
  * @param messages the conversation, the oldest first; the last one is to be answered
  * @param tools that the model may call, each name once
  * @param outputSchema JSON Schema that a text answer has to fit; null for any text

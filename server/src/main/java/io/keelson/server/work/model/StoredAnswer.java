@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /** The answer to one request that its provider makes without a connection, and keeps under an id. */
 public interface StoredAnswer {
 
-    /** The id of an answer that an earlier execution has begun; null for none. */
+    /** The id of an answer that an earlier execution has begun; null if absent. */
     @Nullable String known();
 
     /**

@@ -118,7 +118,7 @@ public final class SessionActions {
         return ApiResponse.json(status, json).header("Cache-Control", "no-store");
     }
 
-    /** @param current the session of the request; null for none */
+    /** @param current the session of the request; null if absent */
     static ObjectNode document(SessionRow session, @Nullable UUID current) {
         ObjectNode document = Json.object().put("id", session.id().toString())
                 .put("workspace_id", session.workspaceId().toString()).put("key_id", session.keyId().toString())

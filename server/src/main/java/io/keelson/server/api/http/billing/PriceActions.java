@@ -113,7 +113,7 @@ public final class PriceActions {
         };
     }
 
-    /** JSON null for none. */
+    /** JSON null if absent. */
     private static JsonNode usd(@Nullable BigDecimal perCall, @Nullable TokenPrices perMillion) {
         if (perMillion == null) {
             return amount(perCall);

@@ -58,7 +58,7 @@ final class Elicitation {
      * The answers to send, by the questions' names.
      *
      * @param action {@code accept}, {@code decline} or {@code cancel}
-     * @param content of the form; of several questions by their names; null for none
+     * @param content of the form; of several questions by their names; null if absent
      * @throws ApiProblem with all places where the contents of forms are not by their schemas
      */
     static ObjectNode answers(JsonNode asked, String action, @Nullable JsonNode content) {

@@ -95,7 +95,7 @@ public final class InboxDecisions {
      * @param way how a run continues at its limit
      * @param content the answer to an elicitation
      * @param input of a call instead of its own; null for its own
-     * @param answer to a question; null for none
+     * @param answer to a question; null if absent
      */
     private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
             boolean cancel, @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, Way way,

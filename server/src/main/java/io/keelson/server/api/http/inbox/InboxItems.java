@@ -142,7 +142,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         }
     }
 
-    /** The question of the same kind and subject that waits; null for none. */
+    /** The question of the same kind and subject that waits; null if absent. */
     @Nullable Id waiting(UUID workspace, Id id) {
         TxFunction<Optional<ObjectNode>> work = c -> inbox.item(c, workspace, id.kind().wire(), id.subject());
         return database.withConnection(work).map(Id::of).orElse(null);

@@ -71,7 +71,7 @@ record Incoming(ApiRequest request, String version, String method, ObjectNode pa
         return header == null ? DEFAULT_VERSION : header;
     }
 
-    /** The parameter that the name's header repeats; null for none. */
+    /** The parameter that the name's header repeats; null if absent. */
     private static @Nullable String named(String method) {
         return switch (method) {
             case "tools/call", "prompts/get" -> "name";

@@ -26,7 +26,7 @@ public record RunStarts(RunCreateActions creation, Idempotency idempotency) {
      * Starts a run, or answers the one that the same call has started within a day.
      *
      * @param tool the key counts for this tool
-     * @param key null for none; the request's {@code _meta} may have one then
+     * @param key null if absent; the request's {@code _meta} may have one then
      * @param mission read when it is this call's turn
      */
     OfferedTool.Outcome.Run start(Incoming call, String tool, @Nullable String key, ObjectNode arguments,

@@ -54,7 +54,7 @@ public final class RunFork {
         }
     }
 
-    /** The differences of the task's agent from the source; null for none. */
+    /** The differences of the task's agent from the source; null if absent. */
     record Overrides(@Nullable String model, @Nullable String instructions, @Nullable List<String> tools) {}
 
     private final Function<UUID, MissionReader> missions;

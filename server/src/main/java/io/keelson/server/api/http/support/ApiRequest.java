@@ -180,13 +180,13 @@ public final class ApiRequest {
         return context.path();
     }
 
-    /** The query as it was sent; empty for none. */
+    /** The query as it was sent; empty if absent. */
     String queryText() {
         String text = context.queryString();
         return text == null ? "" : text;
     }
 
-    /** The request's idempotency key; null for none. */
+    /** The request's idempotency key; null if absent. */
     public Idempotency.@Nullable Keyed keyed() {
         return keyed;
     }

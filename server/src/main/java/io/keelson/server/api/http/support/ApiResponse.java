@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * A response.
  *
- * @param content null for none
+ * @param content null if absent
  * @param tagged true when the answer is one resource, which gets an {@code ETag} and may be asked for conditionally
  * @param version of the resource, which its tag begins with; empty for one that no client changes under a condition
  */

@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
  * @param schema without references; of the item where the parameter may be repeated
  * @param times how often it may be given
  * @param words the allowed values; empty for any
- * @param pattern null for none
+ * @param pattern null if absent
  */
 record QueryParameter(String name, boolean required, JsonNode schema, int times, List<String> words,
         @Nullable Pattern pattern) {
@@ -93,7 +93,7 @@ record QueryParameter(String name, boolean required, JsonNode schema, int times,
         return Character.toLowerCase(text.charAt(0)) + text.substring(1);
     }
 
-    /** The default as text; null for none. */
+    /** The default as text; null if absent. */
     @Nullable String absent() {
         return schema.has("default") ? schema.get("default").asString() : null;
     }

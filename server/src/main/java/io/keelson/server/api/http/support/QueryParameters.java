@@ -43,7 +43,7 @@ public final class QueryParameters {
      * declares a parameter of that name.
      *
      * @param workspace the caller's; null on an open route
-     * @param encoded the query as it was sent, of which {@code values} lack what cannot be decoded; null for none
+     * @param encoded the query as it was sent, of which {@code values} lack what cannot be decoded; null if absent
      * @throws ApiProblem UNKNOWN_PARAMETER, INVALID_PARAMETER or WORKSPACE_MISMATCH
      */
     Query read(@Nullable UUID workspace, Map<String, List<String>> values, @Nullable String encoded) {

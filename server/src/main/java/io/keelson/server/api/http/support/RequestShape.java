@@ -23,12 +23,12 @@ import tools.jackson.databind.node.POJONode;
  *
  * @param members by name
  * @param each of the items of an array, or of the further members of an object
- * @param absent the default; null for none
+ * @param absent the default; null if absent
  * @param nullable whether null is a value of its own
  * @param free whether any JSON is allowed
  * @param cleaned whether text is cleaned instead of refused
  * @param maxCharacters of a free value as JSON; 0 for no limit
- * @param format the schema's, empty for none
+ * @param format the schema's, empty if absent
  */
 record RequestShape(Map<String, RequestShape> members, @Nullable RequestShape each, @Nullable JsonNode absent,
         boolean nullable, boolean free, boolean cleaned, int maxCharacters, String format) {

@@ -38,9 +38,9 @@ public final class CallWaits {
      *
      * @param system the other server's name
      * @param serverState what it wants to have back with the answers; null for nothing
-     * @param remoteTask the task's id there; null for none
-     * @param questions by their names there; null for none
-     * @param answers by the same names; null for none
+     * @param remoteTask the task's id there; null if absent
+     * @param questions by their names there; null if absent
+     * @param answers by the same names; null if absent
      * @param rounds of questions so far
      */
     public record Wait(UUID stepId, UUID workspaceId, UUID runId, UUID taskId, String system, String tool, State state,

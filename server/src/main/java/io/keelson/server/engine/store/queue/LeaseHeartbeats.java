@@ -154,7 +154,7 @@ public final class LeaseHeartbeats {
         return beat(c, workspaceId, holder, List.of(details)).containsKey(details.stepId);
     }
 
-    /** The details that were last written about a step, JSON text; null for none. */
+    /** The details that were last written about a step, JSON text; null if absent. */
     public @Nullable String details(Connection c, UUID stepId) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DETAILS)) {
             statement.setObject(1, stepId);

@@ -163,7 +163,7 @@ public final class Explainer {
 
     /**
      * @param c in a new transaction without earlier statements
-     * @param task the task to explain; null for none
+     * @param task the task to explain; null if absent
      * @param step the step to explain; null for the task, or the run
      */
     public Explained explain(Connection c, UUID workspaceId, UUID runId, @Nullable UUID task,

@@ -48,7 +48,7 @@ public final class InboxReader {
      * An item's assignee and due time.
      *
      * @param keepsAssignee whether to keep the current assignee and ignore {@code assignee}
-     * @param assignee the name of a principal of the workspace; null for none
+     * @param assignee the name of a principal of the workspace; null if absent
      * @param keepsDue whether to keep the current due time and ignore {@code dueAt}
      * @param dueAt null for the run's rule
      */

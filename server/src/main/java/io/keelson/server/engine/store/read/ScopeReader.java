@@ -42,7 +42,7 @@ public final class ScopeReader {
      * @param key its id in the plan
      * @param output JSON text; null when the task has no output template
      * @param group true for a task with {@code for_each} itself
-     * @param label JSON text of the template of its items' titles; null for none
+     * @param label JSON text of the template of its items' titles; null if absent
      */
     public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
             @Nullable String output, boolean group, @Nullable String label) {}
@@ -50,7 +50,7 @@ public final class ScopeReader {
     /**
      * An agent whose call starts a run.
      *
-     * @param terms of the agent that does the task now; null for none
+     * @param terms of the agent that does the task now; null if absent
      * @param delegations number of delegations that led to its run, 0 to 2
      * @param untrusted whether it has seen data from outside
      */
@@ -66,7 +66,7 @@ public final class ScopeReader {
      * @param plan as stored, in the current version
      * @param finished ids of its tasks that have completed, which stay
      * @param inputs names of the run's inputs
-     * @param answer the planner's new plan; null for none
+     * @param answer the planner's new plan; null if absent
      * @param config the run's
      */
     public record Replan(UUID workspace, JsonNode plan, Set<String> finished, Set<String> inputs,
@@ -96,7 +96,7 @@ public final class ScopeReader {
      * A step's own texts.
      *
      * @param input JSON text, expressions unresolved; of a call of an agent as a person has changed it
-     * @param condition of a call of an agent: the jq expression that decides whether a person is asked; null for none, or after
+     * @param condition of a call of an agent: the jq expression that decides whether a person is asked; null if absent, or after
      *                  a person was asked
      */
     public record StepText(UUID runId, UUID taskId, String kind, String tool, String input,

@@ -33,9 +33,9 @@ public final class StepWorkReader {
      * @param name with the turn, as in {@code StepRow.name()}
      * @param input JSON text, expressions unresolved
      * @param effectKey stable over reclaims and infrastructure retries of one logical step
-     * @param deadline null for none
-     * @param previous the previous failure; null for none
-     * @param details JSON text of an earlier holder's heartbeat; null for none
+     * @param deadline null if absent
+     * @param previous the previous failure; null if absent
+     * @param details JSON text of an earlier holder's heartbeat; null if absent
      * @param trace of its run
      * @param maxOutputTokens that the credits held for it pay; null when none are held
      */

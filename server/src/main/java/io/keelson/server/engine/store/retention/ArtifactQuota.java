@@ -16,7 +16,7 @@ public final class ArtifactQuota {
     /**
      * The remaining quota at one moment, in bytes; negative where a limit was set after the artifacts.
      *
-     * @param most the workspace's limit ({@code storage_bytes}); null for none
+     * @param most the workspace's limit ({@code storage_bytes}); null if absent
      * @param ofWorkspace null for no limit
      * @param current whether the given execution still runs; artifacts of an ended one are never recorded
      */

@@ -36,7 +36,7 @@ public final class EventRetention {
      * Events as text.
      *
      * @param lines JSON, one event each
-     * @param lastSeq of the last one; 0 for none
+     * @param lastSeq of the last one; 0 if absent
      * @param count of the lines
      */
     public record Lines(byte[] lines, long firstSeq, long lastSeq, int count) {}

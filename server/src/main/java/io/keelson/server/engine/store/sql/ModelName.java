@@ -12,7 +12,7 @@ public final class ModelName {
     private ModelName() {}
 
     /**
-     * Empty for none. Does not parse inputs without the word.
+     * Empty if absent. Does not parse inputs without the word.
      *
      * @param input JSON text
      */

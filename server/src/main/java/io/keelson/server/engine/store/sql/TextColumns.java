@@ -74,7 +74,7 @@ public final class TextColumns {
         return used == null ? null : Json.MAPPER.writeValueAsString(used);
     }
 
-    /** @param json null for none */
+    /** @param json null if absent */
     public static @Nullable Metered metered(@Nullable String json) {
         return json == null ? null : Json.MAPPER.readValue(json, Metered.class);
     }
@@ -95,7 +95,7 @@ public final class TextColumns {
                 : Json.object().put("credits", kept.amount()).put("max_output_tokens", kept.maxOutput()).toString();
     }
 
-    /** @param json null for none */
+    /** @param json null if absent */
     public static @Nullable Hold keptHold(@Nullable String json) {
         JsonNode kept = json == null ? null : Json.read(json);
         return kept == null ? null
@@ -103,7 +103,7 @@ public final class TextColumns {
                         true);
     }
 
-    /** @param json null for none */
+    /** @param json null if absent */
     public static @Nullable WorstCase worstCase(@Nullable String json) {
         if (json == null) {
             return null;

@@ -51,7 +51,7 @@ final class HttpTransport implements Transport {
 
     /**
      * @param headers sent with each request
-     * @param tokens of which each request has one; null for none
+     * @param tokens of which each request has one; null if absent
      */
     HttpTransport(OutboundClient outbound, String url, Map<String, String> headers, @Nullable AccessTokens tokens) {
         this.tokens = tokens;

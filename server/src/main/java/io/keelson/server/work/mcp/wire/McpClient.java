@@ -80,7 +80,7 @@ public final class McpClient implements AutoCloseable {
 
     /**
      * @param headers sent with each request
-     * @param tokens of which each request has one; null for none
+     * @param tokens of which each request has one; null if absent
      */
     public static McpClient ofUrl(OutboundClient outbound, String url, Map<String, String> headers,
             @Nullable AccessTokens tokens, String clientVersion, Duration timeout)
@@ -260,8 +260,8 @@ public final class McpClient implements AutoCloseable {
      *
      * @param schema the tool's input schema, which may ask for headers
      * @param meta further members of {@code _meta}
-     * @param answers to an earlier answer's {@code inputRequests}; null for none
-     * @param state of that answer; null for none
+     * @param answers to an earlier answer's {@code inputRequests}; null if absent
+     * @param state of that answer; null if absent
      */
     public record ToolRequest(String tool, JsonNode schema, JsonNode arguments, ObjectNode meta,
             @Nullable JsonNode answers, @Nullable String state) {}

@@ -134,7 +134,7 @@ public final class McpException extends Exception {
         return outOfOrder;
     }
 
-    /** The error's code of JSON-RPC; 0 for none. */
+    /** The error's code of JSON-RPC; 0 if absent. */
     public int rpcCode() {
         return rpcCode;
     }

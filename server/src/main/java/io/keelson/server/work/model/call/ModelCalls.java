@@ -98,7 +98,7 @@ public final class ModelCalls {
      * The model of that name, or the first of its fallbacks that the workspace may use and that is not busy: while the model is
      * out of order, after unreadable answers, after the model was busy for too long, or where an earlier request went to it.
      *
-     * @param before the model that answered an earlier request of the task; null for none
+     * @param before the model that answered an earlier request of the task; null if absent
      * @param failed whether earlier requests have failed
      * @param fits which models may answer; the one of that name is also chosen where none does
      */
@@ -143,7 +143,7 @@ public final class ModelCalls {
     /**
      * The request with as much output as the run's credits pay; holds the cost of its worst case.
      *
-     * @param last tokens of the task's last request to the same model, as its provider reported them; null for none
+     * @param last tokens of the task's last request to the same model, as its provider reported them; null if absent
      * @param fresh the first of the messages that the last request did not have, its answer aside
      */
     public static Held held(ToolCall call, ConfiguredModel model, ModelRequest request, @Nullable Tokens last,
@@ -265,7 +265,7 @@ public final class ModelCalls {
         models.configured().find(answer.model()).ifPresent(its -> client.cancelStored(its.endpoint(), answer.id()));
     }
 
-    /** @param known null for none */
+    /** @param known null if absent */
     private record Recorded(@Nullable String known, SentRequests sent) implements StoredAnswer {
         @Override
         public void begun(String id, Runnable cancel) throws InterruptedException {

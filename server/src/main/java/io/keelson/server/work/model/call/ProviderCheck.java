@@ -57,7 +57,7 @@ public final class ProviderCheck {
      * A probe.
      *
      * @param detail for people, without the key
-     * @param requestId of the provider; null for none
+     * @param requestId of the provider; null if absent
      * @param millis until the answer
      */
     public record Probe(String name, Outcome outcome, String detail, @Nullable String requestId, long millis) {}

@@ -24,7 +24,7 @@ final class Marks {
     private static final BigDecimal CONFIDENT = new BigDecimal("0.5");
     private static final int DECIMALS = 6;
 
-    /** A criterion with its mark, 1 to 5; null for none. */
+    /** A criterion with its mark, 1 to 5; null if absent. */
     private record Marked(String criterion, boolean mustPass, BigDecimal weight, @Nullable Integer mark,
             String evidence) {
 

@@ -30,7 +30,7 @@ record TurnInputView(JsonNode json) {
         return json.path("transcript");
     }
 
-    /** Why the result of the task's last attempt was not accepted; null for none, and where no result was the reason. */
+    /** Why the result of the task's last attempt was not accepted; null if absent, and where no result was the reason. */
     @Nullable JsonNode feedback() {
         JsonNode feedback = json.path("feedback");
         return feedback.isObject() && !unanswered() ? feedback : null;

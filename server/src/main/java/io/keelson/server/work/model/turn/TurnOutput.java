@@ -129,7 +129,7 @@ final class TurnOutput {
         return again(kept(answer), INVALID, problems);
     }
 
-    /** The JSON value in the text; null for none. */
+    /** The JSON value in the text; null if absent. */
     private static @Nullable JsonNode value(String text) {
         try {
             return OutsideJson.readStrict(AnswerText.json(text).getBytes(StandardCharsets.UTF_8));
@@ -138,7 +138,7 @@ final class TurnOutput {
         }
     }
 
-    /** Pointers and messages, a line for each; empty for none. */
+    /** Pointers and messages, a line for each; empty if absent. */
     private static String problems(@Nullable JsonNode schema, JsonNode value, String text) {
         if (schema == null) {
             return text.isBlank() ? ": the answer is empty" : "";

@@ -47,7 +47,7 @@ final class Failures {
      * @param status of HTTP; 500 for an error in a stream
      * @param headers names in lower case
      * @param error with {@code message} and {@code type} or {@code code}, as far as they are known
-     * @param usage that the provider has reported before it; null for none
+     * @param usage that the provider has reported before it; null if absent
      * @param secrets replaced in the message
      */
     static ModelException of(int status, Map<String, String> headers, JsonNode error, @Nullable Tokens usage,
@@ -109,7 +109,7 @@ final class Failures {
         return headers.getOrDefault("x-request-id", headers.get("request-id"));
     }
 
-    /** The pause that the provider asks for: milliseconds, seconds or a date; null for none that can be read. */
+    /** The pause that the provider asks for: milliseconds, seconds or a date; null if absent that can be read. */
     static @Nullable Duration retryAfter(Map<String, String> headers, Clock clock) {
         String millis = headers.getOrDefault("retry-after-ms", "").strip();
         if (SECONDS.matcher(millis).matches()) {

@@ -134,7 +134,7 @@ public final class HttpModelClient implements ModelClient {
         return new ResponsesWire().path() + "/" + URLEncoder.encode(id, StandardCharsets.UTF_8);
     }
 
-    /** @param body null for none */
+    /** @param body null if absent */
     private static OutboundRequest request(ModelEndpoint endpoint, String method, String path, Duration timeout,
             @Nullable ObjectNode body, String accept) {
         Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
@@ -376,7 +376,7 @@ public final class HttpModelClient implements ModelClient {
             return Duration.ofNanos(nanos.getAsLong() - sentAt).toMillis();
         }
 
-        /** The tokens reported so far; null for none. */
+        /** The tokens reported so far; null if absent. */
         private @Nullable Tokens usage() {
             try {
                 JsonNode document = seen.get();

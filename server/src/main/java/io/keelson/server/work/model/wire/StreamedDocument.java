@@ -10,7 +10,7 @@ interface StreamedDocument {
      * Takes the next event.
      *
      * @param data of the event; the end mark of chat completions is a text
-     * @return the part of the answer's text in it; empty for none
+     * @return the part of the answer's text in it; empty if absent
      * @throws UnreadableException when the event does not follow the wire
      * @throws ProviderErrorException when it tells an error
      */
