@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Checks that names in expressions exist when they are evaluated: declared inputs, ended tasks, and earlier steps of
- * the same task. The graph must have no cycle.
+ * Checks that names in expressions exist when they are evaluated: names of the scope, declared inputs, ended tasks,
+ * and earlier steps of the same task. The graph must have no cycle.
  */
 final class ReferenceCheck {
     private final Plan plan;
@@ -37,38 +37,42 @@ final class ReferenceCheck {
 
     private void task(int index, TaskSpec task, String at) {
         List<String> steps = task.steps().stream().map(StepSpec::name).toList();
+        ScopeNames scope = task.forEach() == null ? ScopeNames.TASK : ScopeNames.EACH;
         Set<String> ended = new HashSet<>();
         for (int s = 0; s < task.steps().size(); s++) {
             StepSpec step = task.steps().get(s);
-            check(tools.namesInInput(step), index, steps, ended, at + "/steps/" + s + "/input");
+            check(tools.namesInInput(step), scope, index, steps, ended, at + "/steps/" + s + "/input");
             if (!task.parallelSteps()) {
                 ended.add(step.name());
             }
         }
         for (int v = 0; v < task.policy().verify().size(); v++) {
-            check(tools.namesInTemplate(task.policy().verify().get(v).input()), index, steps, steps,
+            check(tools.namesInTemplate(task.policy().verify().get(v).input()), scope, index, steps, steps,
                     at + "/verify/" + v + "/input");
         }
         if (task.when() != null) {
-            check(tools.namesInExpression(task.when()), index, steps, Set.of(), at + "/when");
+            check(tools.namesInExpression(task.when()), scope, index, steps, Set.of(), at + "/when");
         }
         if (task.forEach() != null) {
-            check(tools.namesInExpression(task.forEach()), index, steps, Set.of(), at + "/for_each");
+            check(tools.namesInExpression(task.forEach()), scope, index, steps, Set.of(), at + "/for_each");
         }
         if (task.policy().label() != null) {
-            check(tools.namesInTemplate(task.policy().label()), index, steps, Set.of(), at + "/label");
+            check(tools.namesInTemplate(task.policy().label()), scope, index, steps, Set.of(), at + "/label");
         }
         if (task.output() != null) {
             ToolKnowledge.Names names = tools.namesInTemplate(task.output());
             Set<String> others = new HashSet<>(names.tasks());
             others.remove(task.id());
-            check(new ToolKnowledge.Names(others, names.allTasks(), names.steps(), names.inputs()), index, steps, steps,
+            check(new ToolKnowledge.Names(others, names.allTasks(), names.steps(), names.inputs(), names.roots()),
+                    scope, index, steps, steps,
                     at + "/output");
         }
     }
 
-    private void check(ToolKnowledge.Names names, int task, List<String> steps, Collection<String> ended,
+    private void check(ToolKnowledge.Names names, ScopeNames scope, int task, List<String> steps,
+            Collection<String> ended,
             String at) {
+        scope.check(names.roots(), at, tools).forEach(problems);
         names.inputs().stream().filter(input -> !inputs.contains(input))
                 .forEach(input -> report("UNKNOWN_REFERENCE", at, "input", input, "which is not declared"));
         for (String name : names.tasks()) {

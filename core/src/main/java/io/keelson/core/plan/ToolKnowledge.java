@@ -24,6 +24,11 @@ public interface ToolKnowledge {
         return "";
     }
 
+    /** {@code "; did you mean 'x'?"} where a known name is similar, else empty. */
+    default String hint(String name, Collection<String> known) {
+        return "";
+    }
+
     /** Why no call of a tool of that name is made now, with the command that changes it; null where calls are made. */
     default @Nullable String unusable(String tool) {
         return null;
@@ -61,9 +66,10 @@ public interface ToolKnowledge {
      * @param allTasks whether the expressions can reach tasks that they do not name
      * @param steps names after {@code .steps}
      * @param inputs names after {@code .inputs}
+     * @param roots first names of paths that are certainly read from the scope itself
      */
     record Names(Collection<String> tasks, boolean allTasks, Collection<String> steps,
-            Collection<String> inputs) {
-        public static final Names NONE = new Names(List.of(), false, List.of(), List.of());
+            Collection<String> inputs, Collection<String> roots) {
+        public static final Names NONE = new Names(List.of(), false, List.of(), List.of(), List.of());
     }
 }

@@ -6,10 +6,11 @@ import java.util.regex.Pattern;
 
 /**
  * Knows the tools {@code echo} and {@code noop}; an input must not hold the word {@code bad}; {@code @a} names the task
- * a, {@code %a} the step and {@code $a} the input.
+ * a, {@code %a} the step, {@code $a} the input and
+ * {@code ^a} a name of the scope.
  */
 final class SimpleTools implements ToolKnowledge {
-    private static final Pattern NAMED = Pattern.compile("([@%$])(\\w+)");
+    private static final Pattern NAMED = Pattern.compile("([@%$^])(\\w+)");
 
     @Override
     public boolean knows(String tool) {
@@ -33,7 +34,8 @@ final class SimpleTools implements ToolKnowledge {
 
     @Override
     public Names namesInExpression(String expression) {
-        return new Names(named('@', expression), false, named('%', expression), named('$', expression));
+        return new Names(named('@', expression), false, named('%', expression), named('$', expression),
+                named('^', expression));
     }
 
     @Override

@@ -224,7 +224,7 @@ public final class Expressions {
                 usage.below("tasks"), usage.reachesAll("tasks"),
                 usage.below("steps"), usage.reachesAll("steps"),
                 usage.below("inputs"), usage.reachesAll("inputs"),
-                usage.others(), usage.secrets, usage.whole);
+                usage.others(), usage.secrets, usage.whole, usage.roots);
     }
 
     private static <T> T bounded(ExpressionLimits within, ScopedValue.CallableOp<T, ExpressionException> evaluation) {
@@ -296,6 +296,7 @@ public final class Expressions {
 
         private final Set<List<String>> paths = new HashSet<>();
         private final Set<String> secrets = new HashSet<>();
+        private final Set<String> roots = new HashSet<>();
         private boolean whole;
         private boolean plain = true;
 
@@ -303,6 +304,7 @@ public final class Expressions {
             plain &= usage.plain() != null;
             whole |= usage.whole();
             secrets.addAll(usage.secrets());
+            roots.addAll(usage.roots());
             paths.addAll(usage.paths());
         }
 

@@ -12,12 +12,13 @@ import java.util.Set;
  * @param others what it reads of the rest of its scope: {@code run.plan} for example, or {@code run} for all of that
  * @param secrets names of the secrets that it opens
  * @param all whether it can reach all of its scope
+ * @param roots the first names of paths that are certainly read from the scope itself, {@code inputs} for example
  */
 public record References(
         Set<String> tasks, boolean allTasks,
         Set<String> steps, boolean allSteps,
         Set<String> inputs, boolean allInputs,
-        Set<String> others, Set<String> secrets, boolean all) {
+        Set<String> others, Set<String> secrets, boolean all, Set<String> roots) {
 
     public References {
         tasks = Set.copyOf(tasks);
@@ -25,6 +26,7 @@ public record References(
         inputs = Set.copyOf(inputs);
         others = Set.copyOf(others);
         secrets = Set.copyOf(secrets);
+        roots = Set.copyOf(roots);
     }
 
     /** Whether it can reach that part, named from the top: {@code reach("run", "plan")}. */

@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param paths for example {@code [inputs, path]}, or {@code [tasks]} when all of it can be read
  * @param plain the program's one path when it is nothing but {@code .a.b["c"]}, else null
  * @param secrets names of the secrets that it opens
+ * @param roots as {@link RootNames}
  */
-record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String> plain, Set<String> secrets) {
+record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String> plain, Set<String> secrets,
+        Set<String> roots) {
 
     private static final int PATH_LENGTH = 2;
 
@@ -26,7 +28,7 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
         Collector collector = new Collector();
         collector.visit(program);
         return new ScopeUsage(collector.whole, Set.copyOf(collector.paths), plainPath(program),
-                SecretNames.in(program));
+                SecretNames.in(program), RootNames.in(program));
     }
 
     /** The names of a pure path from the input, or null. */

@@ -15,6 +15,7 @@ import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolSpec;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -88,6 +89,11 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         return why != null ? "; " + why
                 : NameSuggestion.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
                         servedByWorkers.get().stream()).toList());
+    }
+
+    @Override
+    public String hint(String name, Collection<String> known) {
+        return NameSuggestion.hint(name, known);
     }
 
     @Override
@@ -172,7 +178,8 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
 
     private Names names(JsonNode template) {
         References references = expressions.references(template);
-        return new Names(references.tasks(), references.allTasks(), references.steps(), references.inputs());
+        return new Names(references.tasks(), references.allTasks(), references.steps(), references.inputs(),
+                references.roots());
     }
 
     private void syntax(JsonNode node, String at, List<PlanProblem> problems) {

@@ -4,6 +4,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.ToolPolicy;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 
@@ -18,6 +19,11 @@ record CompletedTaskNames(ToolKnowledge tools, Set<String> completed) implements
     @Override
     public ToolPolicy.Rule workspaceRule() {
         return tools.workspaceRule();
+    }
+
+    @Override
+    public String hint(String name, Collection<String> known) {
+        return tools.hint(name, known);
     }
 
     @Override
@@ -47,6 +53,6 @@ record CompletedTaskNames(ToolKnowledge tools, Set<String> completed) implements
 
     private Names others(Names names) {
         return new Names(names.tasks().stream().filter(task -> !completed.contains(task)).toList(), names.allTasks(),
-                names.steps(), names.inputs());
+                names.steps(), names.inputs(), names.roots());
     }
 }

@@ -6,6 +6,7 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.ToolPolicy;
 import io.keelson.server.engine.tool.ToolSpec;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -98,6 +99,11 @@ final class MissionNeeds {
             @Override
             public String hint(String tool) {
                 return known.hint(tool);
+            }
+
+            @Override
+            public String hint(String name, Collection<String> names) {
+                return known.hint(name, names);
             }
 
             @Override

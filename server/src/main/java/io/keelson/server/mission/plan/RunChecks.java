@@ -3,6 +3,7 @@ package io.keelson.server.mission.plan;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.ScopeNames;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
@@ -35,16 +36,17 @@ final class RunChecks {
     List<PlanProblem> check(@Nullable String output, RunPolicy policy, String plannerAt) {
         if (output != null) {
             found.addAll(tools.checkTemplate(output, "/output"));
-            names(output, tasks, "/output");
+            names(output, ScopeNames.RUN_OUTPUT, tasks, "/output");
         }
-        call(policy.hooks().before(), Set.of(), "/config/hooks/before_run", false);
-        call(policy.hooks().after(), tasks, "/config/hooks/after_run", false);
-        call(policy.failures().planner(), tasks, plannerAt, unplanned);
+        call(policy.hooks().before(), Set.of(), "/config/hooks/before_run", ScopeNames.TASK, false);
+        call(policy.hooks().after(), tasks, "/config/hooks/after_run", ScopeNames.TASK, false);
+        call(policy.failures().planner(), tasks, plannerAt, ScopeNames.PLANNER, unplanned);
         return found;
     }
 
     /** @param awaited whether a tool that no worker serves yet is waited for: a goal waits for its planner */
-    private void call(@Nullable StepSpec call, Set<String> ended, String at, boolean awaited) {
+    private void call(@Nullable StepSpec call, Set<String> ended, String at, ScopeNames scope,
+            boolean awaited) {
         if (call == null) {
             return;
         }
@@ -55,11 +57,12 @@ final class RunChecks {
             return;
         }
         found.addAll(tools.checkInput(call, at + "/input"));
-        names(call.input(), ended, at + "/input");
+        names(call.input(), scope, ended, at + "/input");
     }
 
-    private void names(String template, Set<String> ended, String at) {
+    private void names(String template, ScopeNames scope, Set<String> ended, String at) {
         ToolKnowledge.Names names = tools.namesInTemplate(template);
+        found.addAll(scope.check(names.roots(), at, tools));
         names.tasks().stream().filter(task -> !unplanned && !ended.contains(task))
                 .forEach(task -> found.add(tasks.contains(task)
                         ? new PlanProblem("REFERENCE_NOT_UPSTREAM", at,

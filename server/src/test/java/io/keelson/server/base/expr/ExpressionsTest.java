@@ -211,7 +211,8 @@ class ExpressionsTest {
                  "c": "${ .steps.list.output | map(.tasks) | length } ${ .run.name }",
                  "d": "${ {x: .tasks.d.output, y: (if .inputs.n then .tasks.e else 1 end)} }"}""")))
                 .isEqualTo(new References(Set.of("a", "b-c", "d", "e"), false, Set.of("list"), false,
-                        Set.of("path", "n"), false, Set.of("run.name"), Set.of(), false));
+                        Set.of("path", "n"), false, Set.of("run.name"), Set.of(), false,
+                        Set.of("tasks", "steps", "inputs", "run")));
     }
 
     @Test
@@ -233,6 +234,33 @@ class ExpressionsTest {
             "${ def f: .tasks; 1 }", "${ reduce .tasks[] as $t (0; . + 1) }"})
     void seesWhenATemplateCanReachAnyTask(String template) {
         assertThat(expressions.references(StringNode.valueOf(template)).allTasks()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiterString = " => ", quoteCharacter = '`', textBlock = """
+            .a.b => a
+            .["a"].b[.c] => a,c
+            [.a[], {b: .b, c}, "\\(.d)", -.e, .f + 1] => a,b,c,d,e,f
+            .a // .b => a,b
+            if .a then .b else .c end => a,b,c
+            .a as $x | .b | .c => a,b
+            .a as $x | $x + .b => a,b
+            .a | .b => a
+            .a | map(.b) => a
+            map(.b) => ``
+            with_entries(.key) => ``
+            def f: .a; f => ``
+            reduce .a[] as $x (.b; . + .c) => a,b
+            foreach .a[] as $x (.b; .c; .d) => a,b
+            try .a catch .b => a
+            .a?.b => a
+            .new = .a => a
+            .a |= .b => ``
+            . | .a => ``
+            """)
+    void findsTheNamesThatAreReadFromTheScopeItself(String program, String names) {
+        Set<String> expected = names.isEmpty() ? Set.of() : Set.of(names.split(","));
+        assertThat(expressions.references(StringNode.valueOf("${ " + program + " }")).roots()).isEqualTo(expected);
     }
 
     @Test

@@ -37,6 +37,8 @@ class BadMissionsTest {
             mission("external_id: ''", "EMPTY /external_id empty"),
             mission("output: '${ .tasks.ghost.output }'", "UNKNOWN_REFERENCE /output names task 'ghost'"),
             mission("output: '${ .inputs.path }'", "UNKNOWN_REFERENCE /output input 'path', which is not declared"),
+            mission("output: '${ .task.a.output }'",
+                    "UNKNOWN_REFERENCE /output names '.task', which does not exist here; did you mean 'tasks'?"),
             mission("output: {a: ['${ .x | ']}", "EXPRESSION_SYNTAX /output/a/0 (at character 1)"));
 
     static final List<Arguments> CONFIGS = List.of(
@@ -85,6 +87,8 @@ class BadMissionsTest {
                     "UNKNOWN_REFERENCE /config/hooks/before_run/input names input 'x', which is not declared"),
             config("hooks: {after_run: {tool: echo, input: {a: '${ .tasks.ghost.output }'}}}",
                     "UNKNOWN_REFERENCE /config/hooks/after_run/input task 'ghost', which does not exist"),
+            config("hooks: {after_run: {tool: echo, input: {v: '${ .tsks }'}}}",
+                    "UNKNOWN_REFERENCE /config/hooks/after_run/input did you mean 'tasks'?"),
             row("{name: m, config: {hooks: {before_run: {tool: echo, input: {a: '${ .tasks.t.output }'}}}},"
                     + " plan: {tasks: [{id: t}]}}",
                     "REFERENCE_NOT_UPSTREAM /config/hooks/before_run/input task 't', which has not run by then"),
@@ -126,6 +130,11 @@ class BadMissionsTest {
             task("id: a}, 7, {id: b", "WRONG_TYPE /plan/tasks/1 expected object, found integer"),
             task("id: a, when: .inputs.x", "INVALID_VALUE /plan/tasks/0/when it is: A ${ } expression"),
             task("id: a, when: '${ .a | }'", "EXPRESSION_SYNTAX /plan/tasks/0/when (at character 1)"),
+            task("id: a, when: '${ .input.n > 1 }'", "UNKNOWN_REFERENCE /plan/tasks/0/when did you mean 'inputs'?"),
+            task("id: a, for_each: '${ .lists }'", "UNKNOWN_REFERENCE /plan/tasks/0/for_each names '.lists'"),
+            task("id: a, for_each: '${ [1] }', label: '${ .itm }'",
+                    "UNKNOWN_REFERENCE /plan/tasks/0/label did you mean 'item'?"),
+            task("id: a, output: '${ .step.s.output }'", "UNKNOWN_REFERENCE /plan/tasks/0/output mean 'steps'?"),
             task("id: a, when: '${ .inputs.path }'", "UNKNOWN_REFERENCE /plan/tasks/0/when input 'path'"),
             task("id: a, tools_needed: [echo, files.lst]",
                     "UNKNOWN_TOOL /plan/tasks/0/tools_needed/1 did you mean 'files.list'?"),
@@ -178,6 +187,12 @@ class BadMissionsTest {
                     "EXPRESSION_SYNTAX /plan/tasks/0/steps/0/input/seconds (at character 1)"),
             step("tool: translate, input: {text: '${ .tasks.ghost.output }'}",
                     "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input names task 'ghost'"),
+            step("tool: echo, input: {v: '${ .inputz.n }', w: '${ .inputs // .item }'}",
+                    "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input names '.inputz', which does not exist here; did you "
+                            + "mean 'inputs'?; known: inputs, run, steps, task, tasks, transcript",
+                    "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input names '.item', which exists in a task with for_each"),
+            step("tool: echo, input: {v: '${ .failure }'}",
+                    "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input '.failure', which does not exist here; known"),
             step("tool: echo, input: {value: '${ .steps.later.output }'}}, {tool: noop, name: later",
                     "REFERENCE_NOT_UPSTREAM /plan/tasks/0/steps/0/input step 'later', which has not ended"));
 
@@ -214,6 +229,8 @@ class BadMissionsTest {
             verify("{kind: human, tool: noop}", "INVALID_VALUE /plan/tasks/0/verify/0/tool not for kind human"),
             verify("{kind: jq, expression: ., output: '${ .tasks.ghost.output }'}",
                     "UNKNOWN_REFERENCE /plan/tasks/0/verify/0 names task 'ghost'"),
+            verify("{kind: jq, expression: ., output: '${ .output }'}",
+                    "UNKNOWN_REFERENCE /plan/tasks/0/verify/0 names '.output'"),
             verify("{kind: jq, expression: ., ouput: 1}", "UNKNOWN_KEY /plan/tasks/0/verify/0/ouput 'output'?"),
             task("id: a, steps: [{name: verify-1, tool: noop}], verify: [{kind: jq, expression: .}]",
                     "DUPLICATE_NAME /plan/tasks/0/verify/0 is called 'verify-1'"));
