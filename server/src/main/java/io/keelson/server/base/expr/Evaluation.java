@@ -1,6 +1,7 @@
 package io.keelson.server.base.expr;
 
 import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.JsonSize;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
@@ -20,8 +21,22 @@ final class Evaluation {
         this.scope = scope;
     }
 
-    /** The expression's value, null when it gives none. */
-    JsonNode one(String expression) {
+    /**
+     * The expression's value, null when it gives none.
+     *
+     * @param at JSON pointer of its text, which a failure names
+     */
+    JsonNode one(String expression, String at) {
+        try {
+            return one(expression);
+        } catch (ExpressionException e) {
+            throw !e.code().equals("EXPRESSION_FAILED") ? e
+                    : new ExpressionException(e.code(), (at.isEmpty() ? "" : Excerpt.piece(at) + ": ")
+                            + Excerpt.piece("${ " + expression + " }") + ": " + e.getMessage());
+        }
+    }
+
+    private JsonNode one(String expression) {
         List<String> plain = programs.get(expression).usage().plain();
         if (plain != null) {
             return counted(SimplePath.read(scope, plain));

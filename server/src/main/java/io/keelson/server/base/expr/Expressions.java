@@ -153,7 +153,7 @@ public final class Expressions {
 
     private JsonNode resolve(JsonNode template, JsonNode scope, ExpressionLimits within) {
         JsonNode value = bounded(within, () -> walk(template,
-                new Evaluation(programs, within, scope), 0));
+                new Evaluation(programs, within, scope), "", 0));
         if (JsonSize.isTooDeep(value)) {
             throw new ExpressionException("OUTPUT_INVALID",
                     "the result has more than " + JsonSize.MAX_DEPTH + " nested objects and arrays");
@@ -231,39 +231,43 @@ public final class Expressions {
         return ScopedValue.where(EvaluationBudget.CURRENT, new EvaluationBudget(within)).call(evaluation);
     }
 
-    private JsonNode walk(JsonNode node, Evaluation evaluation, int depth) {
+    /** @param at JSON pointer of the node */
+    private JsonNode walk(JsonNode node, Evaluation evaluation, String at, int depth) {
         if (depth > MAX_TEMPLATE_DEPTH) {
             throw EvaluationBudget.tooDeep();
         }
         if (node.isString()) {
-            return text(node, evaluation);
+            return text(node, evaluation, at);
         }
         if (node.isArray()) {
             ArrayNode array = NODES.arrayNode(node.size());
-            node.forEach(each -> array.add(walk(each, evaluation, depth + 1)));
+            for (int i = 0; i < node.size(); i++) {
+                array.add(walk(node.get(i), evaluation, at + "/" + i, depth + 1));
+            }
             return array;
         }
         if (node.isObject()) {
             ObjectNode object = NODES.objectNode();
-            node.properties().forEach(each -> object.set(each.getKey(), walk(each.getValue(), evaluation, depth + 1)));
+            node.properties().forEach(each -> object.set(each.getKey(), walk(each.getValue(), evaluation,
+                    at + "/" + each.getKey().replace("~", "~0").replace("/", "~1"), depth + 1)));
             return object;
         }
         return node;
     }
 
-    private JsonNode text(JsonNode node, Evaluation evaluation) {
+    private JsonNode text(JsonNode node, Evaluation evaluation, String at) {
         if (!node.stringValue().contains("${")) {
             return node;
         }
         Template template = templates.get(node.stringValue());
         String single = template.single();
         if (single != null) {
-            return evaluation.one(single);
+            return evaluation.one(single, at);
         }
         StringBuilder text = new StringBuilder();
         for (Template.Part part : template.parts()) {
             text.append(part.expression() == null ? part.literal()
-                    : JqText.of(evaluation.one(part.expression()), EvaluationBudget.CURRENT.get()));
+                    : JqText.of(evaluation.one(part.expression(), at), EvaluationBudget.CURRENT.get()));
         }
         return NODES.stringNode(text.toString());
     }

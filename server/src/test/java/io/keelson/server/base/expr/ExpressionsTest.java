@@ -197,6 +197,20 @@ class ExpressionsTest {
     }
 
     @Test
+    void aFailureNamesTheMemberAndTheExpression() {
+        String members = "{\"a/b\": [1, {\"c\": \"n is ${ .inputs.n + 1 }\"}]}";
+        assertThatThrownBy(() -> expressions.resolve(json(members), json("{\"inputs\": {\"n\": \"five\"}}")))
+                .hasMessage("/a~1b/1/c: ${ .inputs.n + 1 }: string (\"five\") and number (1) cannot be added");
+        assertThatThrownBy(() -> expressions.resolve(json("[\"${ .n.m }\"]"), json("{\"n\": 1}")))
+                .hasMessage("/0: ${ .n.m }: cannot read .m of a number");
+        assertThatThrownBy(() -> expressions.condition("${ .n, .n }", json("{\"n\": 1}")))
+                .hasMessageStartingWith("${ .n, .n }: the expression gives 2 values");
+        assertThatThrownBy(() -> expressions.resolve(
+                json("{\"" + "m".repeat(1_000) + "\": \"${ \\\"" + "x".repeat(1_000) + "\\\" + 1 }\"}"), SCOPE))
+                .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(300));
+    }
+
+    @Test
     void boundsAreTheCallersChoice() {
         Expressions small = new Expressions(new ExpressionLimits(Duration.ofMillis(50), 20, 1_000, 10_000, 10, 30));
         assertFails(() -> small.resolve(StringNode.valueOf("${ \"12345678901\" }"), SCOPE),
