@@ -219,6 +219,20 @@ public final class OutsideJson {
         return Math.max(now, before);
     }
 
+    /**
+     * The estimated bytes of trees with one more.
+     *
+     * @param before the estimated bytes of the others
+     * @throws StreamConstraintsException when they exceed the bound of one document
+     */
+    public static long added(JsonNode tree, long before) {
+        long now = before + weight(tree);
+        if (now > MAX_TREE_BYTES) {
+            throw tooMuch();
+        }
+        return now;
+    }
+
     private static long weight(JsonNode tree) {
         long weight = ITEM_BYTES;
         switch (tree) {

@@ -215,7 +215,7 @@ public final class Evaluator {
     private JsonNode taskOutput(Evaluate request) {
         TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
         if (task.group()) {
-            return database.withConnection(c -> reader.groupOutput(c, request.subject()));
+            return database.inTransaction(c -> reader.groupOutput(c, request.subject()));
         }
         return scopes.resolve(request.runId(), request.subject(), String.valueOf(task.output()));
     }

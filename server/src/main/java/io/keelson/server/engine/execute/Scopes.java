@@ -160,7 +160,8 @@ public final class Scopes {
                 named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"),
                 named.reach("transcript"));
         try {
-            return database.withConnection(c -> reader.scope(c, run, task, wanted));
+            return wanted.many() ? database.inTransaction(c -> reader.scope(c, run, task, wanted))
+                    : database.withConnection(c -> reader.scope(c, run, task, wanted));
         } catch (TranscriptTooLongException e) {
             throw new ExpressionException(TranscriptTooLongException.CODE, String.valueOf(e.getMessage()));
         }

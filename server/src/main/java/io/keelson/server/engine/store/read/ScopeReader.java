@@ -90,7 +90,13 @@ public final class ScopeReader {
      * @param transcript whether to read {@code .transcript}
      */
     public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
-            boolean output, boolean plan, boolean failure, boolean transcript) {}
+            boolean output, boolean plan, boolean failure, boolean transcript) {
+
+        /** Whether so many outputs are read that they are fetched in parts, within a transaction. */
+        public boolean many() {
+            return allTasks || allSteps || tasks.size() + steps.size() > OutputTrees.FETCHED;
+        }
+    }
 
     /**
      * A step's own texts.
@@ -365,14 +371,16 @@ public final class ScopeReader {
         return one(c, RUN_OUTPUT, runId, row -> row.getString("output_template"));
     }
 
-    /** The outputs of a group's children in the order of their items; null for a child without one. */
+    /** The outputs of a group's children in the order of their items; null for a child without one. Within a transaction. */
     public JsonNode groupOutput(Connection c, UUID groupId) throws SQLException {
         ArrayNode outputs = Json.array();
         try (PreparedStatement statement = c.prepareStatement(GROUP)) {
+            statement.setFetchSize(OutputTrees.FETCHED);
             statement.setObject(1, groupId);
+            OutputTrees trees = new OutputTrees();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    outputs.add(json(row, "output"));
+                    outputs.add(trees.next(row));
                 }
             }
         }
@@ -416,14 +424,15 @@ public final class ScopeReader {
         ObjectNode run = one(c, RUN, runId, JsonRows::object);
         scope.set("inputs", run.remove("inputs"));
         scope.set("run", run);
+        OutputTrees outputs = new OutputTrees();
         ObjectNode taskScope = scope.putObject("tasks");
         if (wanted.allTasks || !wanted.tasks.isEmpty()) {
-            tasks(c, runId, wanted.tasks, wanted.allTasks, taskScope);
+            tasks(c, runId, wanted, outputs, taskScope);
         }
         ObjectNode stepScope = scope.putObject("steps");
         if (taskId != null) {
             if (wanted.allSteps || !wanted.steps.isEmpty()) {
-                steps(c, taskId, wanted.steps, wanted.allSteps, stepScope);
+                steps(c, taskId, wanted, outputs, stepScope);
             }
             if (wanted.transcript) {
                 scope.set("transcript", Transcript.of(c, taskId));
@@ -481,34 +490,36 @@ public final class ScopeReader {
         }
     }
 
-    private static void tasks(Connection c, UUID runId, Collection<String> keys, boolean all, ObjectNode into)
+    private static void tasks(Connection c, UUID runId, Wanted wanted, OutputTrees outputs, ObjectNode into)
             throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(all ? ALL_TASKS : NAMED_TASKS)) {
+        try (PreparedStatement statement = c.prepareStatement(wanted.allTasks ? ALL_TASKS : NAMED_TASKS)) {
             statement.setObject(1, runId);
-            if (!all) {
-                BinaryParameter.bindTexts(statement, 2, keys);
+            if (!wanted.allTasks) {
+                BinaryParameter.bindTexts(statement, 2, wanted.tasks);
             }
-            states(statement, "key", into);
+            states(statement, "key", outputs, into);
         }
     }
 
-    private static void steps(Connection c, UUID taskId, Collection<String> names, boolean all, ObjectNode into)
+    private static void steps(Connection c, UUID taskId, Wanted wanted, OutputTrees outputs, ObjectNode into)
             throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(STEPS)) {
             statement.setObject(1, taskId);
-            statement.setBoolean(2, all);
-            BinaryParameter.bindTexts(statement, 3, names);
-            states(statement, "name", into);
+            statement.setBoolean(2, wanted.allSteps);
+            BinaryParameter.bindTexts(statement, 3, wanted.steps);
+            states(statement, "name", outputs, into);
         }
     }
 
     /** A later turn of a step replaces the earlier one. */
-    private static void states(PreparedStatement statement, String name, ObjectNode into) throws SQLException {
+    private static void states(PreparedStatement statement, String name, OutputTrees outputs, ObjectNode into)
+            throws SQLException {
+        statement.setFetchSize(OutputTrees.FETCHED);
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 ObjectNode each = into.putObject(row.getString(name));
                 each.put("state", row.getString("state"));
-                each.set("output", json(row, "output"));
+                each.set("output", outputs.next(row));
             }
         }
     }
