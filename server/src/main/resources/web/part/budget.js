@@ -98,7 +98,7 @@ class Budget extends Part {
   #field({ label, now, needed, known }, i, last) {
     const id = `budget-${i}`;
     return html`<div class="field"><label for=${id}>${label}</label><span class="row wrap"><input class="input num" id=${id} type="number" step="any" min="0" required .defaultValue=${proposed(now, needed)} aria-describedby="${id}-hint" aria-invalid=${!!this.wrong?.[i]} autocomplete="off"><span>credits</span>${last ? this.#button('Raise and go on') : nothing}</span>
-      <span class="small soft" id="${id}-hint">Now ${exactly(now)} credits. ${known ? `The next step needs ${exactly(needed)} credits or more` : `It must be more than ${exactly(needed)} credits, which are used`}.</span>${this.wrong?.[i] ? html`<span class="small i-failed" role="alert">${this.wrong[i]}</span>` : nothing}</div>`;
+      <span class="small soft" id="${id}-hint">Now ${exactly(now)} credits. ${known ? `The run continues with ${exactly(needed)} credits or more` : `It must be more than ${exactly(needed)} credits, which are used`}.</span>${this.wrong?.[i] ? html`<span class="small i-failed" role="alert">${this.wrong[i]}</span>` : nothing}</div>`;
   }
 
   render() {

@@ -303,7 +303,7 @@ class DecisionCommandsTest {
                       steps: [{tool: noop, input: {cost: 0.5}}, {tool: noop, input: {cost: 0.1}}]
                 """));
         assertThat(run.code()).as(run.err()).isEqualTo(4);
-        assertThat(run.out()).contains("its limit", "keelson budget ", "--hard-limit CREDITS --watch")
+        assertThat(run.out()).contains("its limit", "keelson budget ", "--hard-limit 0.500001 --watch")
                 .doesNotContain("keelson resume", "keelson credits grant");
         Result raised = inProcessCli.run("budget", "latest", "--hard-limit", "1", "--watch");
         assertThat(raised.code()).as(raised.err()).isZero();

@@ -48,7 +48,7 @@ class ShowMoneyTest {
         assertThat(tooSmall.out()).contains(" is budget_exceeded");
         assertThat(tooSmall.err())
                 .contains("it is still stopped: it has cost 0.03 credits of the 0.055 that its limit allows, "
-                        + "and the next step may cost 0.03, 0.005 more than is left; raise its limit");
+                        + "and the next step may cost 0.03, 0.005 more than is left; raise its limit to 0.06 or more");
         assertThat(inProcessCli.run("approve", question).err()).contains("raised the run's limit to 0.055 at ");
         String next = inProcessCli.run("inbox", "--run", "latest", "--json").json().at("/items/0/id").asString();
         assertThat(inProcessCli.run("approve", next, "--hard-limit", "0.056").err())
@@ -71,12 +71,12 @@ class ShowMoneyTest {
         String id = inProcessCli.run("run", mission.toString(), "--detach").out().strip();
         inProcessCli.run("watch", "latest");
         assertThat(inProcessCli.run("watch", "latest").out()).contains("task research used 5 of 3 credits")
-                .contains("--task research=CREDITS --watch");
+                .contains("--task research=5.000001 --watch");
         assertThat(inProcessCli.lines("show", "latest")).anyMatch(
                 line -> line.contains("credits:") && line.endsWith("; task research used 5 of 3 credits"));
         assertThat(inProcessCli.run("explain", "latest").out()).contains("task research used 5 of 3 credits");
         assertThat(inProcessCli.run("resume", "latest").err()).contains("task research used 5 of 3 credits")
-                .contains("--task research=CREDITS");
+                .contains("--task research=5.000001");
         assertThat(inProcessCli.run("budget", "latest", "--task", "research=5.5", "--watch").code()).as(id).isZero();
         assertThat(inProcessCli.lines("show", "latest")).anyMatch(
                 line -> line.endsWith("; task research used 5 of 5.5 credits"));

@@ -40,7 +40,7 @@ final class Credits {
     static Reply.@Nullable Rejected reserve(Decision d, int attempt) {
         BigDecimal room = HardLimit.room(d.run);
         if (room != null && room.signum() <= 0 && d.run.chargedBefore.signum() > 0) {
-            return usedUp(d.run);
+            return usedUp(d.run, ": raise it with `keelson budget " + d.run.id() + " --hard-limit CREDITS`");
         }
         BigDecimal wanted = wanted(d);
         if (wanted.signum() > 0 && !d.funds.balances().take(d.run.workspaceId(), wanted)) {
@@ -300,7 +300,7 @@ final class Credits {
     static Reply.@Nullable Rejected provide(Decision d) {
         BigDecimal limit = HardLimit.limit(d.run);
         if (limit != null && HardLimit.used(d.run).add(HardLimit.childrenTake(d)).compareTo(limit) >= 0) {
-            return usedUp(d.run);
+            return usedUp(d.run, "");
         }
         Reply.Rejected task = TaskBudgets.usedUp(d);
         if (task != null) {
@@ -354,10 +354,9 @@ final class Credits {
                         + " that the run needs", d.run.state.wire(), List.of());
     }
 
-    private static Reply.Rejected usedUp(RunRow run) {
+    private static Reply.Rejected usedUp(RunRow run, String remedy) {
         return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.credits(HardLimit.charged(run))
-                + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(HardLimit.limit(run)))
-                + ": raise it with `keelson budget " + run.id() + " --hard-limit CREDITS`",
+                + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(HardLimit.limit(run))) + remedy,
                 run.state.wire(), List.of("budget", "cancel"));
     }
 }

@@ -217,8 +217,10 @@ public final class Explain {
         tasks.forEach(budget -> {
             BigDecimal used = HardLimit.used(view, budget);
             BigDecimal next = LimitStop.needed(view, around.prices(), task -> HardLimit.of(budget.task(), task));
+            BigDecimal needed = LimitStop.leastBudget(view, around.prices(), budget);
             reasons.add(stopped(TaskBudgets.text(view, budget) + next("its", next, budget.limit().subtract(used))
-                    + "; raise its budget, or cancel the run", List.of(budget.task()), plus(used, next)));
+                    + "; raise its budget to " + Amounts.text(needed) + " or more, or cancel the run",
+                    List.of(budget.task()), needed));
         });
         if (tasks.isEmpty()) {
             budget(run);
@@ -233,37 +235,40 @@ public final class Explain {
         boolean reached = limit != null && taken.compareTo(limit) >= 0;
         String cost = "it has cost " + Amounts.credits(HardLimit.used(run))
                 + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
-        if (limit == null
+        BigDecimal needed = LimitStop.leastLimit(view, around.prices());
+        boolean leaves = limit != null && needed.compareTo(limit) <= 0 && view.held.signum() == 0
+                && !ChildLinks.open(view);
+        if (limit == null || leaves
                 || !reached && run.uncollected.signum() > 0 && Credits.used(run).compareTo(run.reserved) == 0) {
             reasons.add(stopped(cost
                     + " and the workspace has no more of them, or none that its limit of the month leaves; grant some or raise that limit,"
                     + " and resume it, or cancel it", List.of(), null));
             return;
         }
+        String allowed = cost + " of the " + Amounts.text(limit) + " that its limit allows";
+        if (view.tasksOpen == 0) {
+            reasons.add(stopped(allowed + "; nothing is left to pay: `keelson budget " + run.id() + " --hard-limit "
+                    + Amounts.text(needed) + "` ends it without a further charge", List.of(), needed));
+            return;
+        }
         BigDecimal next = LimitStop.needed(view, around.prices(), task -> true);
-        reasons.add(stopped(cost + " of the " + Amounts.text(limit) + " that its limit allows"
-                + next("the", next, limit.subtract(taken)) + "; raise its limit, or cancel it", List.of(),
-                plus(taken, next)));
+        reasons.add(stopped(allowed + next("the", next, limit.subtract(taken)) + "; raise its limit to "
+                + Amounts.text(needed) + " or more, or cancel it", List.of(), needed));
     }
 
     private static Explanation stopped(String text, List<String> on, @Nullable BigDecimal needed) {
         return new Explanation("BUDGET_EXCEEDED", text, null, null, null, on, needed);
     }
 
-    private static BigDecimal plus(BigDecimal taken, @Nullable BigDecimal next) {
-        return Amounts.ceiling(next == null ? taken : taken.add(next));
-    }
-
     /**
-     * The possible cost of a further step, and its excess over the rest; nothing where no price says it and the limit
-     * itself is reached.
+     * The possible cost of a further step, and its excess over the rest; nothing where it has no known cost.
      *
-     * @param needed for the step, in credits; null where no price says it
+     * @param needed for the step, in credits; 0 where no price says it, null where no step is ready
      * @param rest of the limit, in credits
      */
     private static String next(String whose, @Nullable BigDecimal needed, BigDecimal rest) {
-        if (needed == null) {
-            return rest.signum() <= 0 ? "" : ", and " + whose + " next step costs more than is left";
+        if (needed == null || needed.signum() == 0) {
+            return "";
         }
         BigDecimal missing = needed.subtract(rest);
         return ", and " + whose + " next step may cost " + Amounts.text(needed)

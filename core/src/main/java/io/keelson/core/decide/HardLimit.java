@@ -1,6 +1,7 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices;
 import java.math.BigDecimal;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -160,9 +161,13 @@ final class HardLimit {
 
     /** The known cost of queued and running steps. */
     static BigDecimal out(Decision d, Predicate<StepRow> which) {
-        return d.funds.prices().tools().isEmpty() && d.view.held.signum() == 0 ? Amounts.ZERO
-                : d.view.steps.values().stream().filter(step -> (step.queued || step.kept != null) && which.test(step))
-                        .map(step -> Holds.counted(d, step)).reduce(Amounts.ZERO, BigDecimal::add);
+        return out(d.view, d.funds.prices(), which);
+    }
+
+    static BigDecimal out(RunView view, Prices prices, Predicate<StepRow> which) {
+        return prices.tools().isEmpty() && view.held.signum() == 0 ? Amounts.ZERO
+                : view.steps.values().stream().filter(step -> (step.queued || step.kept != null) && which.test(step))
+                        .map(step -> Holds.counted(prices, step)).reduce(Amounts.ZERO, BigDecimal::add);
     }
 
     /** Charges and budgets of the run's children. */

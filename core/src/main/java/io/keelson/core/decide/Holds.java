@@ -23,19 +23,19 @@ final class Holds {
 
     /** True when the cost of the step's worst case is known. */
     static boolean known(Decision d, StepSpec step) {
-        return price(d, step) != null;
+        return price(d.funds.prices(), step) != null;
     }
 
-    private static @Nullable ModelPrice price(Decision d, StepSpec step) {
+    private static @Nullable ModelPrice price(Prices prices, StepSpec step) {
         WorstCase worst = step.worstCase();
-        return worst == null ? null : d.funds.prices().models().get(worst.model());
+        return worst == null ? null : prices.models().get(worst.model());
     }
 
     /** The cost that a step in flight counts: its hold, or the price of its tool. */
-    static BigDecimal counted(Decision d, StepRow step) {
+    static BigDecimal counted(Prices prices, StepRow step) {
         return step.kept != null ? step.kept.amount()
                 : step.hold != null ? step.hold.amount()
-                        : known(d, step.spec()) ? Amounts.ZERO : d.funds.prices().known(step.spec().tool());
+                        : price(prices, step.spec()) != null ? Amounts.ZERO : prices.known(step.spec().tool());
     }
 
     /** The least that a limit must leave for the step to begin. */
@@ -82,7 +82,7 @@ final class Holds {
     /** Holds the step's worst case, with as much output as the limits and the credits pay; nothing without a price. */
     static void take(Decision d, StepRow step) {
         WorstCase worst = step.spec().worstCase();
-        ModelPrice price = price(d, step.spec());
+        ModelPrice price = price(d.funds.prices(), step.spec());
         if (step.kept != null) {
             step.hold = step.kept;
             step.kept = null;

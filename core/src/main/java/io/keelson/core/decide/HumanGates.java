@@ -99,7 +99,9 @@ final class HumanGates {
                 : d.run.state == RunState.FAILED && REJECTIONS.contains(String.valueOf(d.run.errorCode));
         if (same && approve && !hasAsked(d)) {
             return new Reply.Rejected("NOTHING_TO_APPROVE", "the run is " + d.run.state.wire()
-                    + " and has asked for no approval", d.run.state.wire(), List.of());
+                    + " and has asked for no approval" + (d.run.state != RunState.BUDGET_EXCEEDED ? ""
+                            : ": " + RunBudget.remedy(d) + "; `keelson inbox` lists the question about its budget"),
+                    d.run.state.wire(), List.of());
         }
         return same ? Reply.UNCHANGED : Reply.forbidden(d.run.state, approve ? "approve" : "reject");
     }

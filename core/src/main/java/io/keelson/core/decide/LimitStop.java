@@ -1,6 +1,7 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices;
 import io.keelson.core.plan.StepSpec;
@@ -70,12 +71,12 @@ final class LimitStop {
             stopForTasks(d);
             if (d.heldBack && nothingIsQueued(d) && !ChildLinks.open(d.view)) {
                 BigDecimal limit = HardLimit.limit(d.run);
-                BigDecimal needed = needed(d.view, d.funds.prices(), task -> true);
+                BigDecimal next = needed(d.view, d.funds.prices(), task -> true);
                 stop(d, (d.heldBackByMonth ? "the workspace's limit of the month (usd_per_month)"
                         : limit == null ? "the workspace" : "the hard limit of " + Amounts.text(limit))
-                        + " does not leave "
-                        + (needed == null ? "what the next step costs"
-                                : "the " + Amounts.text(needed) + " that the next step may cost"));
+                        + (next == null || next.signum() == 0
+                                ? " leaves nothing, and then no step begins, not even one without a cost"
+                                : " does not leave the " + Amounts.text(next) + " that the next step may cost"));
             }
         }
     }
@@ -117,14 +118,55 @@ final class LimitStop {
     }
 
     /**
+     * The least new hard limit with which the run continues, in credits. A step without a known cost begins as soon as the limit
+     * leaves something.
+     */
+    static BigDecimal leastLimit(RunView view, Prices prices) {
+        return least(HardLimit.used(view.run).add(HardLimit.childrenTake(view)), view.held,
+                HardLimit.out(view, prices, step -> true), needed(view, prices, task -> true));
+    }
+
+    /** The least new budget of the task with which the run continues, in credits. */
+    static BigDecimal leastBudget(RunView view, Prices prices, TaskBudgetRow budget) {
+        return least(HardLimit.used(view, budget), Amounts.ZERO,
+                HardLimit.out(view, prices, step -> HardLimit.of(budget.task(), step.task())),
+                needed(view, prices, task -> HardLimit.of(budget.task(), task)));
+    }
+
+    /**
+     * The least amount that is more than what is used and held, and that pays the next step beside those in flight.
+     *
+     * @param out the known cost of the steps in flight
+     * @param next the known cost of the next step; null if absent
+     */
+    private static BigDecimal least(BigDecimal used, BigDecimal held, BigDecimal out, @Nullable BigDecimal next) {
+        return Amounts.ceiling(used.add(out).add(next == null ? Amounts.ZERO : next))
+                .max(Amounts.floor(used.add(held)).add(Amounts.LEAST));
+    }
+
+    /**
      * The least that a limit must leave for one more step to begin.
      *
-     * @return null where no price says it
+     * @return 0 where a next step has no known cost; null where no step is ready to begin
      */
     static @Nullable BigDecimal needed(RunView view, Prices prices, Predicate<TaskRow> which) {
-        return view.tasks.values().stream().filter(which).flatMap(LimitStop::next)
-                .filter(step -> !step.engineOwned() && !step.startsRun()).map(step -> Holds.least(prices, step))
-                .filter(cost -> cost.signum() > 0).min(Comparator.naturalOrder()).orElse(null);
+        return view.tasks.values().stream().filter(which).flatMap(task -> ready(view, task))
+                .filter(step -> step.startsRun() || !step.engineOwned())
+                .map(step -> step.startsRun() ? Amounts.ZERO : Holds.least(prices, step))
+                .min(Comparator.naturalOrder()).orElse(null);
+    }
+
+    /** The next steps of a task, which may have become ready when the run had stopped. */
+    private static Stream<StepSpec> ready(RunView view, TaskRow task) {
+        if (task.state != TaskState.PENDING) {
+            return next(task);
+        }
+        TaskRow hook = view.beforeHook;
+        boolean ready = task.upstreamsOpen == 0 && (hook == null || hook == task || hook.terminal())
+                && (task != view.afterHook || view.tasksOpen == 1)
+                && task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted,
+                        task.upstreamsFailed);
+        return ready ? task.planned().stream().limit(1) : Stream.empty();
     }
 
     /** The steps that a task is to begin next, at once or after a backoff. */

@@ -99,7 +99,8 @@ final class Propagation {
      */
     private static boolean finishes(Decision d, TaskRow task) {
         return d.run.policy().failures().run() != FailureMode.RETRY && task.steps.stream().anyMatch(
-                step -> step.queued && task.cost.signum() > 0 || step.held() && Holds.counted(d, step).signum() > 0);
+                step -> step.queued && task.cost.signum() > 0
+                        || step.held() && Holds.counted(d.funds.prices(), step).signum() > 0);
     }
 
     /**

@@ -13,6 +13,7 @@ import io.keelson.core.run.StepError;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Changes of a run's limits, and the resume of a run that its limit has stopped. */
@@ -27,14 +28,43 @@ final class RunBudget {
         if (d.run.gate == RunRow.Gate.FINISHING) {
             return finishing(d);
         }
-        Reply.Rejected refusal = Credits.provide(d);
+        Reply.Rejected refusal = provide(d);
         return refusal == null ? Resumption.resume(d) : refusal;
+    }
+
+    /** Provides credits; a refusal for a used-up limit names the least one with which the run continues. */
+    private static Reply.@Nullable Rejected provide(Decision d) {
+        Reply.Rejected refusal = Credits.provide(d);
+        return refusal == null || !refusal.code().equals(EXCEEDED) ? refusal
+                : new Reply.Rejected(EXCEEDED, refusal.message() + ": " + remedy(d), refusal.current(),
+                        refusal.allowed());
+    }
+
+    /** For people: the command with which a stopped run continues, and its least amount. */
+    static String remedy(Decision d) {
+        HardLimit.Scope own = HardLimit.run(d);
+        List<TaskBudgetRow> tasks = TaskBudgets.stopping(d.view);
+        boolean used = own != null && own.charged().compareTo(own.limit()) >= 0;
+        BigDecimal least = LimitStop.leastLimit(d.view, d.funds.prices());
+        if (used || own != null && tasks.isEmpty() && least.compareTo(own.limit()) > 0) {
+            return raising(d, "limit", " --hard-limit " + Amounts.text(least));
+        }
+        return tasks.isEmpty()
+                ? "grant credits with `keelson credits grant AMOUNT`, then `keelson resume " + d.run.id() + "`"
+
+                : raising(d, "budget", tasks.stream().map(budget -> " --task " + budget.task() + "="
+                        + Amounts.text(LimitStop.leastBudget(d.view, d.funds.prices(), budget)))
+                        .collect(Collectors.joining()));
+    }
+
+    private static String raising(Decision d, String what, String options) {
+        return "raise the " + what + " with `keelson budget " + d.run.id() + options + "` or more";
     }
 
     /** A stopped run continues, and this model takes all further turns of its agents, if its limit and its workspace leave credits. */
     static Reply downgrade(Decision d, String model) {
         Reply.Rejected notCheaper = notCheaper(d, model);
-        Reply.Rejected refusal = notCheaper == null ? Credits.provide(d) : notCheaper;
+        Reply.Rejected refusal = notCheaper == null ? provide(d) : notCheaper;
         if (refusal != null) {
             return refusal;
         }
@@ -133,7 +163,7 @@ final class RunBudget {
             }
             return new Reply.Done(!same);
         }
-        Reply.Rejected refusal = d.run.gate == RunRow.Gate.FINISHING ? finishing(d) : Credits.provide(d);
+        Reply.Rejected refusal = d.run.gate == RunRow.Gate.FINISHING ? finishing(d) : provide(d);
         if (refusal == null) {
             return Resumption.resume(d, before);
         }

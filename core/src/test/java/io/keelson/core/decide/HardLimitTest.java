@@ -184,7 +184,72 @@ class HardLimitTest extends OneWorkspace {
             step(world, "0.5");
             assertThat(why(world))
                     .isEqualTo(
-                            "it has cost 0.5 credits of the 0.5 that its limit allows; raise its limit, or cancel it");
+                            "it has cost 0.5 credits of the 0.5 that its limit allows; raise its limit to 0.500001 or "
+                                    + "more, or cancel it");
+            assertThat(world.last("run_budget_exceeded").members()).containsEntry("reason",
+                    "the hard limit of 0.5 leaves nothing, and then no step begins, not even one without a cost");
+            continuesFrom(world, "0.500001");
+        }
+
+        @Test
+        void aLimitThatIsReachedBesideStepsInFlight() {
+            World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true).with(limited("1.2")),
+                    plan(task("a"), task("b"), task("c")));
+            world.prices = FLAT;
+            world.done(new Command.Approve(world.id(), null, World.WHO));
+            StepRow first = world.claim("a");
+            world.claim("b");
+            complete(world, first, "1.2");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(reason(world).needed()).as("1.2 is charged, 0.4 in flight, and c may cost 0.4")
+                    .isEqualByComparingTo("2");
+            raise(world, "2");
+            assertThat(world.queue).as("b, which is in flight, and c").hasSize(2);
+        }
+
+        @Test
+        void aTaskThatBecameReadyWhenTheRunStopped() {
+            World world = run("10", budget(limited("0.2")), plan(task("a"), task("b").on("a")));
+            world.prices = FLAT;
+            step(world, "0.3");
+            assertThat(reason(world).needed()).as("0.2 is charged, and b may cost 0.4").isEqualByComparingTo("0.6");
+            continuesFrom(world, "0.6");
+        }
+
+        @Test
+        void aRunWithNothingLeftToPay() {
+            World world = run("10", budget(limited("0.2")), steps(1));
+            step(world, "0.3");
+            assertThat(why(world))
+                    .isEqualTo("it has cost 0.2 credits of the 0.2 that its limit allows; nothing is left "
+                            + "to pay: `keelson budget " + world.id()
+                            + " --hard-limit 0.200001` ends it without a further "
+                            + "charge");
+            raise(world, "0.200001");
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+            assertThat(world.view.run().chargedBefore()).isEqualTo(usd("0.2"));
+        }
+
+        @Test
+        void aRaisedLimitWithoutCredits() {
+            World world = run("0.5", budget(limited("0.5")), steps(2));
+            step(world, "0.5");
+            raise(world, "2");
+            assertThat(why(world)).startsWith("it has cost 0.5 credits and the workspace has no more of them");
+            assertThat(reason(world).needed()).isNull();
+        }
+
+        /** The run stays stopped with the least amount below, and says which limit helps. */
+        private void continuesFrom(World world, String least) {
+            assertThat(reason(world).needed()).isEqualByComparingTo(least);
+            Command below = new Command.RaiseBudget(world.id(), usd(least).subtract(Amounts.LEAST), null, Map.of(),
+                    World.WHO);
+            if (world.send(below) instanceof Reply.Rejected refused) {
+                assertThat(refused.message()).endsWith("--hard-limit " + least + "` or more");
+            }
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            raise(world, least);
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
         }
 
         @Test
@@ -194,7 +259,7 @@ class HardLimitTest extends OneWorkspace {
             step(world, null);
             assertThat(why(world))
                     .isEqualTo("it has cost 0.4 credits of the 0.5 that its limit allows, and the next step may cost "
-                            + "0.4, 0.3 more than is left; raise its limit, or cancel it");
+                            + "0.4, 0.3 more than is left; raise its limit to 0.8 or more, or cancel it");
             assertThat(reason(world).needed()).as("0.4 is charged, and the next step may cost as much")
                     .isEqualByComparingTo("0.8");
             assertThat(world.last("run_budget_exceeded").members()).containsEntry("reason",
@@ -269,6 +334,17 @@ class HardLimitTest extends OneWorkspace {
             assertThat(world.send(finish)).isEqualTo(Reply.UNCHANGED);
             assertThat(world.refused(approve(world, null)).message())
                     .isEqualTo("the question about its budget is answered otherwise: the run is failed");
+        }
+
+        @Test
+        void anApprovalOfARunAtItsLimitNamesTheCommandThatHelps() {
+            World world = stopped();
+            assertThat(world.refused(new Command.Approve(world.id(), null, World.WHO)))
+                    .extracting(Reply.Rejected::code, Reply.Rejected::message)
+                    .containsExactly("NOTHING_TO_APPROVE", "the run is budget_exceeded and has asked for no approval: "
+                            + "raise the limit with `keelson budget " + world.id()
+                            + " --hard-limit 0.500001` or more; `keelson "
+                            + "inbox` lists the question about its budget");
         }
 
         @Test

@@ -45,10 +45,15 @@ class TaskBudgetsTest extends OneWorkspace {
         assertThat(reasons).singleElement().satisfies(reason -> {
             assertThat(reason.code()).isEqualTo("BUDGET_EXCEEDED");
             assertThat(reason.text())
-                    .isEqualTo("task research used 5 of 3 credits; raise its budget, or cancel the run");
-            assertThat(reason.needed()).as("no price tells what the next step costs").isEqualByComparingTo("5");
+                    .isEqualTo("task research used 5 of 3 credits; raise its budget to 5.000001 or more, or cancel the "
+                            + "run");
+            assertThat(reason.needed()).as("no price tells what the next step costs").isEqualByComparingTo("5.000001");
             assertThat(reason.on()).containsExactly("research");
         });
+        world.done(raised(world, "research", "5"));
+        assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        world.done(raised(world, "research", "5.000001"));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
     }
 
     @Test
@@ -112,7 +117,9 @@ class TaskBudgetsTest extends OneWorkspace {
 
         assertThat(world.refused(new Command.Resume(world.id(), World.WHO)))
                 .extracting(Reply.Rejected::code, Reply.Rejected::message)
-                .containsExactly("BUDGET_EXCEEDED", "task a used 0.6 of 0.5 credits");
+                .containsExactly("BUDGET_EXCEEDED",
+                        "task a used 0.6 of 0.5 credits: raise the budget with `keelson budget "
+                                + world.id() + " --task a=0.600001` or more");
         world.done(raised(world, "a", "1"));
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         step(world, "0.1");

@@ -122,10 +122,10 @@ public final class RunDocuments {
                 .filter(task -> !upstreams.contains(task.key())).toList();
     }
 
-    private static @Nullable String stopped(Keelson keelson, Run run) {
-        return !run.state().equals("budget_exceeded") ? null
-                : keelson.runs().explain(run.id()).reasons().stream().map(Explanation.Reason::text).findFirst()
-                        .orElse(null);
+    private static List<Explanation.Reason> stopped(Keelson keelson, Run run) {
+        return !run.state().equals("budget_exceeded") ? List.of()
+                : keelson.runs().explain(run.id()).reasons().stream().filter(reason -> reason.taskId() == null)
+                        .toList();
     }
 
     /** All attempts of a run with several; empty, without a request, for a single attempt. */

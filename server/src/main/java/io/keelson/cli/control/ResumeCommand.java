@@ -34,7 +34,7 @@ public final class ResumeCommand extends ActionCommand {
             return held ? goneOn(runs, after) : after;
         } catch (KeelsonException e) {
             if (held && e.code().equals("BUDGET_EXCEEDED")) {
-                throw stillHeld(runs.get(id), e);
+                throw stillHeld(runs, runs.get(id), e);
             }
             throw e;
         }
@@ -47,20 +47,21 @@ public final class ResumeCommand extends ActionCommand {
             Sleep.of(POLL_INTERVAL);
             run = runs.get(run.id());
             if (run.state().equals(HELD)) {
-                throw stillHeld(run, null);
+                throw stillHeld(runs, run, null);
             }
         }
         return run;
     }
 
-    private static CliException stillHeld(Run run, @Nullable Throwable cause) {
+    private static CliException stillHeld(Runs runs, Run run, @Nullable Throwable cause) {
         BigDecimal limit = run.hardLimitUsd();
         List<TaskBudget> tasks = run.taskBudgets().stream().filter(TaskBudget::exceeded).toList();
         if (!tasks.isEmpty()) {
             return CliException.failed("BUDGET_EXCEEDED", "the run still cannot continue: "
                     + tasks.stream().map(AmountText::used).collect(Collectors.joining(", "))
                     + "; raise the budget with: "
-                    + ProgramName.current() + " budget " + run.id() + AmountText.raise(tasks), cause);
+                    + ProgramName.current() + " budget " + run.id()
+                    + AmountText.raise(tasks, runs.explain(run.id()).reasons()) + "   # this much or more", cause);
         }
         BigDecimal charged = run.creditsCharged();
         return CliException.failed("BUDGET_EXCEEDED", "the run still cannot continue: it was charged "
@@ -71,7 +72,8 @@ public final class ResumeCommand extends ActionCommand {
                         : " of at most " + AmountText.decimal(limit) + "; raise the limit with: "
                                 + ProgramName.current()
                                 + " budget "
-                                + run.id() + " --hard-limit CREDITS"),
+                                + run.id() + AmountText.raise(tasks, runs.explain(run.id()).reasons())
+                                + "   # this much or more"),
                 cause);
     }
 }

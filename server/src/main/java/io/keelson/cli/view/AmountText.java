@@ -1,12 +1,15 @@
 package io.keelson.cli.view;
 
+import io.keelson.client.Explanation;
 import io.keelson.client.Run;
 import io.keelson.client.TaskBudget;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Numbers as people read them. */
 public final class AmountText {
@@ -96,8 +99,21 @@ public final class AmountText {
         return "task " + budget.task() + " used " + decimal(budget.used()) + " of " + credits(budget.budgetUsd());
     }
 
-    /** The options of {@code budget} that raise these budgets: {@code --task research=CREDITS}. */
-    public static String raise(List<TaskBudget> budgets) {
-        return budgets.stream().map(budget -> " --task " + budget.task() + "=CREDITS").collect(Collectors.joining());
+    /**
+     * The options of {@code budget} that raise the limits which have stopped a run, with the least amounts: {@code --hard-limit 0.5}.
+     *
+     * @param budgets of tasks that stopped it; empty where its own limit did
+     * @param reasons why it is stopped; an amount that none of them names is {@code CREDITS}
+     */
+    public static String raise(List<TaskBudget> budgets, List<Explanation.Reason> reasons) {
+        return budgets.isEmpty() ? " --hard-limit " + least(reasons.stream())
+                : budgets.stream().map(budget -> " --task " + budget.task() + "="
+                        + least(reasons.stream().filter(reason -> reason.on().contains(budget.task()))))
+                        .collect(Collectors.joining());
+    }
+
+    private static String least(Stream<Explanation.Reason> reasons) {
+        return reasons.map(Explanation.Reason::neededUsd).filter(Objects::nonNull).findFirst()
+                .map(AmountText::decimal).orElse("CREDITS");
     }
 }

@@ -1,12 +1,12 @@
 package io.keelson.cli.view;
 
 import io.keelson.client.Escalation;
+import io.keelson.client.Explanation;
 import io.keelson.client.InboxItem;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Waits of a run that only people can end.
@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param results tasks that no other depends on: what they came to is the result where the run has no output of its own
  * @param tickets that are open
  * @param questions of MCP servers, which have an answer of their own form
- * @param stopped why its budget stopped it; null when it did not
+ * @param stopped why its budget stopped it; empty when it did not
  */
 public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs, List<Task> results,
         List<Escalation> tickets, List<InboxItem> questions,
-        @Nullable String stopped) {
+        List<Explanation.Reason> stopped) {
 
     public PendingDecisions {
         approvals = List.copyOf(approvals);
@@ -28,6 +28,7 @@ public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs
         results = List.copyOf(results);
         tickets = List.copyOf(tickets);
         questions = List.copyOf(questions);
+        stopped = List.copyOf(stopped);
     }
 
     /** The plan is to be approved. */

@@ -2,18 +2,17 @@ package io.keelson.cli.view;
 
 import io.keelson.client.Artifact;
 import io.keelson.client.Escalation;
+import io.keelson.client.Explanation;
 import io.keelson.client.InboxItem;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import io.keelson.client.TaskBudget;
-import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
@@ -148,21 +147,17 @@ public final class Summary {
             return List.of("  it is " + run.state(), resume);
         }
         String why = "  "
-                + TerminalText.clean(Objects.requireNonNullElse(pendingDecisions.stopped(), "its budget is used up"));
+                + TerminalText.clean(pendingDecisions.stopped().stream().map(Explanation.Reason::text).findFirst()
+                        .orElse("its budget is used up"));
         List<TaskBudget> tasks = run.taskBudgets().stream().filter(TaskBudget::exceeded).toList();
-        if (!tasks.isEmpty()) {
-            return List.of(why,
-                    "raise it with: " + command + " budget " + run.id() + AmountText.raise(tasks) + " --watch");
+        if (pendingDecisions.stopped().stream().noneMatch(reason -> reason.code().equals("BUDGET_EXCEEDED"))) {
+            return List.of(why);
         }
-        return lacksCredits(run) ? List.of(why, "grant credits: " + command + " credits grant AMOUNT", resume)
-                : List.of(why, "raise it with: " + command + " budget " + run.id() + " --hard-limit CREDITS --watch");
-    }
-
-    /** Whether its workspace has too few credits; else its own hard limit holds it up. */
-    private static boolean lacksCredits(Run run) {
-        BigDecimal uncollected = Objects.requireNonNullElse(run.creditsUncollected(), BigDecimal.ZERO);
-        BigDecimal charged = Objects.requireNonNullElse(run.creditsCharged(), BigDecimal.ZERO);
-        return run.hardLimitUsd() == null || uncollected.signum() > 0 && charged.compareTo(run.hardLimitUsd()) < 0;
+        boolean limited = pendingDecisions.stopped().stream().anyMatch(reason -> reason.neededUsd() != null);
+        return limited || !tasks.isEmpty()
+                ? List.of(why, "raise it with: " + command + " budget " + run.id()
+                        + AmountText.raise(tasks, pendingDecisions.stopped()) + " --watch   # this much or more")
+                : List.of(why, "grant credits: " + command + " credits grant AMOUNT", resume);
     }
 
     private static void tickets(List<Escalation> tickets, String command, List<String> lines) {

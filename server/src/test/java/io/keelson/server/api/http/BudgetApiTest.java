@@ -208,8 +208,8 @@ class BudgetApiTest {
                 .hasToString("[{\"task\":\"research\",\"used\":5,\"exceeded\":true,\"budget_usd\":3}]");
         assertThat(held.at("/plan/tasks/0/budget_usd").decimalValue()).isEqualByComparingTo("3");
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("BUDGET_EXCEEDED")
-                .contains("task research used 5 of 3 credits; raise its budget, or cancel the run")
-                .contains("\"needed_usd\":5");
+                .contains("task research used 5 of 3 credits; raise its budget to 5.000001 or more, or cancel the run")
+                .contains("\"needed_usd\":5.000001");
         assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text())
                 .contains("\"reason\":\"task research used 5 of 3 credits\"");
         JsonNode item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0");

@@ -601,7 +601,7 @@ class DashboardWorkTest extends DashboardChecks {
         amount.fill("0.5");
         button(page, "Raise and go on").click();
         PlaywrightAssertions.assertThat(page.locator(".budget").getByRole(AriaRole.ALERT))
-                .containsText("more than 1.");
+                .containsText("It must be 1.000001 or more.");
         amount.fill("3");
         button(page, "Raise and go on").click();
         PlaywrightAssertions.assertThat(state(page)).containsText("completed");
