@@ -103,6 +103,22 @@ class TerminalTest {
         assertThat(ended.out()).contains("2 of 2 tasks completed");
     }
 
+    /** The answer is typed before its question, so it arrives before the command reads the run's events again. */
+    @Test
+    void anAnswerGivenAtOnceCarriesTheRunOn() throws Exception {
+        String mission = inProcessCli.mission(CliProcess.ASKS);
+        String line =
+                String.join(" ", CliProcess.command("run", mission).stream().map(word -> "'" + word + "'").toList());
+        CliProcess run = CliProcess.open(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
+                List.of("script", "-qefc", "stty cols 80 rows 20; " + line, "/dev/null"));
+        said(run, "\u001b[?25l");
+        type(run, "y\n");
+        Result ended = run.end();
+        assertThat(ended.out()).contains("Publish it? [y/n]", "1 of 1 task completed")
+                .doesNotContain("keelson resume");
+        assertThat(ended.code()).isZero();
+    }
+
     private static void said(CliProcess run, String... texts) {
         Awaitility.await().atMost(Duration.ofSeconds(60))
                 .untilAsserted(() -> assertThat(run.said().toString()).contains(texts));

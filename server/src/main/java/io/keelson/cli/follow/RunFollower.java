@@ -94,8 +94,15 @@ final class RunFollower {
         return model.run();
     }
 
-    /** @param deadline null if absent */
+    /**
+     * Reads the run at least once before it concludes that the run waits for a person: since the call before, a person may
+     * have answered.
+     *
+     * @param deadline null if absent
+     */
     End until(@Nullable Instant deadline) throws StartupException {
+        nextPoll = Instant.MIN;
+        boolean current = false;
         while (true) {
             Instant now = clock.instant();
             if (looking == null && !now.isBefore(nextPoll)) {
@@ -105,6 +112,7 @@ final class RunFollower {
             }
             boolean seen = looking == null || seen(looking);
             looking = seen ? null : looking;
+            current |= seen && lostSince == null;
             Instant since = lostSince != null ? lostSince : seen ? now : lookingSince;
             Duration silence = Duration.between(since, clock.instant());
             if (lostSince != null) {
@@ -120,7 +128,7 @@ final class RunFollower {
             if (seen && model.run().ended()) {
                 return End.RUN_ENDED;
             }
-            if (seen && !lastEvent.plus(QUIET).isAfter(now) && (questionsOnly || model.waitsForHuman())) {
+            if (seen && current && !lastEvent.plus(QUIET).isAfter(now) && (questionsOnly || model.waitsForHuman())) {
                 return End.WAITS_FOR_HUMAN;
             }
             if (deadline != null && !now.isBefore(deadline)) {
