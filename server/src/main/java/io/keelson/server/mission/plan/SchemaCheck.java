@@ -72,8 +72,8 @@ public final class SchemaCheck {
             case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum" -> new PlanProblem("OUT_OF_RANGE", at,
                     shown(found) + " is out of range: " + words(error.getKeyword()) + " "
                             + rule.decimalValue().toPlainString());
-            case "multipleOf" -> new PlanProblem("OUT_OF_RANGE", at, "at most " + rule.decimalValue().scale()
-                    + " decimal places are allowed");
+            case "multipleOf" -> new PlanProblem("OUT_OF_RANGE", at, "at most "
+                    + rule.decimalValue().stripTrailingZeros().scale() + " decimal places are allowed");
             case "pattern" -> rule.asString().equals(NOT_BLANK) ? new PlanProblem("EMPTY", at, "this may not be blank")
                     : new PlanProblem(beside(error).path("format").asString("").equals("id") ? "INVALID_ID"
                             : "INVALID_VALUE", at,

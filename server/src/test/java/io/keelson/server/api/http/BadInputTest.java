@@ -387,6 +387,18 @@ class BadInputTest {
                 .isEqualTo("Non-standard token 'NaN' (line 1, column 15)");
     }
 
+    @Test
+    void theDecimalPlacesOfAmountsAreNamed() {
+        assertThat(detail("/api/v1/credits/grants", "{\"amount\": 1.0000001}")).contains("at most 6 decimal places");
+        assertThat(detail(RUNS + "/" + run + "/budget", "{\"hard_limit_usd\": 0.2000001}"))
+                .contains("at most 6 decimal places");
+        assertThat(detail(COMPLETE, leased("\"cost\": 0.0000000000001"))).contains("at most 12 decimal places");
+    }
+
+    private String detail(String path, String body) {
+        return api.post(path, body).json().get("detail").stringValue();
+    }
+
     /** A whole batch is refused before anything of it is done. */
     @Test
     void everyProblemIsListedAtOnce() {
