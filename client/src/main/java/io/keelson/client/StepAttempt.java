@@ -9,7 +9,8 @@ import tools.jackson.databind.JsonNode;
  * One lease of a step: what its worker was given and what came of it.
  *
  * @param attempt null for one that was lost
- * @param outcome {@code completed}, {@code continued}, {@code failed}, {@code lost} (its worker sent no more heartbeats) or
+ * @param outcome {@code completed}, {@code continued}, {@code failed}, {@code lost} (its worker sent no more heartbeats),
+ *     {@code released} (it ended without a result although use was reported: the step was handed back or stopped) or
  *     {@code running}
  * @param worker who held it
  * @param input resolved, secrets redacted; a JSON null where it has expressions and was not recorded, as while it runs.

@@ -1,6 +1,7 @@
 package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.atIndex;
 
 import io.keelson.server.Invariants;
 import java.math.BigDecimal;
@@ -129,6 +130,55 @@ class WorkerUsageTest {
         report("fail", second, ", \"error_code\": \"E\", \"error_class\": \"permanent\", \"cost\": 0.25");
         api.awaitState(run, "failed");
         charged(run, "0.55");
+    }
+
+    @Test
+    void aLostLeaseHasNoOutputAndEachLeaseItsOwnStart() {
+        String run = run("{}");
+        JsonNode first = claimed(run);
+        report("heartbeat", first, ", \"cost\": 0.3");
+        api.sql("update work_queue set lease_expires_at = now() - interval '1 second' where run_id = '" + run + "'");
+        JsonNode second = awaitClaim();
+        JsonNode running = attempts(first).get(1);
+        report("complete", second, ", \"output\": {\"pages\": 1}");
+        api.awaitState(run, "completed");
+
+        assertThat(attempts(first)).extracting(each -> each.get("outcome").stringValue() + " " + each.get("output"))
+                .containsExactly("lost null", "completed {\"pages\":1}");
+        assertThat(attempts(first)).extracting(each -> each.get("started_at"))
+                .containsExactlyElementsOf(claims(run)).contains(running.get("started_at"), atIndex(1));
+    }
+
+    /** Its worker stops after the answer to its heartbeat, or a person cancels the run. */
+    @ParameterizedTest
+    @ValueSource(strings = {"release", "cancel"})
+    void aLeaseThatIsReleasedIsNotShownAsLost(String way) {
+        String run = run("{\"budget\": {\"hard_limit_usd\": 1}}");
+        JsonNode item = claimed(run);
+        answered(report("heartbeat", item, ", \"cost\": 1"), "stop", "budget_exceeded");
+        if (way.equals("release")) {
+            answered(report("release", item, ""), "ok", "");
+        }
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
+        api.awaitState(run, "cancelled");
+
+        assertThat(attempts(item)).singleElement().satisfies(attempt -> {
+            assertThat(attempt.get("outcome").stringValue()).isEqualTo("released");
+            assertThat(attempt.get("cost").decimalValue()).isEqualByComparingTo("1");
+        });
+    }
+
+    private List<JsonNode> attempts(JsonNode item) {
+        return api.get("/api/v1/steps/" + item.get("step_id").stringValue() + "/attempts").json().get("items")
+                .valueStream().toList();
+    }
+
+    /** The times at which the steps of the run were claimed. */
+    private List<JsonNode> claims(String run) {
+        return api.get("/api/v1/runs/" + run + "/events").json().get("items").valueStream()
+                .filter(event -> List.of("step_started", "step_reclaimed")
+                        .contains(event.get("event_type").stringValue()))
+                .map(event -> event.get("created_at")).toList();
     }
 
     private JsonNode awaitClaim() {
