@@ -273,6 +273,25 @@ class DecisionCommandsTest {
     }
 
     @Test
+    void oneCommandAnswersSeveralTickets() throws Exception {
+        Result stopped = inProcessCli.run("run", inProcessCli.mission("""
+                config: {escalation: {on_exhausted: true}}
+                plan:
+                  tasks:
+                    - {id: a, steps: [{tool: fail, input: {times: 1}, retry: {max_attempts: 1}}]}
+                    - {id: b, steps: [{tool: fail, input: {times: 1}, retry: {max_attempts: 1}}]}
+                """));
+        assertThat(stopped.code()).as(stopped.err()).isEqualTo(4);
+        String run = inProcessCli.run("show", "latest", "--json").json().at("/run/id").asString();
+        Awaitility.await().until(() -> inProcessCli.run("escalations", "--run", run, "--json").json().at("/items/1/id")
+                .isString());
+        String resume = "answer all 2 with: keelson resume " + run + " --watch";
+        assertThat(inProcessCli.run("explain", run).err()).containsSubsequence(resume, " resolve ", " resolve ");
+        assertThat(inProcessCli.run("watch", run).out()).containsSubsequence(resume, " resolve ", " resolve ");
+        assertThat(inProcessCli.run("resume", run, "--watch").code()).isZero();
+    }
+
+    @Test
     void itemThatCannotBeApprovedNamesTheCommandToUse() throws Exception {
         String run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {escalation: {on_exhausted: true}}

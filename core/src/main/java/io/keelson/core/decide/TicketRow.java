@@ -123,6 +123,8 @@ public final class TicketRow {
     public static @Nullable String words(String reason) {
         return reason.equals(Ladder.REASON) ? "no other agent, model or plan has helped"
                 : Arrays.stream(RetryReason.values()).filter(each -> each.wire().equals(reason))
+                        .filter(each -> each != RetryReason.ERROR_COUNT_EXCEEDED
+                                && each != RetryReason.ERROR_RATE_EXCEEDED)
                         .map(RetryReason::text).findFirst().orElse(null);
     }
 

@@ -3,6 +3,8 @@ package io.keelson.core.decide;
 import io.keelson.core.decide.TicketRow.Kind;
 import io.keelson.core.decide.TicketRow.Severity;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.policy.EscalationPolicy;
+import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.OtherPayload;
 import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepError;
@@ -19,7 +21,22 @@ final class Tickets {
     static void failure(Decision d, TaskRow task, @Nullable StepRow step, StepError error, String reason) {
         String what = step == null ? "task '" + task.key() + "'" : "step '" + task.key() + "/" + step.name() + "'";
         open(d, new TicketRow(d.ids.next(), Kind.FAILURE, d.run.attempt, task.id(), step == null ? null : step.id(),
-                Severity.HIGH, reason, error.code(), error.system(), what + " failed: " + error.message(), d.now));
+                Severity.HIGH, reason, error.code(), error.system(),
+                what + " failed: " + error.message() + bound(d, reason),
+                d.now));
+    }
+
+    /** The bound of the escalation that a run's errors have crossed; empty for other reasons. */
+    private static String bound(Decision d, String reason) {
+        EscalationPolicy escalation = d.run.policy().failures().escalation();
+        String errors = reason.equals(RetryReason.ERROR_COUNT_EXCEEDED.wire())
+                ? escalation.errorThreshold() + " errors of a run"
+                : reason.equals(RetryReason.ERROR_RATE_EXCEEDED.wire())
+                        ? "the share " + escalation.errorRate() + " of failed calls of a run"
+                        : null;
+        return errors == null ? ""
+                : "; more than " + errors + " within " + escalation.window().toSeconds()
+                        + " s ask a person (config.escalation)";
     }
 
     static void open(Decision d, TicketRow ticket) {

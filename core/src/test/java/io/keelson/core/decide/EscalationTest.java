@@ -174,6 +174,10 @@ class EscalationTest {
         world.fail(steps.get(5), ErrorClass.INFRASTRUCTURE);
         assertThat(world.state()).isEqualTo(RunState.ESCALATED);
         assertThat(world.ticket().reason()).isEqualTo("error_count_exceeded");
+        assertThat(world.ticket().message()).endsWith("; more than 5 errors of a run within 300 s ask a person "
+                + "(config.escalation)");
+        assertThat(Explain.run(world.view, new ExplainTest().around).getFirst().text())
+                .isEqualTo(world.ticket().message());
     }
 
     @Test

@@ -124,6 +124,7 @@ public final class Summary {
             lines.add("  its result waits for acceptance");
             lines.addAll(result(pendingDecisions, command, style));
         }
+        resumeAll(pendingDecisions, command).ifPresent(lines::add);
         tickets(pendingDecisions.tickets(), command, lines);
         for (InboxItem question : pendingDecisions.questions()) {
             lines.add("  " + TerminalText.clean(question.question()));
@@ -224,6 +225,7 @@ public final class Summary {
     /** The commands that answer what a run waits for. */
     public static List<String> answers(PendingDecisions pendingDecisions, String command) {
         List<String> lines = new ArrayList<>();
+        resumeAll(pendingDecisions, command).ifPresent(lines::add);
         pendingDecisions.tickets().forEach(ticket -> lines.add(answer(ticket, command)));
         pendingDecisions.questions().forEach(question -> lines.addAll(answer(question, command)));
         pendingDecisions.outputs().forEach(task -> lines.add(decide(task, command)));
@@ -232,6 +234,15 @@ public final class Summary {
             stopped(pendingDecisions, command).stream().skip(1).forEach(lines::add);
         }
         return lines;
+    }
+
+    /** The command that answers several tickets about failures; empty for one ticket, and where one is about a plan. */
+    private static Optional<String> resumeAll(PendingDecisions pendingDecisions, String command) {
+        List<Escalation> tickets = pendingDecisions.tickets();
+        return tickets.size() < 2 || !tickets.stream().allMatch(ticket -> ticket.kind().equals("failure"))
+                ? Optional.empty()
+                : Optional.of("answer all " + tickets.size() + " with: " + command + " resume "
+                        + pendingDecisions.run().id() + " --watch");
     }
 
     private static String answer(Escalation ticket, String command) {
