@@ -51,6 +51,8 @@ public final class DoctorCommand extends CliCommand {
             findings.addAll(MachineChecks.dataFolder(settings.dataDir()));
             findings.add(MachineChecks.git());
             findings.add(MachineChecks.slots(settings));
+            findings.addAll(MachineChecks.models(settings));
+            findings.addAll(MachineChecks.allowedFolders(settings));
             Keelson server = ServerConnection.find(settings);
             if (server != null) {
                 findings.add(server(server));

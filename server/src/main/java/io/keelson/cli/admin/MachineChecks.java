@@ -3,8 +3,11 @@ package io.keelson.cli.admin;
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.keelson.cli.view.AmountText;
 import io.keelson.server.app.DataFolderSpace;
+import io.keelson.server.app.ModelConfiguration;
 import io.keelson.server.app.Setting;
 import io.keelson.server.app.Settings;
+import io.keelson.server.app.StartupException;
+import io.keelson.server.work.model.registry.Models;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
@@ -68,6 +71,32 @@ final class MachineChecks {
         }
         findings.add(space(existing));
         return findings;
+    }
+
+    /** The file that KEELSON_MODELS names, with the keys that it names; nothing without one. */
+    static List<CheckResult> models(Settings settings) {
+        try {
+            Models models = ModelConfiguration.read(settings.models());
+            return settings.models().file() == null ? List.of()
+                    : List.of(CheckResult.ok("models", AmountText.count(models.all().size(), "model") + " in "
+                            + settings.models().file()));
+        } catch (StartupException e) {
+            return List.of(CheckResult.fail("models", e.code() + ": " + e.getMessage(),
+                    "correct the file, or KEELSON_MODELS; docs/guide/models.md has its form"));
+        }
+    }
+
+    /** The folders that KEELSON_ALLOWED_FOLDERS names. */
+    static List<CheckResult> allowedFolders(Settings settings) {
+        return settings.tools().folders().allowed().stream().map(each -> {
+            if (!Files.isDirectory(each)) {
+                return CheckResult.fail("allowed folder", Files.exists(each) ? each + " is not a folder"
+                        : "there is no folder " + each, "make it, or correct KEELSON_ALLOWED_FOLDERS");
+            }
+            return Files.isReadable(each) ? CheckResult.ok("allowed folder", each.toString())
+                    : CheckResult.fail("allowed folder", each + " cannot be read",
+                            "make it readable, or correct KEELSON_ALLOWED_FOLDERS");
+        }).toList();
     }
 
     private static Path nearest(Path folder) {

@@ -10,6 +10,7 @@ import io.keelson.core.Breadth;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.Platform;
 import io.keelson.server.base.db.TestDatabase;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -21,8 +22,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -206,6 +210,34 @@ class ServerCommandTest {
             history.next();
             assertThat(history.getString(1)).as("the schema's history").isNull();
         }
+    }
+
+    /** The files and folders that settings name are checked beside a server, too. */
+    @Test
+    void doctorChecksTheModelsFileAndTheAllowedFolders(@TempDir Path data) throws Exception {
+        Path models = Files.writeString(data.resolve("models.yaml"), "models: 1");
+        Path file = Files.createFile(data.resolve("file"));
+        Path missing = data.resolve("missing");
+        try (InProcessCli server = new InProcessCli(data.resolve("server"))) {
+            Map<String, String> beside = Map.of("KEELSON_DATA_DIR", data.resolve("server").toString());
+            Result invalid = InProcessCli.run(with(beside, models, file, data), "doctor");
+            assertThat(invalid.code()).isEqualTo(1);
+            assertThat(invalid.out()).contains("MODELS_FILE_INVALID: cannot use the file " + models,
+                    file + " is not a folder", "ok    allowed folder        " + data);
+            Result gone = InProcessCli.run(with(beside, missing, missing), "doctor");
+            assertThat(gone.code()).isEqualTo(1);
+            assertThat(gone.out()).contains("MODELS_FILE_INVALID: cannot read the file " + missing,
+                    "there is no folder " + missing).doesNotContain("Exception");
+            assertThat(server.run("doctor").out()).doesNotContain("models", "allowed folder");
+        }
+    }
+
+    private static Map<String, String> with(Map<String, String> settings, Path models, Path... folders) {
+        Map<String, String> all = new HashMap<>(settings);
+        all.put("KEELSON_MODELS", models.toString());
+        all.put("KEELSON_ALLOWED_FOLDERS",
+                Stream.of(folders).map(Path::toString).collect(Collectors.joining(File.pathSeparator)));
+        return all;
     }
 
     @Test
