@@ -23,6 +23,16 @@ public final class Summary {
 
     private static final int LONGEST_OUTPUT = 20;
 
+    /** What helps after an error that a retry repeats, by the error's code. */
+    private static final Map<String, String> CHANGES = Map.of(
+            "PATH_NOT_ALLOWED", "add the folder to KEELSON_ALLOWED_FOLDERS and restart the server",
+            "EXPRESSION_FAILED", "correct the expression, or the data that it reads, and run the mission again",
+            "OUTBOUND_ADDRESS_REFUSED", "set KEELSON_ALLOW_PRIVATE_ADDRESSES=true and restart the server, or name a"
+                    + " public address in the mission and run it again",
+            "MODEL_NOT_CONFIGURED",
+            "add the model to the file of KEELSON_MODELS and restart the server, or name another"
+                    + " in the mission and run it again");
+
     private Summary() {}
 
     /**
@@ -51,9 +61,9 @@ public final class Summary {
                 lines.add(style.dim("copy them with: " + command + " show " + run.id() + " --out DIR"));
             }
         }
-        if ("PATH_NOT_ALLOWED".equals(run.errorCode())) {
-            lines.add(style
-                    .dim("add the folder to KEELSON_ALLOWED_FOLDERS and restart the server; until then a retry fails the same way"));
+        String change = run.errorCode() == null ? null : CHANGES.get(run.errorCode());
+        if (change != null && run.state().equals("failed")) {
+            lines.add(style.dim(change + "; until then a retry fails the same way"));
         } else if (run.state().equals("failed") && run.attemptNumber() < run.maxAttempts()) {
             lines.add(style.dim("try again with: " + command + " retry " + run.id() + " --watch"));
         }

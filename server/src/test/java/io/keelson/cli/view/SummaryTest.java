@@ -6,6 +6,7 @@ import io.keelson.client.Json;
 import io.keelson.client.Run;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -16,12 +17,34 @@ class SummaryTest {
     @CsvSource(delimiter = '|', value = {"400 | 120000 | completed in 2m 00s: ",
             "23500 | 500 | completed in 23.5s (at work for 0.5s): ", "500 | 500 | completed in 0.5s: "})
     void theTimeAtWorkIsNeverSaidToBeMoreThanAllOfIt(long duration, long active, String text) {
-        Run run = Json.to(Json.of(Map.of("id", "r", "name", "report", "state", "completed", "stateType", "terminal",
-                "attemptNumber", 1, "durationMs", duration, "activeMs", active)), Run.class);
-        List<String> lines =
-                Summary.lines(run, new FailureView(run, List.of(), List.of()), List.of(), List.of(), Map.of(),
-                        "keelson",
-                        Style.PLAIN);
-        assertThat(lines.get(1)).contains(text);
+        assertThat(lines(Map.of("id", "r", "name", "report", "state", "completed", "stateType", "terminal",
+                "attemptNumber", 1, "durationMs", duration, "activeMs", active)).get(1)).contains(text);
+    }
+
+    /** Where nothing but a change helps, the change is named instead of the retry. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"PATH_NOT_ALLOWED | add the folder to KEELSON_ALLOWED_FOLDERS and restart",
+            "EXPRESSION_FAILED | correct the expression, or the data that it reads, and run the mission again; ",
+            "OUTBOUND_ADDRESS_REFUSED | set KEELSON_ALLOW_PRIVATE_ADDRESSES=true and restart the server, or",
+            "MODEL_NOT_CONFIGURED | add the model to the file of KEELSON_MODELS and restart the server, or"})
+    void anErrorThatARetryRepeatsHasTheChangeThatHelps(String code, String change) {
+        assertThat(failed(code).getLast()).contains(change, "until then a retry fails the same way");
+        assertThat(failed(code)).noneMatch(line -> line.contains("try again with"));
+    }
+
+    @Test
+    void anotherErrorIsTriedAgain() {
+        assertThat(failed("TASK_FAILED").getLast()).isEqualTo("try again with: keelson retry r --watch");
+    }
+
+    private static List<String> failed(String code) {
+        return lines(Map.of("id", "r", "name", "report", "state", "failed", "stateType", "terminal", "attemptNumber",
+                1, "maxAttempts", 3, "errorCode", code, "errorMessage", "m"));
+    }
+
+    private static List<String> lines(Map<String, Object> members) {
+        Run run = Json.to(Json.of(members), Run.class);
+        return Summary.lines(run, new FailureView(run, List.of(), List.of()), List.of(), List.of(), Map.of(),
+                "keelson", Style.PLAIN);
     }
 }
