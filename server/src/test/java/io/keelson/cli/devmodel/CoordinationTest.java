@@ -321,7 +321,7 @@ class CoordinationTest {
         assertThat(cli.run("run", file(judged("x", "[{kind: model}]"))).err())
                 .contains("/plan/tasks/0/verify/0/criteria");
         assertThat(cli.run("run", file(judged("x", "[{kind: model, model: free, criteria: [{criterion: c}]}]"))).err())
-                .contains("NO_PRICE", "/plan/tasks/0/verify/0/model");
+                .contains("MODEL_NOT_CONFIGURED", "/plan/tasks/0/verify/0/model", "this server calls author, judge");
     }
 
     @Test

@@ -32,13 +32,16 @@ public interface ModelRules {
         /** The objection is to a fallback of the model. */
         NO_PRICE_OF_FALLBACK, MODEL_NOT_ALLOWED,
         /** A preference that is no model of the server and has no price. */
-        MODEL_UNKNOWN;
+        MODEL_UNKNOWN,
+        /** The server is to call it and does not have it. */
+        MODEL_NOT_CONFIGURED;
 
         private String code() {
             return switch (this) {
                 case NO_PRICE, NO_PRICE_OF_FALLBACK -> "NO_PRICE";
                 case MODEL_NOT_ALLOWED -> "MODEL_NOT_ALLOWED";
                 case MODEL_UNKNOWN -> "MODEL_UNKNOWN";
+                case MODEL_NOT_CONFIGURED -> "MODEL_NOT_CONFIGURED";
             };
         }
     }
@@ -86,7 +89,7 @@ public interface ModelRules {
         named.remove("");
         Map<String, Objection> refused = named.isEmpty() ? Map.of() : refused(named);
         List<PlanProblem> problems = new ArrayList<>(dependentJudges(config, tasks, read));
-        if (refused.isEmpty()) {
+        if (named.isEmpty()) {
             return problems;
         }
         preferences.forEachEntry((role, model) -> {
@@ -123,7 +126,7 @@ public interface ModelRules {
             JsonNode checks = tasks.path(i).path("verify");
             for (int j = 0; j < checks.size(); j++) {
                 String judge = ofJudge(checks.path(j), config);
-                Objection ofJudge = refused.get(judge);
+                Objection ofJudge = ofCall(judge, refused);
                 if (ofJudge != null) {
                     problems.add(problem(ofJudge, Pointers.of("/plan/tasks", i) + "/verify/" + j + "/model", judge,
                             null));
@@ -131,7 +134,7 @@ public interface ModelRules {
             }
             JsonNode steps = tasks.path(i).path("steps");
             for (int j = 0; j < steps.size(); j++) {
-                Objection ofStep = refused.get(ofStep(steps.path(j)));
+                Objection ofStep = ofCall(ofStep(steps.path(j)), refused);
                 if (ofStep != null) {
                     problems.add(problem(ofStep, Pointers.of("/plan/tasks", i) + "/steps/" + j + "/input/model",
                             ofStep(steps.path(j)), null));
@@ -159,6 +162,14 @@ public interface ModelRules {
         return problems;
     }
 
+    /** The objection to a model that only the server can call; null if absent, and for the empty name. */
+    private @Nullable Objection ofCall(String model, Map<String, Objection> refused) {
+        Objection objection = refused.get(model);
+        boolean missing = (objection == null || objection == Objection.NO_PRICE) && !model.isEmpty()
+                && !configured(model) && !known().isEmpty();
+        return missing ? Objection.MODEL_NOT_CONFIGURED : objection;
+    }
+
     /** @param agent that works with the model; null where the document names the model itself */
     private PlanProblem problem(Objection objection, String pointer, String model, @Nullable String agent) {
         String shown = "'" + Pointers.shown(model) + "'";
@@ -167,14 +178,20 @@ public interface ModelRules {
         return new PlanProblem(objection.code(), pointer, which + switch (objection) {
             case NO_PRICE ->
                 " has no price: set one with `keelson prices set model NAME --input CREDITS --output CREDITS`,"
-                        + " or PUT /api/v1/prices";
+                        + " or PUT /api/v1/prices"
+                        + (known().isEmpty() || configured(model) ? "" : others(model));
             case NO_PRICE_OF_FALLBACK -> " has a fallback without a price: `keelson models show` names its fallbacks";
             case MODEL_NOT_ALLOWED -> " is not among the models that the workspace may use: an operator sets them with"
                     + " `keelson workspaces models`";
-            case MODEL_UNKNOWN -> " is not known" + NameSuggestion.hint(model, known()) + "; this server calls "
-                    + String.join(", ", known()) + ". A model that workers call needs a price: set one with"
-                    + " `keelson prices set model NAME --input CREDITS --output CREDITS`";
+            case MODEL_NOT_CONFIGURED -> " is not a model of this server" + others(model);
+            case MODEL_UNKNOWN ->
+                " is not known" + others(model) + ". A model that workers call needs a price: set one with"
+                        + " `keelson prices set model NAME --input CREDITS --output CREDITS`";
         });
+    }
+
+    private String others(String model) {
+        return NameSuggestion.hint(model, known()) + "; this server calls " + String.join(", ", known());
     }
 
     /** The model that a step asks; empty if absent, and where an expression yields it. */

@@ -90,6 +90,60 @@ class ModelRulesTest {
     }
 
     @Test
+    void aModelThatTheServerIsToCallAndDoesNotHaveIsNamedWithThoseThatItHas() {
+        JsonNode plan = JsonMapper.shared().readTree("""
+                {"tasks": [{"id": "a", "suggested_model": "gpt-9", "steps": [
+                  {"tool": "model.generate", "input": {"model": "smal"}},
+                  {"tool": "model.generate", "input": {"model": "small"}},
+                  {"tool": "model.generate", "input": {"model": "${ inputs.model }"}},
+                  {"tool": "work.remote", "input": {"model": "gpt-9"}},
+                  {"tool": "model.generate", "input": {"model": "priced"}},
+                  {"tool": "model.generate", "input": {"model": "secret"}}],
+                  "verify": [{"kind": "model", "model": "judg"}, {"kind": "regex", "model": "judg"}]}]}""");
+
+        assertThat(withModels(List.of("judge", "small")).check(NO_CONFIG, plan, UNASSIGNED))
+                .extracting(PlanProblem::code, PlanProblem::pointer, PlanProblem::message)
+                .satisfiesExactly(
+                        each -> assertThat(each.toList().toString()).contains("NO_PRICE",
+                                "/plan/tasks/0/suggested_model", "'gpt-9' has no price",
+                                "this server calls judge, small"),
+                        each -> assertThat(each.toList().toString()).contains("MODEL_NOT_CONFIGURED",
+                                "/plan/tasks/0/verify/0/model", "did you mean 'judge'?"),
+                        each -> assertThat(each.toList()).containsExactly("MODEL_NOT_CONFIGURED",
+                                "/plan/tasks/0/steps/0/input/model",
+                                "the model 'smal' is not a model of this server; did you "
+                                        + "mean 'small'?; this server calls judge, small"),
+                        each -> assertThat(each.toList().toString()).contains("MODEL_NOT_CONFIGURED",
+                                "/plan/tasks/0/steps/4/input/model", "'priced'"),
+                        each -> assertThat(each.toList().toString()).contains("MODEL_NOT_ALLOWED",
+                                "/plan/tasks/0/steps/5/input/model"));
+        assertThat(withModels(List.of()).check(NO_CONFIG, plan, UNASSIGNED)).extracting(PlanProblem::code)
+                .as("a server without models").containsOnly("NO_PRICE", "MODEL_NOT_ALLOWED");
+    }
+
+    /** Rules of a server with those models. Only {@code small}, {@code judge} and {@code priced} have a price. */
+    private static ModelRules withModels(List<String> configured) {
+        return new ModelRules() {
+            @Override
+            public Map<String, Objection> refused(Set<String> models) {
+                Map<String, Objection> refused = ONLY_SMALL.refused(models);
+                refused.keySet().removeAll(Set.of("judge", "priced"));
+                return refused;
+            }
+
+            @Override
+            public boolean configured(String model) {
+                return configured.contains(model);
+            }
+
+            @Override
+            public List<String> known() {
+                return configured;
+            }
+        };
+    }
+
+    @Test
     void aNewPlanIsJudgedAsWell() {
         NewPlans reader = new NewPlans(workspace -> Missions.TOOLS, Missions.TOOLS::timeout, workspace -> ONLY_SMALL,
                 workspace -> List.of());
