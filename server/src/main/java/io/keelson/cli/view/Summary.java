@@ -23,7 +23,7 @@ public final class Summary {
 
     private static final int LONGEST_OUTPUT = 20;
 
-    /** What helps after an error that a retry repeats, by the error's code. */
+    /** The change that helps after an error that a retry repeats, by the error's code. */
     private static final Map<String, String> CHANGES = Map.of(
             "PATH_NOT_ALLOWED", "add the folder to KEELSON_ALLOWED_FOLDERS and restart the server",
             "EXPRESSION_FAILED", "correct the expression, or the data that it reads, and run the mission again",
