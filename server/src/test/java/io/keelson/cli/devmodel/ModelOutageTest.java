@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A provider that is out of order while all kinds of work need it, with the default configuration of runs. */
 class ModelOutageTest {
     private static final DatabaseUrl URL = TestDatabase.createUrl();
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = Duration.ofSeconds(120);
     private static final String GENERATE = """
             {"tool": "model.generate", "input": {"model": "small", "prompt": "Say it"}}""";
     private static final String FAN_OUT = """

@@ -1,5 +1,6 @@
 package io.keelson.server.tenant.money;
 
+import io.keelson.core.money.Amounts;
 import io.keelson.core.money.TokenPrices;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
@@ -141,6 +142,11 @@ public final class PriceTable {
         }
     }
 
+    private static @Nullable BigDecimal perCall(ResultSet row) throws SQLException {
+        BigDecimal price = row.getBigDecimal("usd_per_call");
+        return price == null ? null : Amounts.exact(price);
+    }
+
     private static List<PriceRow> prices(Connection c, int version) throws SQLException {
         try (PreparedStatement read = c.prepareStatement(AT)) {
             read.setInt(1, version);
@@ -148,7 +154,7 @@ public final class PriceTable {
                 List<PriceRow> prices = new ArrayList<>();
                 while (row.next()) {
                     prices.add(new PriceRow(PriceKind.of(row.getString("kind")), row.getString("name"),
-                            row.getBigDecimal("usd_per_call"), tokens(row), row.getInt("version"),
+                            perCall(row), tokens(row), row.getInt("version"),
                             row.getObject("created_at", OffsetDateTime.class).toInstant(),
                             row.getString("created_by")));
                 }
