@@ -224,7 +224,7 @@ final class ReadSql {
                 r.steps_total, h.steps_completed,
                 array(select 'prop_' || p.id from proposals p where p.run_id = r.id order by p.id)::text[]
                     as proposals_created, r.error_code, r.error_message, f.error_of_turn, f.error_retried,
-                %s as failures, r.begun_at is not null as begun, h.last_seq
+                %s as failures, r.attempt_number, r.begun_at is not null as begun, h.last_seq
               from orchestration_runs r join run_heads h on h.run_id = r.id
              cross join lateral (%s) f
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null"""
