@@ -40,6 +40,9 @@ class IdleTest {
                     plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
                     """);
             nodes.awaitState(run, "completed");
+            // Events settle once all transactions of the cluster that were open have ended, also those of other tests.
+            Awaitility.await().atMost(Duration.ofMinutes(2))
+                    .until(() -> nodes.count("select count(*) where keelson_events_unsettled()") == 0);
             List<String> asked = whileLookingAround(proxy);
             assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * SAMPLES);
         }
