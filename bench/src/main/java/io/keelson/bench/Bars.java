@@ -91,8 +91,7 @@ final class Bars {
     }
 
     private List<Bar> servers() {
-        return List.of(
-                atLeast("runs/s of two servers ÷ one", 0.85, servers(2, Measure.RUNS_PER_SECOND)),
+        return List.of(atLeast("runs/s of two servers ÷ one", 0.85, servers(2, Measure.RUNS_PER_SECOND)),
                 atMost("database ms per run of two servers ÷ one", 1.2, servers(2, Measure.DATABASE_MS)),
                 atMost("database ms per run of four servers ÷ one", 1.2, servers(4, Measure.DATABASE_MS)));
     }
@@ -117,8 +116,7 @@ final class Bars {
     }
 
     private List<Bar> slowSteps() {
-        return List.of(
-                atMost("s until slow steps had ended ÷ ideal", 1.3, slowStepsToIdeal()),
+        return List.of(atMost("s until slow steps had ended ÷ ideal", 1.3, slowStepsToIdeal()),
                 atMost("peak resident MB of the server's JVM with slow steps", 500,
                         server(SlowSteps.TITLE, SlowSteps.slow(sizes.recovered()), Measure.RESIDENT_MB)),
                 atMost("database connections with slow steps", 20,
@@ -126,9 +124,7 @@ final class Bars {
     }
 
     private List<Bar> node() {
-        return List.of(
-                atMost("idle statements/s", 2, server(Idle.TITLE, Idle.WATCHED,
-                        Measure.STATEMENTS_PER_SECOND)),
+        return List.of(atMost("idle statements/s", 2, server(Idle.TITLE, Idle.WATCHED, Measure.STATEMENTS_PER_SECOND)),
                 atMost("idle resident MB of the server's JVM", 200,
                         server(Idle.TITLE, Idle.STARTED, Measure.RESIDENT_MB)),
                 atMost("s until ready, warm, with the embedded database", 3,

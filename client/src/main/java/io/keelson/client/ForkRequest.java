@@ -42,8 +42,7 @@ public record ForkRequest(String task, @Nullable Integer turn, @Nullable String 
 
     /** The same with other instructions of the task's agent. */
     public ForkRequest instructions(String other) {
-        return new ForkRequest(task, turn, model, other, tools, inputs, name, recordedCalls,
-                taskOnly, idempotencyKey);
+        return new ForkRequest(task, turn, model, other, tools, inputs, name, recordedCalls, taskOnly, idempotencyKey);
     }
 
     /** The same with other tools of the task's agent. */

@@ -85,8 +85,7 @@ public record RunFilter(@Nullable String state, @Nullable String stateType, List
     /** Only runs of this recipe. */
     public RunFilter recipeId(String value) {
         return new RunFilter(state, stateType, tags, name, text, createdAfter, createdBefore, value, trigger,
-                externalId,
-                errorCode);
+                externalId, errorCode);
     }
 
     /** Only runs with this trigger, such as {@code cron}. */

@@ -30,8 +30,7 @@ import tools.jackson.databind.JsonNode;
  */
 public record Task(String id, String runId, String key, int sequenceNumber, String title, @Nullable String description,
         @Nullable String taskType, String state, String stateType, String effectiveState, @Nullable String triggerRule,
-        int attempt,
-        int attemptNumber, int failures, int continuationCount, boolean failureIgnored, boolean superseded,
+        int attempt, int attemptNumber, int failures, int continuationCount, boolean failureIgnored, boolean superseded,
         @Nullable Instant nextRunAt, @Nullable Integer gate, @Nullable String ticketId,
         @Nullable BigDecimal verifierScore, @Nullable String verifiedBy, @Nullable String groupId,
         @Nullable Integer itemIndex,

@@ -40,8 +40,7 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
     public record Line(@Nullable String day, @Nullable String agent, @Nullable String model, @Nullable String tool,
             @Nullable String purpose, @Nullable String hour, @Nullable String run, @Nullable String runName,
             @Nullable String task, @Nullable String recipe, @Nullable String schedule, BigDecimal credits,
-            BigDecimal estimatedCredits, long tokens,
-            TokenUsage usage, long charges, long runs) {
+            BigDecimal estimatedCredits, long tokens, TokenUsage usage, long charges, long runs) {
 
         /** The subject of the sum, a run by its name; null if the charges have none. */
         public @Nullable String name() {

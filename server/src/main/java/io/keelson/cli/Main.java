@@ -21,8 +21,7 @@ public final class Main {
 
     /** @return the exit code */
     static int run(String... arguments) {
-        return Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), CLOCK, System.getenv(),
-                arguments);
+        return Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), CLOCK, System.getenv(), arguments);
     }
 
     /** Writes text as UTF-8, regardless of the container's locale. */

@@ -43,8 +43,7 @@ class DocsTest {
     private static final String OWN_WORKER = "starts a server and a worker of its own; other tests run it";
 
     /** Pages whose blocks are all placeholders come with an empty beginning. */
-    private static final List<NotRun> NOT_RUN = List.of(
-            new NotRun("README.md", "./keelson doctor", PLACEHOLDERS),
+    private static final List<NotRun> NOT_RUN = List.of(new NotRun("README.md", "./keelson doctor", PLACEHOLDERS),
             new NotRun("docs/guide/getting-started.md", "./keelson server", ENDLESS),
             new NotRun("docs/guide/agents.md", "./keelson agents create", PLACEHOLDERS),
             new NotRun("docs/guide/artifacts.md", "curl", PLACEHOLDERS),

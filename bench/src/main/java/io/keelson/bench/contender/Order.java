@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param each for {@code claim}
  * @param seconds for {@code drain}
  */
-public record Order(Verb verb, @Nullable Place place, @Nullable Load load, int count, int each,
-        double seconds) {
+public record Order(Verb verb, @Nullable Place place, @Nullable Load load, int count, int each, double seconds) {
 
     /** What can be asked for. */
     public enum Verb {

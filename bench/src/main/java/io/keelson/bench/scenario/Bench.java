@@ -35,8 +35,7 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
     /** What was measured, and what others used of the processors meanwhile, in percent. */
     record Watched(WorkloadResult outcome, double others) {}
 
-    ContenderProcess start(Map<String, String> options)
-            throws IOException, ContenderException, InterruptedException {
+    ContenderProcess start(Map<String, String> options) throws IOException, ContenderException, InterruptedException {
         return turn.start(kind, options);
     }
 

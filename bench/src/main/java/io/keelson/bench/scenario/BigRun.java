@@ -45,7 +45,6 @@ public final class BigRun implements Scenario {
 
     private static void perStep(Bench bench, String variant, int steps, Bench.Measured measured) throws Exception {
         Bench.Watched watched = bench.watch(measured);
-        bench.record(variant, Measure.MICROS_PER_STEP, watched.outcome().seconds() * MICROS / steps,
-                watched.others());
+        bench.record(variant, Measure.MICROS_PER_STEP, watched.outcome().seconds() * MICROS / steps, watched.others());
     }
 }

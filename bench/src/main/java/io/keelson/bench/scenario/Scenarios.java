@@ -5,11 +5,8 @@ import java.util.List;
 /** All there are, in the order of the report. */
 public final class Scenarios {
     public static final List<Scenario> ALL = List.of(new TenSteps(), new OneStep(), new QueueDrain(), new BigRun(),
-            new FanOutScenario(),
-            new RemoteWorkers(), new Servers(), new TwoTenants(), new SlowSteps(), new TurnsInFlight(), new Recovery(),
-            new Idle(),
-            new DeepQueue(),
-            new History());
+            new FanOutScenario(), new RemoteWorkers(), new Servers(), new TwoTenants(), new SlowSteps(),
+            new TurnsInFlight(), new Recovery(), new Idle(), new DeepQueue(), new History());
 
     private Scenarios() {}
 }

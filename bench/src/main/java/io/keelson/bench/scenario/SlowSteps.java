@@ -115,8 +115,7 @@ public final class SlowSteps implements Scenario {
 
     /** Connections of others to the database. */
     static int others(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("""
+        try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery("""
                         select count(*) from pg_stat_activity
                          where datname = current_database() and pid <> pg_backend_pid()""")) {
             row.next();

@@ -61,9 +61,8 @@ public final class TwoTenants implements Scenario {
     @Override
     public void measure(Bench bench) throws Exception {
         int samples = Math.max(FEWEST, (int) (bench.sizes().seconds() * SAMPLES_PER_SECOND_MEASURED));
-        try (SlowAnswers model = new SlowAnswers();
-                KeelsonServer server = bench.turn().server("node",
-                        Map.of("KEELSON_WAITING_SLOTS", "16", "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"))) {
+        try (SlowAnswers model = new SlowAnswers(); KeelsonServer server = bench.turn().server("node",
+                Map.of("KEELSON_WAITING_SLOTS", "16", "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"))) {
             Mission mission = asking(model.url(200));
             List<Keelson> quiet = new ArrayList<>();
             for (int i = 1; i <= QUIET; i++) {

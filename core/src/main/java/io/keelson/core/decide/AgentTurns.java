@@ -209,8 +209,7 @@ final class AgentTurns {
 
     /** Another turn at the position of an earlier one. */
     static void addTurn(Decision d, TaskRow task, int at, StepRow earlier, int ordinal) {
-        add(d, task, at,
-                new StepRow(d.ids.next(), task, earlier.spec().asPlanned(), earlier.position(), ordinal));
+        add(d, task, at, new StepRow(d.ids.next(), task, earlier.spec().asPlanned(), earlier.position(), ordinal));
     }
 
     private static StepRow add(Decision d, TaskRow task, int at, StepRow step) {

@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param ended whether all have
  */
 public record ChildRow(UUID stepId, UUID runId, String task, @Nullable BigDecimal allotment, BigDecimal charged,
-        long tokens,
-        boolean ended) {
+        long tokens, boolean ended) {
 
     ChildRow ended(BigDecimal cost, long used) {
         return new ChildRow(stepId, runId, task, allotment, Amounts.of(cost), used, true);

@@ -226,10 +226,9 @@ final class Credits {
         d.run.remainder = Amounts.exact(open.subtract(amount));
         d.run.charged = d.run.charged.add(amount);
         TaskBudgets.charge(d, step.task(), exact);
-        d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
-                key, new Use(Amounts.exact(exact), step.spec().tool(), priced(d, step, result),
-                        step.task().agent().name(), result.tokens(), cost.version(), Purposes.of(step, result),
-                        result.estimated()),
+        d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(), key,
+                new Use(Amounts.exact(exact), step.spec().tool(), priced(d, step, result), step.task().agent().name(),
+                        result.tokens(), cost.version(), Purposes.of(step, result), result.estimated()),
                 d.actor.type().wire(), d.actor.id()));
         return amount;
     }
@@ -320,8 +319,7 @@ final class Credits {
     static ChangeSet.Account settle(Decision d) {
         RunRow run = d.run;
         BigDecimal refund = left(run);
-        ChangeSet.Account account =
-                new ChangeSet.Account(run.reserved, run.charged, refund, run.uncollected, d.now);
+        ChangeSet.Account account = new ChangeSet.Account(run.reserved, run.charged, refund, run.uncollected, d.now);
         if (refund.signum() > 0) {
             book(d, Kind.REFUND, refund, run.attempt, run.id() + "/" + run.attempt + "/settle");
             d.funds.balances().give(run.workspaceId(), refund);

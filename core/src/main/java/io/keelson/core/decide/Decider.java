@@ -31,8 +31,7 @@ public final class Decider {
      * @param funds prices, and what workspaces have
      */
     public static Created create(Command.Create command, ChangeSet changes, Instant now, Ids ids,
-            LocalCapacity capacity,
-            Funds funds) {
+            LocalCapacity capacity, Funds funds) {
         return RunCreation.create(command, null, changes, now, ids, capacity, funds);
     }
 
@@ -44,8 +43,7 @@ public final class Decider {
      * @param funds prices, and what workspaces have
      */
     public static Reply decide(RunView view, Command command, ChangeSet changes, Instant now, Ids ids,
-            LocalCapacity capacity,
-            Funds funds) {
+            LocalCapacity capacity, Funds funds) {
         Decision d = new Decision(view, changes, now, ids, capacity, funds, command.actor());
         RunState before = view.run.state;
         int events = changes.events().size();

@@ -75,8 +75,7 @@ final class Holds {
         boolean within = HardLimit.allows(HardLimit.run(d), ofRun);
         boolean paid = Credits.coverable(d, ofRun).compareTo(ofRun) >= 0;
         d.heldBackByMonth |= within && !paid && Credits.withheld(d, ofRun);
-        return HardLimit.held(d, step.task(), !within || !paid,
-                !HardLimit.allows(HardLimit.task(d, task), ofTask));
+        return HardLimit.held(d, step.task(), !within || !paid, !HardLimit.allows(HardLimit.task(d, task), ofTask));
     }
 
     /** Holds the step's worst case, with as much output as the limits and the credits pay; nothing without a price. */
@@ -96,8 +95,7 @@ final class Holds {
         BigDecimal paid = Amounts.exact(Credits.cover(d, room));
         long output = paid.compareTo(most) >= 0 ? worst.maxOutput()
                 : price.usd().output(paid, worst.maxInput(), worst.maxOutput());
-        step.hold = new Hold(paid, Math.max(output, Math.min(worst.maxOutput(), LEAST_OUTPUT)),
-                false);
+        step.hold = new Hold(paid, Math.max(output, Math.min(worst.maxOutput(), LEAST_OUTPUT)), false);
         d.view.held = d.view.held.add(paid);
     }
 

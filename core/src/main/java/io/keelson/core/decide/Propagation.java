@@ -46,8 +46,7 @@ final class Propagation {
         Completion.ended(d, ended);
     }
 
-    static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure,
-            FailureMode mode) {
+    static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure, FailureMode mode) {
         TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();
         boolean over = task == d.view.afterHook
                 || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;

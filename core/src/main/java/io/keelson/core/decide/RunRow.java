@@ -155,8 +155,7 @@ public final class RunRow {
 
     /** Sets what the database holds; for the loader of views only. */
     public RunRow restore(RunState state, int attempt, int effectGeneration, int version, long seq, boolean failing,
-            Counts counts,
-            Tokens tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
+            Counts counts, Tokens tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
             @Nullable String errorCode, @Nullable String errorMessage) {
         this.state = state;
         this.attempt = attempt;
@@ -239,8 +238,7 @@ public final class RunRow {
         return new Face(state, attempt, effectGeneration, failing, agentCount, taskCount, tasksCompleted, tasksFailed,
                 tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince,
                 startedAt, completedAt, errorCode, errorMessage, output, chargedBefore, refunded, uncollected,
-                hardLimit,
-                softLimit, budgetWarned, turnModel, ended, begunAt);
+                hardLimit, softLimit, budgetWarned, turnModel, ended, begunAt);
     }
 
     /** True when the run's own row is not up to date; for the writer of changes. */

@@ -310,9 +310,8 @@ final class SlotScheduling {
     static StepAssignment assignment(Decision d, StepRow step, QueueItem item) {
         Instant expires = d.now.plus(Objects.requireNonNull(item.lease()));
         return new StepAssignment(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
-                step.attempt(), step.leaseEpoch(), expires,
-                item.timeout() == null ? null : d.now.plus(item.timeout()), step.effectKey(d.run), step.setback(),
-                d.run.trace(), step.hold == null ? null : step.hold.maxOutput());
+                step.attempt(), step.leaseEpoch(), expires, item.timeout() == null ? null : d.now.plus(item.timeout()),
+                step.effectKey(d.run), step.setback(), d.run.trace(), step.hold == null ? null : step.hold.maxOutput());
     }
 
     static QueueItem enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {

@@ -363,9 +363,8 @@ final class Steps {
         Holds.drop(d, step);
         PayloadPart.Spent spent = Credits.charge(d, step, use.result(), use.cost(), null);
         d.changes.add(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
-                step.startedAt, result.input(), result.outputHash(), error, result.model(),
-                all.tokens(), all.cost(), holder,
-                step.tokens == all.tokens().total() && step.cost.compareTo(all.cost()) == 0));
+                step.startedAt, result.input(), result.outputHash(), error, result.model(), all.tokens(), all.cost(),
+                holder, step.tokens == all.tokens().total() && step.cost.compareTo(all.cost()) == 0));
         if (Credits.unpriced(d, step, result)) {
             d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens().total()));
         }

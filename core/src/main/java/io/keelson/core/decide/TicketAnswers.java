@@ -69,8 +69,7 @@ final class TicketAnswers {
                 if (step != null && step.parked()) {
                     TaskFailures.rejected(step);
                 }
-                RunEnd.failAll(d, ticket.reason(),
-                        ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
+                RunEnd.failAll(d, ticket.reason(), ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
                         d.by(), null);
             }
             case CANCEL -> RunEnd.cancelRun(d, comment);
@@ -113,8 +112,7 @@ final class TicketAnswers {
             TaskProgress.advance(d, step.task(), null);
         } else if (step == null && task != null && task.state == TaskState.AWAITING_RETRY) {
             Completion.skipped(d, task,
-                    new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.by(),
-                            ticket.id(), null));
+                    new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.by(), ticket.id(), null));
         } else if (ticket.kind() == Kind.REPLAN_APPROVAL) {
             PlanAnswers.refused(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
                     "the new plan was not wanted"));

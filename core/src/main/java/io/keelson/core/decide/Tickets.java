@@ -22,8 +22,7 @@ final class Tickets {
         String what = step == null ? "task '" + task.key() + "'" : "step '" + task.key() + "/" + step.name() + "'";
         open(d, new TicketRow(d.ids.next(), Kind.FAILURE, d.run.attempt, task.id(), step == null ? null : step.id(),
                 Severity.HIGH, reason, error.code(), error.system(),
-                what + " failed: " + error.message() + bound(d, reason),
-                d.now));
+                what + " failed: " + error.message() + bound(d, reason), d.now));
     }
 
     /** The bound of the escalation that a run's errors have crossed; empty for other reasons. */

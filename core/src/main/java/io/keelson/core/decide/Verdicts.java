@@ -45,8 +45,7 @@ final class Verdicts {
             passed(d, task, null);
             return;
         }
-        d.move(task, TaskState.VERIFYING,
-                EventPayloads.submitted(d, task, verifiers.size()));
+        d.move(task, TaskState.VERIFYING, EventPayloads.submitted(d, task, verifiers.size()));
         EventPayloads.verifies(d, task, verifiers.getFirst());
         int position = task.steps.isEmpty() ? 0 : task.steps.getLast().position();
         for (StepSpec spec : verifiers) {

@@ -16,8 +16,7 @@ final class Gate4Contract {
         ContractTable<RunState> t = new ContractTable<>(NAME, Lifecycles.RUN);
         t.state("received", StateType.PENDING, RunState.CREATED, RunState.RETRYING);
         t.state("queued", StateType.PENDING, RunState.PENDING);
-        t.state("executing", StateType.RUNNING, RunState.PLANNING, RunState.READY, RunState.RUNNING,
-                RunState.RESUMING);
+        t.state("executing", StateType.RUNNING, RunState.PLANNING, RunState.READY, RunState.RUNNING, RunState.RESUMING);
         t.state("awaiting_tool", StateType.PAUSED);
         t.state("awaiting_user_confirmation", StateType.PAUSED, RunState.AWAITING_APPROVAL, RunState.PAUSED,
                 RunState.BUDGET_EXCEEDED, RunState.ESCALATED);

@@ -6,9 +6,8 @@ import java.util.Locale;
 public enum RunState implements State {
     CREATED(StateType.PENDING), PENDING(StateType.PENDING), PLANNING(StateType.PENDING),
     AWAITING_APPROVAL(StateType.PENDING), READY(StateType.PENDING), RUNNING(StateType.RUNNING),
-    PAUSED(StateType.PAUSED),
-    BUDGET_EXCEEDED(StateType.PAUSED), ESCALATED(StateType.PAUSED), RESUMING(StateType.RUNNING),
-    RETRYING(StateType.PENDING), COMPLETED(StateType.TERMINAL), FAILED(StateType.TERMINAL),
+    PAUSED(StateType.PAUSED), BUDGET_EXCEEDED(StateType.PAUSED), ESCALATED(StateType.PAUSED),
+    RESUMING(StateType.RUNNING), RETRYING(StateType.PENDING), COMPLETED(StateType.TERMINAL), FAILED(StateType.TERMINAL),
     CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);
 
     private final StateType type;

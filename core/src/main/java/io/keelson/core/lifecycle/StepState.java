@@ -6,8 +6,7 @@ import java.util.Locale;
 public enum StepState implements State {
     PENDING(StateType.PENDING), RUNNING(StateType.RUNNING), WAITING(StateType.PAUSED),
     WAITING_APPROVAL(StateType.PAUSED), AWAITING_RETRY(StateType.PENDING), COMPLETED(StateType.TERMINAL),
-    FAILED(StateType.TERMINAL),
-    CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);
+    FAILED(StateType.TERMINAL), CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);
 
     private final StateType type;
     private final String wire = name().toLowerCase(Locale.ROOT);

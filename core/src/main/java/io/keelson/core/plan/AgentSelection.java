@@ -60,8 +60,7 @@ public final class AgentSelection {
                 .min(Comparator.naturalOrder()).orElse(null);
         List<Scored> scored = able.stream()
                 .map(agent -> new Scored(agent, tools(agent, toolsNeeded), skill(agent, taskType),
-                        model(agent.price(), cheapest),
-                        FREE / (1 + agent.open()), history(agent, taskType)))
+                        model(agent.price(), cheapest), FREE / (1 + agent.open()), history(agent, taskType)))
                 .sorted(Comparator.comparing(Scored::score).reversed().thenComparing(each -> each.agent.slug()))
                 .toList();
         List<String> lines =

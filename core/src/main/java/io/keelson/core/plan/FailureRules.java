@@ -65,8 +65,7 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
             EscalationPolicy escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
             boolean failOnLostHeartbeat) {
         this(run, agent, task, level, tries(level), escalation, planner, maxReplans, approveReplans,
-                failOnLostHeartbeat,
-                Models.NONE, false, false);
+                failOnLostHeartbeat, Models.NONE, false, false);
     }
 
     /** Number of attempts of an agent. Each attempt that ends in a retry is a failure. */

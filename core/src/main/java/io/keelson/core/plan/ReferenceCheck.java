@@ -64,14 +64,12 @@ final class ReferenceCheck {
             Set<String> others = new HashSet<>(names.tasks());
             others.remove(task.id());
             check(new ToolKnowledge.Names(others, names.allTasks(), names.steps(), names.inputs(), names.roots()),
-                    scope, index, steps, steps,
-                    at + "/output");
+                    scope, index, steps, steps, at + "/output");
         }
     }
 
     private void check(ToolKnowledge.Names names, ScopeNames scope, int task, List<String> steps,
-            Collection<String> ended,
-            String at) {
+            Collection<String> ended, String at) {
         scope.check(names.roots(), at, tools).forEach(problems);
         names.inputs().stream().filter(input -> !inputs.contains(input))
                 .forEach(input -> report("UNKNOWN_REFERENCE", at, "input", input, "which is not declared"));

@@ -14,8 +14,7 @@ public record Rung(To to, @Nullable AgentTerms agent, @Nullable StepSpec turn) {
     /** Kinds of rungs. */
     public enum To {
         /** Another model from the next retry on, while the task has retries. */
-        RETRY,
-        AGENT, MODEL, REPLAN, HUMAN, FAIL;
+        RETRY, AGENT, MODEL, REPLAN, HUMAN, FAIL;
 
         private final String wire = name().toLowerCase(Locale.ROOT);
 

@@ -13,10 +13,8 @@ public record ScopeNames(List<String> known) {
     public static final ScopeNames RUN_OUTPUT = of("inputs", "run", "tasks");
     public static final ScopeNames TASK = of("inputs", "run", "steps", "task", "tasks", "transcript");
     /** A task with {@code for_each}. */
-    public static final ScopeNames EACH =
-            of("index", "inputs", "item", "run", "steps", "task", "tasks", "transcript");
-    public static final ScopeNames PLANNER =
-            of("failure", "inputs", "run", "steps", "task", "tasks", "transcript");
+    public static final ScopeNames EACH = of("index", "inputs", "item", "run", "steps", "task", "tasks", "transcript");
+    public static final ScopeNames PLANNER = of("failure", "inputs", "run", "steps", "task", "tasks", "transcript");
 
     private static ScopeNames of(String... names) {
         return new ScopeNames(List.of(names));

@@ -47,8 +47,7 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     /** The policy of a task without an agent. */
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
-        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of(),
-                false);
+        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of(), false);
     }
 
     /**

@@ -83,7 +83,6 @@ public final class FailurePolicy {
             delay = facts.retryAfter != null && facts.retryAfter.compareTo(delay) > 0 ? facts.retryAfter : delay;
         }
         return new RetryDecision(action, reason, delay, facts.attempts, facts.failures,
-                Math.max(0, policy.maxAttempts() - facts.attempts),
-                Math.max(0, policy.maxFailures() - facts.failures));
+                Math.max(0, policy.maxAttempts() - facts.attempts), Math.max(0, policy.maxFailures() - facts.failures));
     }
 }

@@ -238,8 +238,7 @@ public sealed interface Command {
      *     null if the run keeps a signal that nothing waits for
      */
     record SendSignal(UUID runId, UUID id, String name, String payload, @Nullable Awaiting awaiting, Actor actor)
-            implements
-            Command {
+            implements Command {
         /**
          * @param steps open signal steps
          * @param tasks ids in the plan of tasks whose steps do not exist yet

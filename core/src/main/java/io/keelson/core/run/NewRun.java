@@ -67,8 +67,7 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
     public NewRun startingAt(Instant when) {
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson, configJson, policy, inputsJson,
                 tagsJson, outputTemplate, priority, trigger, agentSlug, externalId, takesExternalIdOver, createdBy,
-                fork,
-                when, origin);
+                fork, when, origin);
     }
 
     /** A run that is not a fork. */

@@ -9,9 +9,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Members of a payload, or some that several payloads have in common. */
-public sealed interface PayloadPart
-        permits Payload, PayloadPart.Failure, PayloadPart.Cause, PayloadPart.Spent, PayloadPart.Waited,
-        PayloadPart.Schedule, PayloadPart.Totals, PayloadPart.Settled {
+public sealed interface PayloadPart permits Payload, PayloadPart.Failure, PayloadPart.Cause, PayloadPart.Spent,
+        PayloadPart.Waited, PayloadPart.Schedule, PayloadPart.Totals, PayloadPart.Settled {
 
     /** Writes the members in order. */
     void write(Members to);

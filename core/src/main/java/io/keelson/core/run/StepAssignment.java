@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxOutputTokens that the credits held for it pay; null when none are held
  */
 public record StepAssignment(UUID runId, UUID taskId, UUID stepId, String tool, String input, int attempt,
-        int leaseEpoch,
-        Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey,
+        int leaseEpoch, Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey,
         @Nullable PreviousFailure previous, RunTrace trace, @Nullable Long maxOutputTokens) {
 
     /**

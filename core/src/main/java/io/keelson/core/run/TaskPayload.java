@@ -136,8 +136,7 @@ public sealed interface TaskPayload extends Payload {
     }
 
     record RungReached(int rung, String to, boolean taken, @Nullable String agent, @Nullable String model,
-            BigDecimal cost,
-            String errorCode) implements TaskPayload {
+            BigDecimal cost, String errorCode) implements TaskPayload {
         @Override
         public void write(Members to) {
             to.put("rung", rung).put("to", this.to).put("taken", taken).put("agent", agent).put("model", model)

@@ -70,8 +70,7 @@ class ChildBudgetsTest {
     @ParameterizedTest
     @CsvSource(nullValues = "-", value = {"-, -, -, -", "5, -, -, 5", "5, 2, -, 2", "5, -, 3, 3", "5, 2, 3, 2",
             "5, 8, 9, 5", "-, 2, -, 2", "-, 2, 1, 1"})
-    void smallestOfTheThreeLimitsApplies(String parent, String own, String budget,
-            String allotment) {
+    void smallestOfTheThreeLimitsApplies(String parent, String own, String budget, String allotment) {
         parent(parent);
         ChildRow child = start(0, own, budget);
         assertThat(child.allotment() == null ? null : Amounts.text(child.allotment())).isEqualTo(allotment);
@@ -88,8 +87,7 @@ class ChildBudgetsTest {
     /** No budget is left for the second: it is held back, and the task waits for the first alone. */
     @Test
     void aTaskWhoseSecondChildIsHeldBackOnlyWaits() {
-        world = World.start(limit("2"),
-                plan(task("a").parallel().step("one", StepKind.RUN).step("two", StepKind.RUN)));
+        world = World.start(limit("2"), plan(task("a").parallel().step("one", StepKind.RUN).step("two", StepKind.RUN)));
         start(0, "2", null);
         assertThat(world.view.onlyWaits()).isFalse();
         assertThat(start(1, null, null)).isNull();

@@ -151,10 +151,8 @@ class CreditsTest extends OneWorkspace {
                     new Result("1", Tokens.undivided(tokens), null, model, List.of(), null), World.WHO));
 
             assertThat(booked(Kind.CHARGE)).containsExactly(usd(cost).toPlainString());
-            assertThat(bank.ledger().get(1).use()).isEqualTo(
-                    new Transfer.Use(usd(cost), "noop", model, null, Tokens.undivided(tokens),
-                            cost.equals("0.4") ? 7 : 9,
-                            Purpose.WORK, false));
+            assertThat(bank.ledger().get(1).use()).isEqualTo(new Transfer.Use(usd(cost), "noop", model, null,
+                    Tokens.undivided(tokens), cost.equals("0.4") ? 7 : 9, Purpose.WORK, false));
         }
 
         @ParameterizedTest
@@ -169,8 +167,7 @@ class CreditsTest extends OneWorkspace {
                 "new,   newer,  2000, -,   newer, 0.4,   -",
                 "-,     newer,  2000, -,   newer, 0.4,   -"})
         void modelWithoutAPriceIsChargedByTheOneAskedFor(String asked, String answered, long tokens,
-                BigDecimal reported,
-                String charged, String amount, String reportedModel) {
+                BigDecimal reported, String charged, String amount, String reportedModel) {
             AgentTerms terms = new AgentTerms(null, null, null, asked, List.of(), 0, List.of());
             World world = run("10", RunPolicy.DEFAULT, plan(task("a").policy(TaskPolicy.DEFAULT.with(terms)).steps(1)));
             world.prices = new Prices(FLAT.tools(), Map.of("asked", new ModelPrice(TokenPrices.flat(usd("2")), 8),

@@ -250,8 +250,7 @@ class DeciderTest extends OneRun {
     void anExpiredLeaseIsClaimedAgainUnderANewEpochAndTheSameAttempt() {
         world = World.start(plan(task("a")));
         StepRow step = world.claimAll().getFirst();
-        world.done(new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE,
-                Actor.RECONCILER));
+        world.done(new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE, Actor.RECONCILER));
         assertThat(world.refused(new Command.Complete(world.id(), step.id(), 1, Result.of("1"), World.WHO)).code())
                 .as("late, although it is not claimed yet").isEqualTo("STALE_LEASE");
         StepRow again = world.claimAll().getFirst();

@@ -153,8 +153,7 @@ class ExactCostsTest extends OneWorkspace {
     /** Rounding falls on the steps of the other task each time; the budget counts what its own have cost. */
     @Test
     void budgetOfATaskCountsTheExactCost() {
-        World world = run("10", RunPolicy.DEFAULT,
-                plan(task("a").steps(9).budget("0.000002"), task("b").steps(9)));
+        World world = run("10", RunPolicy.DEFAULT, plan(task("a").steps(9).budget("0.000002"), task("b").steps(9)));
         for (int i = 0; i < 5; i++) {
             complete(world, world.claim("a"), "0.0000004");
             if (i < 4) {

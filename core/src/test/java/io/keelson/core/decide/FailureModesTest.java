@@ -231,8 +231,7 @@ class FailureModesTest {
     @Test
     void oldRecordsOfALevelAreKept() {
         world = World.start(rules().agent(FailureMode.RETRY).policy(),
-                plan(task("a").agent("x").mode(FailureMode.RETRY),
-                        task("b").agent("x"), task("c").agent("y").on("b")));
+                plan(task("a").agent("x").mode(FailureMode.RETRY), task("b").agent("x"), task("c").agent("y").on("b")));
         TaskRow first = world.task("b");
         StepRow tried = world.step("a", "s1");
         world.complete(world.claim("b"));
@@ -324,8 +323,7 @@ class FailureModesTest {
 
     @Test
     void aTurnsFinalFailureIsForTheTasksOwnPolicyWhereItHasOne() {
-        world = World.start(rules().policy(),
-                plan(task("a").step("t", StepKind.TURN).taskRetry(RetryPolicy.TASK)));
+        world = World.start(rules().policy(), plan(task("a").step("t", StepKind.TURN).taskRetry(RetryPolicy.TASK)));
         world.playOut("a");
         assertThat(world.events("task_crashed")).hasSize(3);
         assertThat(world.events("task_retrying")).hasSize(2);

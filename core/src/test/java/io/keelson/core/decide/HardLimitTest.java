@@ -296,8 +296,7 @@ class HardLimitTest extends OneWorkspace {
 
         private Command answer(World world, Command.DecideGate.Way way) {
             return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true, null, Map.of(), way, null,
-                    null,
-                    World.WHO);
+                    null, World.WHO);
         }
 
         @Test

@@ -90,8 +90,7 @@ class HeartbeatLossTest {
             if (policy == FAIL) {
                 world.deliver(TimerKind.HEARTBEAT, world.id());
             }
-            assertThat(world.state()).as("the workers have their time from the morning on").isEqualTo(
-                    RunState.RUNNING);
+            assertThat(world.state()).as("the workers have their time from the morning on").isEqualTo(RunState.RUNNING);
             world.work();
             assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         }
@@ -128,8 +127,7 @@ class HeartbeatLossTest {
         World world = World.start(FAIL, plan(task("a")));
         StepRow step = world.claim("a");
         world.now = world.now.plus(Duration.ofMinutes(5));
-        world.done(new Command.LeaseExpired(world.id(), step.id(), 1, Duration.ofMinutes(5),
-                Actor.RECONCILER));
+        world.done(new Command.LeaseExpired(world.id(), step.id(), 1, Duration.ofMinutes(5), Actor.RECONCILER));
         assertThat(world.due(TimerKind.HEARTBEAT, world.id())).isEqualTo(world.now);
     }
 }

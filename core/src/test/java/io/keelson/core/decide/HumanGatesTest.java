@@ -190,9 +190,8 @@ class HumanGatesTest {
         world = Gate.RESULT.reached(OnTimeout.REMIND);
         world.done(new Command.Pause(world.id(), null, World.WHO));
         for (Command decision : List.of(new Command.Approve(world.id(), null, World.WHO),
-                new Command.Reject(world.id(), null, World.WHO),
-                new Command.DecideGate(world.id(), Command.DecideGate.Gate.RESULT, true, null, Map.of(), null,
-                        World.WHO))) {
+                new Command.Reject(world.id(), null, World.WHO), new Command.DecideGate(world.id(),
+                        Command.DecideGate.Gate.RESULT, true, null, Map.of(), null, World.WHO))) {
             assertThat(world.refused(decision).current()).isEqualTo("paused");
         }
         world.done(new Command.Resume(world.id(), World.WHO));
@@ -271,7 +270,6 @@ class HumanGatesTest {
 
     private Command answered(Command.DecideGate.Gate gate, @Nullable Instant asked, boolean approve) {
         return new Command.DecideGate(world.id(), gate, approve, null, Map.of(), Command.DecideGate.Way.AS_BEFORE,
-                asked,
-                null, World.WHO);
+                asked, null, World.WHO);
     }
 }

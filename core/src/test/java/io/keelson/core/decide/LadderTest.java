@@ -63,8 +63,7 @@ class LadderTest extends OneWorkspace {
         StepRow step = world.claimAll().getFirst();
         world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
                 new StepError("REFUSED", ErrorClass.PERMANENT, "refused"),
-                Result.spent(new Tokens(100, 0, 0, 100, 0), null, step.spec().worstCase().model()),
-                Actor.agent("w1")));
+                Result.spent(new Tokens(100, 0, 0, 100, 0), null, step.spec().worstCase().model()), Actor.agent("w1")));
     }
 
     private static List<String> rungs(World world) {

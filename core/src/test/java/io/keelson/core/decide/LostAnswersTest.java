@@ -61,9 +61,8 @@ class LostAnswersTest extends OneWorkspace {
     }
 
     private void expire(List<LostAnswer> lost) {
-        world.done(
-                new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), Duration.ofSeconds(30), false, lost,
-                        World.WHO));
+        world.done(new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), Duration.ofSeconds(30), false,
+                lost, World.WHO));
     }
 
     private void fail(ErrorClass errorClass, Result spent, List<LostAnswer> lost) {

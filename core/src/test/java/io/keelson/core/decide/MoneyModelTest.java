@@ -49,8 +49,7 @@ class MoneyModelTest {
             new RetryPolicy(1_000, 1_000, Duration.ofSeconds(1), Duration.ofSeconds(1), 1, 0);
     private static final FailureRules RULES = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST,
             RetryPolicy.TASK, RetryPolicy.LEVEL, EscalationPolicy.OFF, null, 0, false, false);
-    private static final RunPolicy POLICY =
-            new RunPolicy(false, 1_000, 2, 2, 2, 2, false, MILLION, 2, 5).with(RULES);
+    private static final RunPolicy POLICY = new RunPolicy(false, 1_000, 2, 2, 2, 2, false, MILLION, 2, 5).with(RULES);
     private static final Plan PLAN = plan(task("a").retry(AGAIN).steps(STEPS));
 
     private enum Kind {

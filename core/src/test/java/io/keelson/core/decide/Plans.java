@@ -161,8 +161,7 @@ final class Plans {
                 steps(1);
             }
             return new TaskSpec(id, id, null, TaskType.OTHER, agent, on, rule, when, forEach, output, parallel, steps,
-                    null,
-                    policy);
+                    null, policy);
         }
     }
 

@@ -126,9 +126,8 @@ class RandomRunsTest {
 
     private static RunPolicy policy(Random random) {
         FailureMode[] modes = FailureMode.values();
-        EscalationPolicy escalation =
-                new EscalationPolicy(random.nextBoolean(), random.nextInt(3) == 0, Duration.ofSeconds(300),
-                        random.nextInt(9), 0.5);
+        EscalationPolicy escalation = new EscalationPolicy(random.nextBoolean(), random.nextInt(3) == 0,
+                Duration.ofSeconds(300), random.nextInt(9), 0.5);
         StepSpec planner = step("planner", StepKind.TOOL);
         FailureRules rules = new FailureRules(modes[random.nextInt(3)], modes[random.nextInt(3)], QUICK, QUICK,
                 escalation, random.nextInt(3) == 0 ? planner : null, 2, random.nextBoolean(), random.nextInt(4) == 0);
@@ -256,9 +255,8 @@ class RandomRunsTest {
 
     private static void expireOne(World world, StepRow step) {
         if (step != null) {
-            world.send(
-                    new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE,
-                            step.id().getLeastSignificantBits() % 2 == 0, List.of(), Actor.RECONCILER));
+            world.send(new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE,
+                    step.id().getLeastSignificantBits() % 2 == 0, List.of(), Actor.RECONCILER));
         }
     }
 

@@ -107,8 +107,7 @@ class SlotSchedulingTest {
         World world = World.start(plan(task("a"), task("b").when("${ true }"),
                 task("cleanup").rule(TriggerRule.ALWAYS)));
         assertThat(world.timers).isNotEmpty();
-        world.fail(world.claimAll().getFirst(),
-                ErrorClass.PERMANENT);
+        world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
 
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         assertThat(world.timers.keySet()).extracting(ChangeSet.TimerKey::kind).containsExactly(TimerKind.WATCH);

@@ -119,9 +119,8 @@ class TransitionAcceptanceTest {
     }
 
     private static TaskRow task(TaskState state) {
-        TaskSpec spec =
-                new TaskSpec("a", "A", null, TaskType.OTHER, null, List.of(), TriggerRule.ALL_SUCCESS, null, null,
-                        null, false, List.of(), null);
+        TaskSpec spec = new TaskSpec("a", "A", null, TaskType.OTHER, null, List.of(), TriggerRule.ALL_SUCCESS, null,
+                null, null, false, List.of(), null);
         return new TaskRow(ID, "a", 1, spec, new AgentRow(ID, 1, "worker"), null, -1, null).restore(state, 1, 0, 0,
                 BigDecimal.ZERO, null, null, null, null, null, null);
     }

@@ -234,8 +234,7 @@ final class World {
 
     /** The holder of the step's lease sends no heartbeat in time. */
     void expire(StepRow step) {
-        done(new Command.LeaseExpired(id(), step.id(), step.leaseEpoch(), LEASE,
-                Actor.RECONCILER));
+        done(new Command.LeaseExpired(id(), step.id(), step.leaseEpoch(), LEASE, Actor.RECONCILER));
     }
 
     void fail(StepRow step, ErrorClass errorClass) {

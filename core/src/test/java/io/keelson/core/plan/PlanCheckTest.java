@@ -26,8 +26,7 @@ class PlanCheckTest {
     }
 
     static Stream<Arguments> plans() {
-        return Stream.of(
-                plan("no task at all", List.of()),
+        return Stream.of(plan("no task at all", List.of()),
                 plan("a diamond", List.of(task("a"), task("b", "a"), task("c", "a"), task("d", "b", "c"))),
                 plan("an upstream named before its task", List.of(task("b", "a"), task("a"))),
                 plan("two in a circle", List.of(task("t1", "t2"), task("t2", "t1")),
@@ -72,8 +71,7 @@ class PlanCheckTest {
     }
 
     static Stream<Arguments> references() {
-        return Stream.of(
-                plan("a direct upstream", List.of(task("a"), input("b", "@a", "a"))),
+        return Stream.of(plan("a direct upstream", List.of(task("a"), input("b", "@a", "a"))),
                 plan("an upstream's upstream", List.of(task("a"), task("b", "a"), input("c", "@a @b", "b"))),
                 plan("a task that does not exist", List.of(input("a", "@ghost")),
                         "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input 'ghost', which does not exist"),
@@ -194,8 +192,7 @@ class PlanCheckTest {
             String... upstreams) {
         List<Dependency> dependsOn = Arrays.stream(upstreams).map(u -> new Dependency(u, true)).toList();
         return new TaskSpec(id, id, null, TaskType.OTHER, null, dependsOn, TriggerRule.ALL_SUCCESS, when, forEach,
-                output,
-                false, steps, null);
+                output, false, steps, null);
     }
 
     private static StepSpec step(String name, String tool) {

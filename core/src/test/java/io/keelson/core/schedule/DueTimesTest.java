@@ -57,8 +57,7 @@ class DueTimesTest {
                 new DueTimes.Rule(Cron.known("0 * * * *"), ZoneOffset.UTC, CatchUp.ALL, Duration.ofDays(1), TEN);
         assertThat(DueTimes.of(ends, TEN, MORNING)).isEqualTo(new DueTimes(List.of(TEN), 0, null));
         DueTimes.Rule minutes =
-                new DueTimes.Rule(Cron.known("* * * * *"), ZoneOffset.UTC, CatchUp.ALL, Duration.ofDays(30),
-                        null);
+                new DueTimes.Rule(Cron.known("* * * * *"), ZoneOffset.UTC, CatchUp.ALL, Duration.ofDays(30), null);
         DueTimes first = DueTimes.of(minutes, TEN, TEN.plus(Duration.ofDays(1)));
         assertThat(first.times()).hasSize(DueTimes.MAX_AT_ONCE);
         assertThat(first.next()).isEqualTo(TEN.plus(Duration.ofMinutes(DueTimes.MAX_AT_ONCE)));

@@ -60,8 +60,7 @@ final class CountLaws {
         long used = parts.stream().mapToLong(tokensOf::apply).sum();
         BigDecimal paid = parts.stream().map(costOf).reduce(BigDecimal.ZERO, BigDecimal::add);
         unless(tokens == used && cost.compareTo(paid) == 0, "I8: %s has %s tokens, %s credits; its parts %s and %s",
-                what,
-                tokens, cost, used, paid);
+                what, tokens, cost, used, paid);
     }
 
     private void step(Saved.Step step) {

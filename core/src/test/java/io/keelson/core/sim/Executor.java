@@ -38,8 +38,7 @@ final class Executor {
         Held stopped = running.remove(step);
         if (stopped != null && stopped.epoch() % 2 == 1) {
             node.own(new Command.Release(stopped.runId(), step, stopped.epoch(), null,
-                    node.sim.store.provider.kept(step, stopped.epoch()),
-                    Actor.agent(node.name())));
+                    node.sim.store.provider.kept(step, stopped.epoch()), Actor.agent(node.name())));
         }
     }
 

@@ -60,9 +60,8 @@ final class Forks {
         String from = tasks.get(own.nextInt(tasks.size())).id();
         UUID id = sim.runId(100 + ++made);
         NewRun run = new NewRun(id, source.workspaceId(), "fork", null, source.goal(), source.plan(),
-                RandomPlans.name(id),
-                source.configJson(), source.policy(), source.inputsJson(), source.tagsJson(), source.outputTemplate(),
-                source.priority(), "fork", null, null, false, "bob",
+                RandomPlans.name(id), source.configJson(), source.policy(), source.inputsJson(), source.tagsJson(),
+                source.outputTemplate(), source.priority(), "fork", null, null, false, "bob",
                 new NewRun.Fork(source.id(), from, carried(rows, from)));
         sim.coverage.happened("Fork");
         sim.send(sim.anyNode(), new Command.Create(run, true, BOB), reply -> {

@@ -51,9 +51,8 @@ final class Saved {
         static Run of(RunRow r, Instant now) {
             return new Run(r.state(), r.attempt(), r.effectGeneration(), r.failing(), r.counts(), r.planVersion(),
                     r.replans(), r.gate(), r.stateSince(), r.active(), r.activeSince(), r.quietSince(), r.startedAt(),
-                    r.completedAt(), r.errorCode(), r.errorMessage(), r.uncollected(), r.chargedBefore(),
-                    r.refunded(), r.hardLimit(), r.softLimit(), r.budgetWarned(), r.turnModel(), r.ended(),
-                    r.begunAt(), now);
+                    r.completedAt(), r.errorCode(), r.errorMessage(), r.uncollected(), r.chargedBefore(), r.refunded(),
+                    r.hardLimit(), r.softLimit(), r.budgetWarned(), r.turnModel(), r.ended(), r.begunAt(), now);
         }
 
         RunRow restore(NewRun accepted, Head head) {
@@ -119,8 +118,7 @@ final class Saved {
                     t.continuations(), t.tokens(), t.cost(), t.queuedAt(), t.startedAt(), t.completedAt(),
                     t.errorCode(), t.errorMessage(), t.reusedFrom(), t.failures(), t.grantedRetries(),
                     t.effectGeneration(), t.failureIgnored(), t.superseded(), t.nextRunAt(), t.stateSince(),
-                    t.begunAt(),
-                    t.errorClass(), t.verifierScore(), t.verifiedBy());
+                    t.begunAt(), t.errorClass(), t.verifierScore(), t.verifiedBy());
         }
 
         /** With a further dependency. */
@@ -161,9 +159,8 @@ final class Saved {
                             spec.forEach(), spec.output(), spec.parallelSteps(), fans ? spec.steps() : List.of(),
                             texts ? spec.successCriteria() : null, spec.policy());
             return new TaskRow(id, key, sequence, loaded, agent, group, itemIndex, item).restore(state, attempt,
-                    continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage,
-                    reusedFrom).restorePolicy(failures, grantedRetries, effectGeneration, failureIgnored, nextRunAt,
-                            stateSince,
+                    continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage, reusedFrom)
+                    .restorePolicy(failures, grantedRetries, effectGeneration, failureIgnored, nextRunAt, stateSince,
                             begunAt, errorClass, verifierScore, verifiedBy);
         }
     }
@@ -178,10 +175,9 @@ final class Saved {
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
                     s.lane(), s.callEffect(), s.state(), s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(),
-                    s.resultEpoch(), s.tokens(),
-                    s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
-                    s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(), s.deferredSince(),
-                    s.deferredFor(), s.gate(), s.metered(), s.kept(), s.callResult());
+                    s.resultEpoch(), s.tokens(), s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(),
+                    s.errorMessage(), s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(),
+                    s.deferredSince(), s.deferredFor(), s.gate(), s.metered(), s.kept(), s.callResult());
         }
 
         StepRow restore(TaskRow task) {

@@ -162,8 +162,7 @@ final class WorkLaws {
     /** A system out of order opens a ticket after the wait for it, and as one error of its run at most. */
     private void neverWhileWaitingHelps(Saved.Ticket ticket) {
         if (Tools.BUSY.equals(ticket.errorCode()) && ticket.stepId() != null) {
-            Duration waited =
-                    Duration.between(rows.steps.get(ticket.stepId()).deferredSince(), ticket.openedAt());
+            Duration waited = Duration.between(rows.steps.get(ticket.stepId()).deferredSince(), ticket.openedAt());
             unless(waited.compareTo(policy.timeouts().providerWait()) >= 0, "asked after %s: %s", waited, ticket);
         }
         if (ticket.reason().equals(RetryReason.ERROR_COUNT_EXCEEDED.wire())) {

@@ -47,8 +47,7 @@ public final class AuditCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (ServerConnection server = link()) {
             Keelson keelson = server.keelson();
-            Page<AuditEntry> page = keelson.audit(
-                    WorkspaceIds.ofOrOwn(keelson, workspace), null, limit);
+            Page<AuditEntry> page = keelson.audit(WorkspaceIds.ofOrOwn(keelson, workspace), null, limit);
             if (json) {
                 print(Json.object().set("items", Json.document(page.items())));
                 return ExitCode.OK;

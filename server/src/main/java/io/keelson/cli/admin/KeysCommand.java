@@ -51,8 +51,7 @@ public final class KeysCommand extends CliCommand {
                 table.row(key.id(), key.prefix(), key.state(), TerminalText.clean(key.principal()),
                         key.lastUsedAt() == null ? "never"
                                 : AmountText.age(Duration.between(key.lastUsedAt(), now)) + " ago",
-                        ends(key, now),
-                        String.join(" ", key.scopes()), TerminalText.clean(key.name()));
+                        ends(key, now), String.join(" ", key.scopes()), TerminalText.clean(key.name()));
             }
             print(table.lines(style()));
             return ExitCode.OK;
@@ -165,8 +164,7 @@ public final class KeysCommand extends CliCommand {
         public Integer call() throws InvalidSettingsException, StartupException {
             try (ServerConnection server = link(true)) {
                 Keelson keelson = server.keelson();
-                issued(this,
-                        keelson.apiKeys().rotate(WorkspaceIds.ofOrOwn(keelson, workspace), key, overlap));
+                issued(this, keelson.apiKeys().rotate(WorkspaceIds.ofOrOwn(keelson, workspace), key, overlap));
                 if (!json) {
                     note(overlap.isZero() ? "the old key has ended"
                             : "the old key stays valid for " + AmountText.age(overlap));

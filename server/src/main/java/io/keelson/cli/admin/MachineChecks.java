@@ -153,9 +153,8 @@ final class MachineChecks {
     static CheckResult slots(Settings settings, long openFiles) {
         int waiting = settings.execution().waitingSlots();
         long needed = (long) waiting + settings.http().connections() + FILES;
-        String message =
-                String.format(Locale.ROOT, "%,d steps that compute, %,d that wait", settings.execution().slots(),
-                        waiting);
+        String message = String.format(Locale.ROOT, "%,d steps that compute, %,d that wait",
+                settings.execution().slots(), waiting);
         return needed <= openFiles ? CheckResult.ok("slots", message)
                 : CheckResult.warn("slots", message + String.format(Locale.ROOT, "; a process may have %,d open files",
                         openFiles), String.format(Locale.ROOT,

@@ -161,8 +161,7 @@ public final class PricesCommand extends CliCommand {
                     throw CliException.failed("PRICE_NOT_FOUND", "the " + wire + " '" + name
                             + "' has no price; `" + ProgramName.current() + " prices` lists them", null);
                 }
-                show(this,
-                        kind == Set.Kind.TOOL ? prices.removeTool(name) : prices.removeModel(name));
+                show(this, kind == Set.Kind.TOOL ? prices.removeTool(name) : prices.removeModel(name));
                 return ExitCode.OK;
             }
         }

@@ -56,9 +56,8 @@ public final class CommandsCommand extends ListCommand<ExternalCommand> {
     public Table table(List<ExternalCommand> commands) {
         Table table = new Table("COMMAND", "TYPE", "STATE", "ATTEMPTS", "AGE", "BY", "ERROR");
         commands.forEach(each -> table.row("cmd_" + each.id(), each.type(), each.state(),
-                String.valueOf(each.attempts()),
-                AmountText.age(Duration.between(each.createdAt(), clock().instant())), TerminalText.clean(each.actor()),
-                Objects.requireNonNullElse(each.errorCode(), "")));
+                String.valueOf(each.attempts()), AmountText.age(Duration.between(each.createdAt(), clock().instant())),
+                TerminalText.clean(each.actor()), Objects.requireNonNullElse(each.errorCode(), "")));
         return table;
     }
 

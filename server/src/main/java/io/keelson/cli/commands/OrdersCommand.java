@@ -30,10 +30,8 @@ public final class OrdersCommand extends ListCommand<JsonNode> {
     public Table table(List<JsonNode> orders) {
         Table table = new Table("ORDER", "SYMBOL", "SIDE", "TYPE", "QUANTITY", "LIMIT", "STATUS", "CREATED");
         orders.forEach(each -> table.row(TerminalText.text(each, "id"), TerminalText.text(each, "symbol"),
-                TerminalText.text(each, "side"),
-                TerminalText.text(each, "type"),
-                TerminalText.text(each, "quantity"), TerminalText.text(each, "limit_price"),
-                TerminalText.text(each, "status"),
+                TerminalText.text(each, "side"), TerminalText.text(each, "type"), TerminalText.text(each, "quantity"),
+                TerminalText.text(each, "limit_price"), TerminalText.text(each, "status"),
                 TerminalText.text(each, "created_at")));
         return table;
     }

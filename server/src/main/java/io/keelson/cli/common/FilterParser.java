@@ -77,8 +77,7 @@ public final class FilterParser {
         };
     }
 
-    private static RunFilter once(RunFilter filter, @Nullable Object before, String text,
-            int at, String name) {
+    private static RunFilter once(RunFilter filter, @Nullable Object before, String text, int at, String name) {
         if (before != null) {
             throw wrong(text, at, name + " is given twice; only tag is repeatable, and a run must have all tags");
         }

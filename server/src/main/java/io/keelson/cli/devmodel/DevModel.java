@@ -136,9 +136,8 @@ final class DevModel implements AutoCloseable {
 
     private void answer(ProviderWire wire, Conversation asked, JsonNode answer, int bodyBytes, Journal.Entry entry,
             WireResponse response) throws IOException, BadRequestException {
-        ModelReply reply =
-                ModelReply.of(wire, asked, answer, start + "_" + entry.number, clock.instant().getEpochSecond(),
-                        bodyBytes);
+        ModelReply reply = ModelReply.of(wire, asked, answer, start + "_" + entry.number,
+                clock.instant().getEpochSecond(), bodyBytes);
         ObjectNode document = wire.answer(reply);
         String id = document.get("id").stringValue();
         entry.set("response_id", Json.string(id));

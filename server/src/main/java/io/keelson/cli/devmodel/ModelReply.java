@@ -57,8 +57,7 @@ record ModelReply(Conversation request, String key, long created, String model, 
      * @throws BadRequestException where no value of a demanded schema can be made up
      */
     static ModelReply of(ProviderWire wire, Conversation request, JsonNode answer, String key, long created,
-            int bodyBytes)
-            throws BadRequestException {
+            int bodyBytes) throws BadRequestException {
         String text = answer.has("json") ? answer.get("json").toString() : answer.path("text").asString(null);
         String refusal = answer.path("refusal").asString(null);
         List<Call> calls = calls(answer.path("calls"), key);
@@ -75,8 +74,7 @@ record ModelReply(Conversation request, String key, long created, String model, 
                 .collect(Collectors.joining())
                 + calls.stream().map(call -> call.tool + call.arguments).collect(Collectors.joining());
         return new ModelReply(request, key, created, answer.path("model").asString(request.model()), thinking, text,
-                refusal,
-                calls, Finish.valueOf(answer.path("finish").asString("stop").toUpperCase(Locale.ROOT)),
+                refusal, calls, Finish.valueOf(answer.path("finish").asString("stop").toUpperCase(Locale.ROOT)),
                 wire.reported(BilledTokens.of(answer.path("usage"), bodyBytes, all)));
     }
 

@@ -52,10 +52,8 @@ public final class WatchOptions {
     public int join(CliCommand command, ServerConnection server, Run run) throws StartupException, IOException {
         if (!command.json && !Terminals.interactive()) {
             Runs runs = server.keelson().runs();
-            command.print(
-                    Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(), Set.of(),
-                            RunTree.NONE,
-                            command.clock().instant(), command.style()));
+            command.print(Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(),
+                    Set.of(), RunTree.NONE, command.clock().instant(), command.style()));
         }
         return watch(command, server, run, false);
     }
@@ -114,9 +112,8 @@ public final class WatchOptions {
             command.print(RunDocuments.whole(server.keelson(), run.id(), false));
         } else {
             Runs runs = server.keelson().runs();
-            command.print(
-                    Summary.lines(run, RunDocuments.failures(runs, run), RunDocuments.results(runs, run), artifacts,
-                            copies, ProgramName.current(), command.style()));
+            command.print(Summary.lines(run, RunDocuments.failures(runs, run), RunDocuments.results(runs, run),
+                    artifacts, copies, ProgramName.current(), command.style()));
         }
         return ExitCode.of(run);
     }

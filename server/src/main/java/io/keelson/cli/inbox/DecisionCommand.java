@@ -227,8 +227,7 @@ public abstract class DecisionCommand extends ActionCommand {
                 return runs.approve(id, reason);
             }
             JsonNode document = DocumentFile.read(plan, "plan", "PLAN_INVALID").document();
-            Run approved =
-                    runs.approve(id, reason, document.path("plan").isObject() ? document.get("plan") : document);
+            Run approved = runs.approve(id, reason, document.path("plan").isObject() ? document.get("plan") : document);
             if (!json) {
                 print(Subject.plan(approved, style()));
             }

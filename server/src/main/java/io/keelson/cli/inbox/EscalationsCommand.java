@@ -70,9 +70,8 @@ public final class EscalationsCommand extends ListCommand<Escalation> {
             Instant opened = ticket.openedAt();
             table.row(ticket.id(), ticket.severity(),
                     opened == null ? "" : AmountText.age(Duration.between(opened, now)),
-                    TerminalText.clean(ticket.runName()),
-                    Objects.requireNonNullElse(ticket.resolution(), ""), TerminalText.clean(ticket.reason()),
-                    TerminalText.clean(ticket.message()));
+                    TerminalText.clean(ticket.runName()), Objects.requireNonNullElse(ticket.resolution(), ""),
+                    TerminalText.clean(ticket.reason()), TerminalText.clean(ticket.message()));
         }
         return table;
     }

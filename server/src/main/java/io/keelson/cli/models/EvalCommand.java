@@ -32,8 +32,7 @@ public final class EvalCommand extends CliCommand {
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         EvaluationFile evaluation = EvaluationFile.read(file);
-        try (ServerConnection server =
-                ServerConnection.open(settings(), ServerConnection.Work.ALL, this::news)) {
+        try (ServerConnection server = ServerConnection.open(settings(), ServerConnection.Work.ALL, this::news)) {
             List<Trial> trials = new Trials(server.keelson(), evaluation, clock(),
                     timeout == null ? null : clock().instant().plus(timeout), this::news).all();
             EvaluationReport report = new EvaluationReport(evaluation, trials);

@@ -93,9 +93,8 @@ public final class EventsCommand extends CliCommand {
         if (run == null || follow || !types.isEmpty() || after != null) {
             throw CliException.usage("RUN_NEEDED", "--archived requires a run and no other option");
         }
-        try (ServerConnection server = link();
-                BufferedReader lines = new BufferedReader(new InputStreamReader(
-                        server.keelson().runs().exportedEvents(RunDocuments.id(server.keelson(), run)), UTF_8))) {
+        try (ServerConnection server = link(); BufferedReader lines = new BufferedReader(new InputStreamReader(
+                server.keelson().runs().exportedEvents(RunDocuments.id(server.keelson(), run)), UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 out().println(line);
             }

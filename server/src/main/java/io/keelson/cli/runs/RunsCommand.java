@@ -61,9 +61,8 @@ public final class RunsCommand extends ListCommand<Run> {
         for (Run run : runs) {
             Instant created = run.createdAt();
             table.row(run.id(), state(run, style), run.tasksCompleted() + "/" + run.taskCount(),
-                    created == null ? "" : AmountText.age(Duration.between(created, now)),
-                    AmountText.took(run), cost(run),
-                    TerminalText.clean(run.name()));
+                    created == null ? "" : AmountText.age(Duration.between(created, now)), AmountText.took(run),
+                    cost(run), TerminalText.clean(run.name()));
         }
         return table;
     }

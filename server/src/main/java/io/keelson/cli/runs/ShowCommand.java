@@ -81,15 +81,11 @@ public final class ShowCommand extends CliCommand {
             }
             Run shown = runs.get(id);
             List<Step> steps = runs.steps(id);
-            List<String> lines = new ArrayList<>(
-                    Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), steps,
-                            RunDocuments.blocked(server.keelson(), shown, steps),
-                            RunDocuments.family(runs, shown), clock().instant(), style()));
-            lines.addAll(
-                    Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown),
-                            artifacts,
-                            copies, ProgramName.current(),
-                            style()));
+            List<String> lines = new ArrayList<>(Details.lines(shown, RunDocuments.attempts(runs, shown),
+                    runs.tasks(id), steps, RunDocuments.blocked(server.keelson(), shown, steps),
+                    RunDocuments.family(runs, shown), clock().instant(), style()));
+            lines.addAll(Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown),
+                    artifacts, copies, ProgramName.current(), style()));
             lines.addAll(Summary.signals(shown, steps, ProgramName.current()));
             PendingDecisions pendingDecisions = RunDocuments.waits(server.keelson(), shown);
             if (pendingDecisions.any()) {

@@ -60,8 +60,7 @@ public final class Details {
             for (Step step : byTask.getOrDefault(task.id(), List.of())) {
                 table.row("", TerminalText.clean(step.name()), TerminalText.clean(String.valueOf(step.tool())),
                         style.state(blocked.contains(step.id()) ? "waiting" : step.state()),
-                        step.attempt() + "/" + step.maxAttempts(),
-                        took(step.startedAt(), step.completedAt(), now),
+                        step.attempt() + "/" + step.maxAttempts(), took(step.startedAt(), step.completedAt(), now),
                         blocked.contains(step.id()) ? style.yellow("waits for the budget") : remark(step, style));
                 started(table, runTree.of(step.id()), "  ", style);
             }

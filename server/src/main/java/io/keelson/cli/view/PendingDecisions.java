@@ -19,8 +19,7 @@ import java.util.List;
  * @param stopped why its budget stopped it; empty when it did not
  */
 public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs, List<Task> results,
-        List<Escalation> tickets, List<InboxItem> questions,
-        List<Explanation.Reason> stopped) {
+        List<Escalation> tickets, List<InboxItem> questions, List<Explanation.Reason> stopped) {
 
     public PendingDecisions {
         approvals = List.copyOf(approvals);

@@ -43,8 +43,7 @@ final class Background {
      * @throws IOException when the folder of status documents cannot be made
      */
     static ApiServices.Background start(Settings settings, Storage storage, EngineParts parts, Observation observation,
-            Clock clock,
-            Closer closer) throws IOException {
+            Clock clock, Closer closer) throws IOException {
         Database database = storage.database();
         Engine engine = parts.engine();
         SubmissionServices submissions = parts.submissions();
@@ -57,9 +56,8 @@ final class Background {
         DataFolderSpace space = closer.register(new DataFolderSpace(settings.dataDir()).start());
         observation.metrics().dataFolder(space::free);
         tasks.addAll(space.tasks());
-        EventSweeper events =
-                closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE), storage.artifacts(),
-                        settings.events(), UuidCreator::getTimeOrderedEpoch).start());
+        EventSweeper events = closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE),
+                storage.artifacts(), settings.events(), UuidCreator::getTimeOrderedEpoch).start());
         ScheduleStore schedules = new ScheduleStore(DbClock.DATABASE);
         ScheduledTimes times = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
         ScheduleRunner scheduleRunner = closer.register(new ScheduleRunner(database, schedules, times,
@@ -80,7 +78,6 @@ final class Background {
         Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(), commands.tasks(),
                 engine.tasks(), purger.tasks()).forEach(tasks::addAll);
         tasks.forEach(observation.metrics()::background);
-        return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner), jobs, bulk,
-                purger);
+        return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner), jobs, bulk, purger);
     }
 }

@@ -57,8 +57,7 @@ import java.util.function.LongSupplier;
  */
 record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, CommandHandler commands,
         Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
-        WorkspaceModels models, McpService mcp,
-        SubmissionServices submissions) {
+        WorkspaceModels models, McpService mcp, SubmissionServices submissions) {
 
     /**
      * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
@@ -111,9 +110,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Settings.Artifacts artifacts = settings.artifacts();
         NewPlans plans = new NewPlans(known, knowledge::timeout, admission::of, agents::of);
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
-        Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),
-                SlotKind.WAITING, settings.execution().waitingSlots(), SlotKind.MODEL,
-                settings.execution().modelCalls());
+        Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(), SlotKind.WAITING,
+                settings.execution().waitingSlots(), SlotKind.MODEL, settings.execution().modelCalls());
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
                 new PlannerAnswerValidator(plans, computation),
                 new StartedRuns(recipeMissions, agents::of, observation.tracing()), storage.artifacts(), clock,
@@ -123,13 +121,11 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
         return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
-                workspaceModels, mcp,
-                SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine,
-                        new PlanEdits(database, store.scopes(), plans)));
+                workspaceModels, mcp, SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(),
+                        engine, new PlanEdits(database, store.scopes(), plans)));
     }
 
     private static Computation computation(String name, Duration budget, Closer closer) {
-        return closer.register(
-                new Computation(name, Math.max(2, Runtime.getRuntime().availableProcessors()), budget));
+        return closer.register(new Computation(name, Math.max(2, Runtime.getRuntime().availableProcessors()), budget));
     }
 }

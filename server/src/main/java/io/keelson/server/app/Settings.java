@@ -31,9 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param telemetry what the environment says to OpenTelemetry
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
-        Keys keys, Tools tools,
-        Execution execution, Artifacts artifacts, EventSweeper.Ages events, BigDecimal initialCredits,
-        Commands commands, Models models, Telemetry telemetry, Log log) {
+        Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
+        BigDecimal initialCredits, Commands commands, Models models, Telemetry telemetry, Log log) {
 
     /**
      * Settings of the API.
@@ -255,8 +254,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
 
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
         return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
-                otherExecution, artifacts,
-                events, initialCredits, commands, models, telemetry, log);
+                otherExecution, artifacts, events, initialCredits, commands, models, telemetry, log);
     }
 
     @Override

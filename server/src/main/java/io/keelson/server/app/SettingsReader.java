@@ -78,8 +78,7 @@ final class SettingsReader {
         if (config != null) {
             readFile(path(Setting.KEELSON_CONFIG, config));
         }
-        Settings settings = new Settings(
-                path(Setting.KEELSON_DATA_DIR, required(Setting.KEELSON_DATA_DIR)),
+        Settings settings = new Settings(path(Setting.KEELSON_DATA_DIR, required(Setting.KEELSON_DATA_DIR)),
                 databaseUrl(),
                 number(Setting.KEELSON_DATABASE_CONNECTIONS, MIN_DATABASE_CONNECTIONS, MAX_DATABASE_CONNECTIONS),
                 new Settings.Http(required(Setting.KEELSON_HTTP_HOST), number(Setting.KEELSON_HTTP_PORT, 0, MAX_PORT),
@@ -215,8 +214,7 @@ final class SettingsReader {
             }
         });
         return new Settings.Commands(url == null ? null : url.replaceAll("/+$", ""),
-                text(Setting.KEELSON_PROVIDER_TOKEN),
-                flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
+                text(Setting.KEELSON_PROVIDER_TOKEN), flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
                 seconds(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, MAX_CALL_SECONDS), types);
     }
 

@@ -21,8 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /** The database and the artifact store of a server, and the stores of single packages in them. */
 record Storage(Database database, LocalArtifactStore artifacts, AuthServices auth, ApiKeyUsage keyUsage,
-        SecretStore secrets,
-        Endpoints endpoints, Deliveries deliveries, Money money, RunReader runs) {
+        SecretStore secrets, Endpoints endpoints, Deliveries deliveries, Money money, RunReader runs) {
     private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
 
     /** Migrates the database, and re-encrypts what is sealed under an older key. */

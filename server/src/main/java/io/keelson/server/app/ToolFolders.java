@@ -27,8 +27,7 @@ final class ToolFolders {
         refused.add(settings.dataDir());
         KEYS.forEach(key -> refused.add(settings.dataDir().resolve(key)));
         return new ToolPolicy(workspace -> of(settings.tools().folders(), own(workspaces, workspace), workspace),
-                new RefusedPlaces(refused),
-                settings.tools().programs(), settings.tools().privateAddresses());
+                new RefusedPlaces(refused), settings.tools().programs(), settings.tools().privateAddresses());
     }
 
     private static Optional<List<Path>> own(WorkspaceStore workspaces, UUID workspace) {

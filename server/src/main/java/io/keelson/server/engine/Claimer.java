@@ -78,8 +78,7 @@ final class Claimer implements Runnable {
             return false;
         }
         long queued = available.localQueue().queued(kind);
-        List<Candidate> found =
-                claims.find(new Search(null, names, free, workspaceRoundRobin));
+        List<Candidate> found = claims.find(new Search(null, names, free, workspaceRoundRobin));
         node.keep(kind, found.size());
         try {
             available.localQueue().looked(kind, queued, found.size() < free);

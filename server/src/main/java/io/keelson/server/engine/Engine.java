@@ -82,8 +82,7 @@ public final class Engine implements Commands, AutoCloseable {
         /** As many slots of each kind, retention of 30 days, and 10 GiB of artifacts per run. */
         public Options(int slots, Duration lease, String version) {
             this(Map.of(SlotKind.COMPUTING, slots, SlotKind.WAITING, slots, SlotKind.MODEL, slots), lease, version,
-                    Duration.ofDays(30),
-                    10L << 30, Observer.NONE, Tracing.NONE);
+                    Duration.ofDays(30), 10L << 30, Observer.NONE, Tracing.NONE);
         }
     }
 
@@ -124,19 +123,16 @@ public final class Engine implements Commands, AutoCloseable {
         workspaceTools = catalog.ofWorkspaces();
         available = new WorkAvailability(runner::knows, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
-        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, catalog,
-                this::own);
+        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, catalog, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, logs::details, clock, Actor.agent(node),
-                available::slotFreed,
-                Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)));
+                available::slotFreed, Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)));
         concurrencyKeyScheduler = new ConcurrencyKeyScheduler(database, store.runs(), this::own);
         ends = new RunEnds(database, store.runs());
         work = new LocalDispatcher(
                 new LocalDispatcher.Lanes(node, options.slots(), options.lease(), runner::knows, runner::slot,
                         store.limits()),
-                executor, evaluator, timeouts, this::own,
-                new LocalDispatcher.Listeners(available, ends, concurrencyKeyScheduler, notifier,
-                        new CancelledModelSteps(database, store.runs(), this::own)));
+                executor, evaluator, timeouts, this::own, new LocalDispatcher.Listeners(available, ends,
+                        concurrencyKeyScheduler, notifier, new CancelledModelSteps(database, store.runs(), this::own)));
         prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMITTING_THREADS,
@@ -147,9 +143,8 @@ public final class Engine implements Commands, AutoCloseable {
         Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own);
         claimer = new Claimer(claims, work, available, () -> claimable(tools), node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
-        DueWorkPoller dueWorkPoller =
-                new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler,
-                        options.observer());
+        DueWorkPoller dueWorkPoller = new DueWorkPoller(database, store.runs(), reconciler, available,
+                concurrencyKeyScheduler, options.observer());
         NodeHeartbeat heartbeat = new NodeHeartbeat(database, store, dueWorkPoller, executor, notifier,
                 new NodeHeartbeat.Node(node, options.version(), options.lease(), secrets.keyIds()));
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
@@ -157,8 +152,7 @@ public final class Engine implements Commands, AutoCloseable {
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
                 workspaceTools, expired);
         remote = new RemoteDispatch(database, store, scopes, intake, available, timeouts, claims, this::own,
-                options.lease(),
-                runner::turn, options.tracing());
+                options.lease(), runner::turn, options.tracing());
     }
 
     /**

@@ -39,8 +39,7 @@ class MissionFileTest {
         mission.inputs(Map.of("b", "../other/file"), folder);
         assertThat(mission.document().at("/input").toString()).isEqualTo("{\"b\":\""
                 + folder.resolve("../other/file").normalize() + "\",\"a\":\"" + folder.resolve("here") + "\"}");
-        assertThat(mission.folders()).containsExactly(folder.resolve("here"),
-                folder.resolve("../other").normalize());
+        assertThat(mission.folders()).containsExactly(folder.resolve("here"), folder.resolve("../other").normalize());
     }
 
     @Test

@@ -59,8 +59,7 @@ class DevModelCommandTest {
             "models: [m]|'rules' must be given|script.yaml|REQUIRED",
             "rules: {|expected|(line 1|MALFORMED_YAML", "- rules|a script is an object|script.yaml|WRONG_TYPE"})
     void aBadScriptIsRefusedWithItsPlace(String yaml, String message, String place, String code) throws Exception {
-        Path script =
-                Files.writeString(folder.resolve("script.yaml"), yaml.replace("\\n", "\n"));
+        Path script = Files.writeString(folder.resolve("script.yaml"), yaml.replace("\\n", "\n"));
 
         Result result = InProcessCli.run(Map.of(), "dev-model", "--script", script.toString());
 

@@ -146,8 +146,7 @@ class InjectionTest {
     }
 
     private void check(Keelson keelson, ObedientModel model, FakeMcpServer other, Map<Integer, JsonNode> first,
-            Path allowed)
-            throws Exception {
+            Path allowed) throws Exception {
         keelson.secrets().set("canary", CANARY);
         keelson.agents().create(AgentRequest.of("victim").model("victim").tools(TOOLS));
         keelson.agents().create(AgentRequest.of("treasurer").model("victim").tools(List.of("pay")));

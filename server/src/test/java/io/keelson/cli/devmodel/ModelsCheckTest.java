@@ -38,8 +38,7 @@ class ModelsCheckTest {
     private Result check(String wire, String base, String... more) {
         String[] all = new String[more.length + 9];
         System.arraycopy(new String[] {"models", "check", "m", "--url", base, "--wire", wire, "--key-env", "A_KEY"}, 0,
-                all, 0,
-                9);
+                all, 0, 9);
         System.arraycopy(more, 0, all, 9, more.length);
         return InProcessCli.run(Map.of("KEELSON_DATA_DIR", folder.toString(), "A_KEY", KEY), all);
     }
@@ -96,8 +95,7 @@ class ModelsCheckTest {
                               context_tokens: 9, max_output_tokens: 9}
                     """.formatted(model.uri("/v1")));
             Map<String, String> environment =
-                    Map.of("KEELSON_DATA_DIR", folder.toString(), "A_KEY", KEY, "KEELSON_MODELS",
-                            file.toString());
+                    Map.of("KEELSON_DATA_DIR", folder.toString(), "A_KEY", KEY, "KEELSON_MODELS", file.toString());
 
             Result result = InProcessCli.run(environment, "models", "check", "small");
             assertThat(result.code()).as("dev-model calls no tool by this script").isEqualTo(1);

@@ -60,13 +60,11 @@ public final class ViewText {
                 r.startedAt, r.completedAt, r.errorCode, r.errorMessage);
         line(" policy", r.planVersion, r.replans, r.gate, r.stateSince, r.active, r.activeSince, r.quietSince);
         line(" credits", r.reserved, r.charged, r.remainder, r.uncollected, r.chargedBefore, r.refunded, r.hardLimit,
-                r.softLimit,
-                r.budgetWarned, r.turnModel, r.ended, r.begunAt);
+                r.softLimit, r.budgetWarned, r.turnModel, r.ended, r.begunAt);
         line(" outages", view.outages);
         line(" artifacts", new TreeMap<>(view.artifacts));
         if (live) {
-            line(" open", view.tasksOpen, view.evaluatingOutput, view.evaluatingPlan, view.watchDue,
-                    view.startDue);
+            line(" open", view.tasksOpen, view.evaluatingOutput, view.evaluatingPlan, view.watchDue, view.startDue);
             line(" begun", view.tasksBegun, view.tasksWaiting, r.currentTask, key(view.beforeHook),
                     key(view.afterHook));
             if (view.run.policy().failures().escalation().enabled()) {
@@ -152,13 +150,9 @@ public final class ViewText {
 
     private void step(StepRow s) {
         line("step", s.id(), s.task().key(), s.name(), s.callEffect(), s.callResult(), s.gate(), s.position(), s.turn(),
-                s.lane(),
-                s.state,
-                s.attempt, s.failures,
-                s.deliveries, s.leaseEpoch, s.resultEpoch, s.tokens, s.cost.stripTrailingZeros(), s.nextRunAt,
-                s.startedAt, s.completedAt, s.errorCode, s.errorMessage, s.errorClass, s.taskAttempt(),
-                s.grantedRetries,
-                s.failureIgnored);
+                s.lane(), s.state, s.attempt, s.failures, s.deliveries, s.leaseEpoch, s.resultEpoch, s.tokens,
+                s.cost.stripTrailingZeros(), s.nextRunAt, s.startedAt, s.completedAt, s.errorCode, s.errorMessage,
+                s.errorClass, s.taskAttempt(), s.grantedRetries, s.failureIgnored);
         spec(s.spec(), again || !s.task().terminal());
         if (live) {
             line(" work", s.queued, s.holder, s.evaluating, s.hold, s.kept);

@@ -17,8 +17,7 @@ class DataFolderSpaceTest {
     void eachPassedBoundIsLoggedOnce() throws Exception {
         Path file = folder.resolve("log");
         AtomicLong free = new AtomicLong(5_000_000_000L);
-        try (ServerLog _ = ServerLog.into(file);
-                DataFolderSpace space = new DataFolderSpace(folder, free::get)) {
+        try (ServerLog _ = ServerLog.into(file); DataFolderSpace space = new DataFolderSpace(folder, free::get)) {
             for (long bytes : new long[] {5_000_000_000L, 900_000_000, 800_000_000, 90_000_000, 0, 700_000_000,
                     2_000_000_000, 3_000_000_000L}) {
                 free.set(bytes);

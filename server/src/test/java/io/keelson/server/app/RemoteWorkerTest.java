@@ -171,9 +171,8 @@ class RemoteWorkerTest {
                     .toList();
             assertThat(charges.stream().map(LedgerEntry::usage).filter(Objects::nonNull)
                     .reduce((one, more) -> new TokenUsage(one.input() + more.input(),
-                            one.cacheRead() + more.cacheRead(),
-                            one.cacheWrite() + more.cacheWrite(), one.output() + more.output(),
-                            one.reasoning() + more.reasoning())))
+                            one.cacheRead() + more.cacheRead(), one.cacheWrite() + more.cacheWrite(),
+                            one.output() + more.output(), one.reasoning() + more.reasoning())))
                     .as("heartbeats may have charged a part before").contains(USED);
             assertThat(charges.stream().map(LedgerEntry::amount).reduce(BigDecimal.ZERO, BigDecimal::add))
                     .isEqualByComparingTo("2.11");

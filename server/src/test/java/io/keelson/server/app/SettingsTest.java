@@ -34,8 +34,7 @@ class SettingsTest {
     record Row(String name, String value, Function<Settings, Object> read, Object expected) {}
 
     static Stream<Row> values() {
-        return Stream.of(
-                new Row("KEELSON_DATA_DIR", "", Settings::dataDir, HOME.resolve(".keelson")),
+        return Stream.of(new Row("KEELSON_DATA_DIR", "", Settings::dataDir, HOME.resolve(".keelson")),
                 new Row("KEELSON_DATA_DIR", "~/k", Settings::dataDir, HOME.resolve("k")),
                 new Row("KEELSON_DATA_DIR", "d/../e", Settings::dataDir, WORK.resolve("e")),
                 new Row("KEELSON_HTTP_HOST", "", settings -> settings.http().host(), "127.0.0.1"),

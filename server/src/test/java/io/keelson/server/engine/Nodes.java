@@ -95,10 +95,8 @@ public final class Nodes implements AutoCloseable {
     }
 
     private Engine node(Engine.Options options) throws IOException {
-        Engine engine = new Engine(database, store(), catalog, expressions,
-                secrets, replans(),
-                new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
-                options).start(Map.of());
+        Engine engine = new Engine(database, store(), catalog, expressions, secrets, replans(),
+                new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(), options).start(Map.of());
         engines.add(engine);
         return engine;
     }

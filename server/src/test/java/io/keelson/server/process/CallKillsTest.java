@@ -118,8 +118,7 @@ class CallKillsTest {
                 System.out.printf(
                         "call kills: %d kills, %d calls sent that must not be repeated, %d of unknown outcome, "
                                 + "%d deliveries of %d calls that may be repeated%n",
-                        KILLS, sums.once, sums.unknown, sums.notes,
-                        KILLS);
+                        KILLS, sums.once, sums.unknown, sums.notes, KILLS);
             }
             Invariants.hold(database);
         }
@@ -159,8 +158,7 @@ class CallKillsTest {
     }
 
     private static void look(Keelson client, String id, Moment moment, FakeMcpServer other, TestModel model,
-            String goal,
-            Sums sums) throws Exception {
+            String goal, Sums sums) throws Exception {
         Run run = client.runs().awaitEnd(id, LIMIT);
         List<Step> steps = client.runs().steps(id);
         String what = goal + " " + moment + " " + steps;

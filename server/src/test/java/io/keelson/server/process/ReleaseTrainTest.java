@@ -47,8 +47,7 @@ class ReleaseTrainTest {
     /** The planner's first answer arrived and is not recorded. */
     private static final Kill PLANNED = new Kill(Point.BEFORE_COMMIT, event("step_completed"));
     /** The agent requested a tool call, which has not started. */
-    private static final Kill TURNED =
-            new Kill(Point.AFTER_COMMIT, new Write("insert into task_steps", "echo"));
+    private static final Kill TURNED = new Kill(Point.AFTER_COMMIT, new Write("insert into task_steps", "echo"));
     /** The verifier rejected the notes; the agent is killed, too. */
     private static final Kill REJECTED = new Kill(Point.AFTER_COMMIT, event("task_verification_failed"));
     /** The order is placed, and neither its command nor its step is recorded. */

@@ -47,19 +47,16 @@ public record HttpOptions(String host, int port, int maxBodyBytes, Duration long
 
     public HttpOptions withDashboard(@Nullable Dashboard files) {
         return new HttpOptions(host, port, maxBodyBytes, longestPoll, requestTimeout, connections, grace, files,
-                publicUrl,
-                version);
+                publicUrl, version);
     }
 
     public HttpOptions withPublicUrl(@Nullable URI url) {
         return new HttpOptions(host, port, maxBodyBytes, longestPoll, requestTimeout, connections, grace, dashboard,
-                url,
-                version);
+                url, version);
     }
 
     public HttpOptions withVersion(String text) {
         return new HttpOptions(host, port, maxBodyBytes, longestPoll, requestTimeout, connections, grace, dashboard,
-                publicUrl,
-                text);
+                publicUrl, text);
     }
 }

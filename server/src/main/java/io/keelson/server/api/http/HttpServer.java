@@ -116,8 +116,7 @@ public final class HttpServer implements AutoCloseable {
         this.authenticator = new Authenticator(services.auth().holders(), new RequestRate(System::nanoTime), cookie);
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
-                shutdown,
-                observed, OpenApi.served(document), cookie, hosts, idempotency, options);
+                shutdown, observed, OpenApi.served(document), cookie, hosts, idempotency, options);
         OpenApi.addScopes(document, routes);
         RequestSchema.Table bodies = OpenApi.bodies();
         routes.stream().filter(route -> route.body() != null)
@@ -260,8 +259,7 @@ public final class HttpServer implements AutoCloseable {
             serve(context, route);
         } finally {
             requestListener.answered(route.method().name(), route.path(), context.statusCode(),
-                    System.nanoTime() - begun,
-                    ApiRequest.traceparent(context));
+                    System.nanoTime() - begun, ApiRequest.traceparent(context));
         }
     }
 

@@ -94,9 +94,8 @@ final class Routes {
 
     /** @param openApi the OpenAPI document as it is served */
     static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
-            Observed observed,
-            Supplier<ObjectNode> openApi, SessionCookie cookie, KnownHosts hosts, Idempotency idempotency,
-            HttpOptions options) {
+            Observed observed, Supplier<ObjectNode> openApi, SessionCookie cookie, KnownHosts hosts,
+            Idempotency idempotency, HttpOptions options) {
         Reads reads = new Reads(services.database(), services.runs().reader());
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
         Submission submission = new Submission(services.work().commands());
@@ -108,14 +107,10 @@ final class Routes {
                 submissions.runs(), limiter, ends);
         creation.addTo(table);
         new RecipeActions(services.stores().recipes(), services.database(), services.runs().missions(),
-                submissions.missions(),
-                creation, reads,
-                services.runs().ids(),
-                keyed).addTo(table);
+                submissions.missions(), creation, reads, services.runs().ids(), keyed).addTo(table);
         new ScheduleTimes(services.background().schedules().schedules(), services.database()).addTo(table);
         new ScheduleActions(services.background().schedules(), services.database(), submissions.missions(),
-                services.runs().ids(),
-                keyed).addTo(table);
+                services.runs().ids(), keyed).addTo(table);
         CommandAnswers commands = new CommandAnswers(services.work().external());
         new DeploymentOrderActions(services.work().external(), commands).addTo(table);
         new CommandActions(services.work().external(), commands).addTo(table);
@@ -183,8 +178,7 @@ final class Routes {
         new WebhookActions(services.stores().endpoints(), services.stores().deliveries(), services.runs().ids())
                 .addTo(table);
         new WorkspaceActions(services.auth().workspaces(), reads, services.background().purger(), services.runs().ids(),
-                keyed,
-                services.work().commands()::settingsChanged).addTo(table);
+                keyed, services.work().commands()::settingsChanged).addTo(table);
         new AuditActions(services.auth().auditLog()).addTo(table);
         new NodeActions(services.database()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);

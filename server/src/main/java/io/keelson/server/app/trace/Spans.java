@@ -160,8 +160,7 @@ final class Spans implements Observer, Tracing {
         put(span, TraceAttribute.RUN_NAME, run.name());
         put(span, TraceAttribute.STATE, event.to());
         end(span, trace.given(), ofRun(trace),
-                event.payload() instanceof RunPayload.Failed failure ? failure.errorCode() : null,
-                event.at());
+                event.payload() instanceof RunPayload.Failed failure ? failure.errorCode() : null, event.at());
     }
 
     @Override

@@ -112,8 +112,7 @@ public final class Adoption {
 
     /** Lists the changes that the next start makes to tables that exist; changes nothing. Empty for a database of Keelson's own. */
     static List<Change> changes(DatabaseUrl url) throws SQLException {
-        try (Connection connection = url.connect();
-                PreparedStatement read = connection.prepareStatement(CHANGES);
+        try (Connection connection = url.connect(); PreparedStatement read = connection.prepareStatement(CHANGES);
                 ResultSet row = read.executeQuery()) {
             List<Change> changes = new ArrayList<>();
             while (row.next()) {

@@ -175,8 +175,7 @@ public final class Migrations {
     }
 
     private static void requireCreate(DatabaseUrl url, DataSource source) throws SQLException {
-        try (Connection connection = source.getConnection();
-                Statement statement = connection.createStatement();
+        try (Connection connection = source.getConnection(); Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(MAY_CREATE)) {
             row.next();
             if (!row.getBoolean("allowed")) {

@@ -15,8 +15,7 @@ import org.slf4j.LoggerFactory;
 final class TableLocks {
 
     /** The first statement of connections on which these statements are executed. */
-    static final String SESSION_SQL =
-            DatabaseOptions.UNLIMITED.sessionSql() + "; set lock_timeout = '500ms'";
+    static final String SESSION_SQL = DatabaseOptions.UNLIMITED.sessionSql() + "; set lock_timeout = '500ms'";
 
     private static final Logger LOG = LoggerFactory.getLogger(TableLocks.class);
     private static final String NOT_AVAILABLE = "55P03";

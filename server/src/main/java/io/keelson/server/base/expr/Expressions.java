@@ -34,9 +34,8 @@ public final class Expressions {
     private static final int MAX_CACHED = 2_000;
 
     /** Work within these bounds runs on the calling thread: a handover would take longer. */
-    private static final ExpressionLimits AT_ONCE =
-            new ExpressionLimits(Duration.ofMillis(2), 1_000, 64 << 10, 256 << 10,
-                    64 << 10, ExpressionLimits.DEFAULT.expressionChars());
+    private static final ExpressionLimits AT_ONCE = new ExpressionLimits(Duration.ofMillis(2), 1_000, 64 << 10,
+            256 << 10, 64 << 10, ExpressionLimits.DEFAULT.expressionChars());
     private static final Set<String> BOUNDS =
             Set.of("EXPRESSION_TIMEOUT", "EXPRESSION_TOO_DEEP", "EXPRESSION_OUTPUT_TOO_LARGE");
 
@@ -220,11 +219,9 @@ public final class Expressions {
     /** Names in the template's expressions, without running them. Expressions that do not parse have none. */
     public References references(JsonNode template) {
         Usage usage = usage(template);
-        return new References(
-                usage.below("tasks"), usage.reachesAll("tasks"),
-                usage.below("steps"), usage.reachesAll("steps"),
-                usage.below("inputs"), usage.reachesAll("inputs"),
-                usage.others(), usage.secrets, usage.whole, usage.roots);
+        return new References(usage.below("tasks"), usage.reachesAll("tasks"), usage.below("steps"),
+                usage.reachesAll("steps"), usage.below("inputs"), usage.reachesAll("inputs"), usage.others(),
+                usage.secrets, usage.whole, usage.roots);
     }
 
     private static <T> T bounded(ExpressionLimits within, ScopedValue.CallableOp<T, ExpressionException> evaluation) {

@@ -215,8 +215,7 @@ interface JqNode {
             });
         }
 
-        private void add(JqEnv env, JsonNode in, int from, ObjectNode object,
-                Consumer<ObjectNode> each) {
+        private void add(JqEnv env, JsonNode in, int from, ObjectNode object, Consumer<ObjectNode> each) {
             if (from == fields.size()) {
                 each.accept(object);
                 return;
@@ -347,8 +346,7 @@ interface JqNode {
     }
 
     /** {@code target = value}, {@code target += value} and the like: all of {@code value} sees the input. */
-    record Assignment(@Nullable JqOperator operator, boolean otherwise, JqNode target, JqNode value)
-            implements JqNode {
+    record Assignment(@Nullable JqOperator operator, boolean otherwise, JqNode target, JqNode value) implements JqNode {
         @Override
         public void run(JqEnv env, JsonNode in, @Nullable JqPath path, JqOut out) {
             value.values(env, in, to -> {

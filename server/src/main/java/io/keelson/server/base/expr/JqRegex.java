@@ -57,8 +57,7 @@ final class JqRegex {
     }
 
     /** One text per value the replacement gives; a replacement with several multiplies. */
-    private static List<String> replaced(JqEnv env, JqNode replacement, List<String> between,
-            List<JsonNode> captures) {
+    private static List<String> replaced(JqEnv env, JqNode replacement, List<String> between, List<JsonNode> captures) {
         EvaluationBudget budget = env.budget();
         List<StringBuilder> results = new ArrayList<>(List.of(new StringBuilder()));
         for (int i = 0; i < captures.size(); i++) {

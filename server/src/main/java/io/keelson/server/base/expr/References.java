@@ -14,11 +14,8 @@ import java.util.Set;
  * @param all whether it can reach all of its scope
  * @param roots the first names of paths that are certainly read from the scope itself, {@code inputs} for example
  */
-public record References(
-        Set<String> tasks, boolean allTasks,
-        Set<String> steps, boolean allSteps,
-        Set<String> inputs, boolean allInputs,
-        Set<String> others, Set<String> secrets, boolean all, Set<String> roots) {
+public record References(Set<String> tasks, boolean allTasks, Set<String> steps, boolean allSteps, Set<String> inputs,
+        boolean allInputs, Set<String> others, Set<String> secrets, boolean all, Set<String> roots) {
 
     public References {
         tasks = Set.copyOf(tasks);

@@ -206,8 +206,7 @@ public final class OutboundClient implements AutoCloseable {
 
             @Override
             public void onResponse(Call answered, Response response) {
-                try (response;
-                        InputStream body = new BoundedStream(response.body().byteStream(), request.maxBytes())) {
+                try (response; InputStream body = new BoundedStream(response.body().byteStream(), request.maxBytes())) {
                     result.complete(reader.read(response.code(), headers(response), body));
                 } catch (Exception e) {
                     result.completeExceptionally(e);
@@ -254,8 +253,7 @@ public final class OutboundClient implements AutoCloseable {
         }
     }
 
-    private static Request toOkHttp(OutboundRequest request, Connected connected)
-            throws OutboundRefusedException {
+    private static Request toOkHttp(OutboundRequest request, Connected connected) throws OutboundRefusedException {
         if (!understands(request.url())) {
             throw new OutboundRefusedException("URL_INVALID",
                     "not an http or https URL, or one with a user and password");

@@ -13,13 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param timeout for all of it: name lookup, connecting, sending and reading
  * @param maxBytes of the response's body after decompression
  */
-public record OutboundRequest(
-        String method,
-        String url,
-        Map<String, String> headers,
-        byte @Nullable [] body,
-        Duration timeout,
-        int maxBytes) {
+public record OutboundRequest(String method, String url, Map<String, String> headers, byte @Nullable [] body,
+        Duration timeout, int maxBytes) {
 
     public OutboundRequest {
         headers = Map.copyOf(headers);

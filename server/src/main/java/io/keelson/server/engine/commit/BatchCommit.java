@@ -76,8 +76,7 @@ public final class BatchCommit {
             CreditSlots slots, boolean locked) {}
 
     public BatchCommit(RunStore store, ViewCache views, Ids ids, CommitListener node, DatabaseTime time,
-            Supplier<Prices> prices,
-            Observer observer) {
+            Supplier<Prices> prices, Observer observer) {
         this.store = store;
         this.views = views;
         this.ids = ids;

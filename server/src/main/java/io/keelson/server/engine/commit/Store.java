@@ -18,9 +18,8 @@ import java.util.function.Function;
 
 /** The parts of the store that the engine uses. */
 public record Store(RunStore runs, WorkerRegistry workers, LeaseHeartbeats heartbeats, ScopeReader scopes,
-        StepWorkReader work,
-        IdempotencyKeys keys, WorkLimits limits, ArtifactRetention artifacts, ArtifactQuota quota, Uploads uploads,
-        UploadSlots slots) {
+        StepWorkReader work, IdempotencyKeys keys, WorkLimits limits, ArtifactRetention artifacts, ArtifactQuota quota,
+        Uploads uploads, UploadSlots slots) {
 
     /**
      * @param plans reads a plan's stored document
@@ -28,9 +27,8 @@ public record Store(RunStore runs, WorkerRegistry workers, LeaseHeartbeats heart
      */
     public static Store of(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
         return new Store(new RunStore(clock, plans, artifactRetention), new WorkerRegistry(clock),
-                new LeaseHeartbeats(clock),
-                new ScopeReader(),
-                new StepWorkReader(), new IdempotencyKeys(clock), new WorkLimits(), new ArtifactRetention(clock),
-                new ArtifactQuota(), new Uploads(clock), new UploadSlots(clock));
+                new LeaseHeartbeats(clock), new ScopeReader(), new StepWorkReader(), new IdempotencyKeys(clock),
+                new WorkLimits(), new ArtifactRetention(clock), new ArtifactQuota(), new Uploads(clock),
+                new UploadSlots(clock));
     }
 }

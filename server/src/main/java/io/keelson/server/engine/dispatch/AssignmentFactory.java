@@ -42,8 +42,7 @@ final class AssignmentFactory {
     private final AssignedSteps assigned;
 
     AssignmentFactory(Database database, StepWorkReader reader, Scopes scopes,
-            Function<Command, CompletableFuture<Reply>> commands, Tracing tracing,
-            AssignedSteps assigned) {
+            Function<Command, CompletableFuture<Reply>> commands, Tracing tracing, AssignedSteps assigned) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes;
@@ -115,10 +114,8 @@ final class AssignmentFactory {
                     trace == null ? null : trace.text(), assignment.maxOutputTokens()));
         } catch (ExpressionException e) {
             var _ = commands.apply(new Command.Fail(assignment.runId(), assignment.stepId(), assignment.leaseEpoch(),
-                    new StepError(
-                            e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage()),
-                    Result.of("null"),
-                    Actor.SYSTEM));
+                    new StepError(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage()),
+                    Result.of("null"), Actor.SYSTEM));
         }
     }
 

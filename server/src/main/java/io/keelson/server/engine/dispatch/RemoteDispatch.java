@@ -64,8 +64,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     private static final Duration SLICE = Duration.ofMillis(500);
     /** How often a worker that waits is recorded as present. */
     private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(20);
-    static final Reply NOT_FOUND =
-            new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
+    static final Reply NOT_FOUND = new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
 
     private static final About<Completion> COMPLETION = new About<>(Completion::stepId, Completion::leaseEpoch,
             Completion::output);
@@ -96,10 +95,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     private final Turns turns;
 
     public RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts,
-            WorkAvailability available, DelayedActions delayed,
-            Claims claims,
-            Function<Command, CompletableFuture<Reply>> commands, Duration lease,
-            Turns turns, Tracing tracing) {
+            WorkAvailability available, DelayedActions delayed, Claims claims,
+            Function<Command, CompletableFuture<Reply>> commands, Duration lease, Turns turns, Tracing tracing) {
         this.turns = turns;
         this.database = database;
         this.workers = store.workers();

@@ -104,8 +104,7 @@ public interface RemoteWork {
         /** A result without proposals and notes. */
         public Completion(UUID stepId, int leaseEpoch, JsonNode output, Tokens tokens, @Nullable BigDecimal cost,
                 @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads) {
-            this(stepId, leaseEpoch, output, tokens, cost, model, artifacts, uploads, List.of(),
-                    Notes.NONE);
+            this(stepId, leaseEpoch, output, tokens, cost, model, artifacts, uploads, List.of(), Notes.NONE);
         }
     }
 

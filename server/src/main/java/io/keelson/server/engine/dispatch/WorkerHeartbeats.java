@@ -135,8 +135,7 @@ final class WorkerHeartbeats {
                 new Notes(notes.progress(),
                         notes.message() == null ? null : RemoteDispatch.cut(redaction.text(notes.message())),
                         notes.logs().stream().map(line -> RemoteDispatch.cut(redaction.text(line))).toList()),
-                beat.details() == null ? null : redaction.json(beat.details()),
-                used == null ? null
+                beat.details() == null ? null : redaction.json(beat.details()), used == null ? null
                         : new Used(used.tokens(), used.cost(), RemoteDispatch.model(redaction, used.model())));
     }
 }

@@ -43,8 +43,7 @@ public final class ArtifactIntake {
      *                                  nothing is stored then
      */
     public StoredArtifact take(ArtifactOwner owner, String name, String contentType, InputStream content,
-            long announced)
-            throws IOException {
+            long announced) throws IOException {
         Left before = database.withConnection(c -> quota.left(c, item(owner, "", 0), mostOfRun));
         check(before, announced);
         StoredArtifact stored = store.put(owner, name, contentType, new Bounded(content, before));

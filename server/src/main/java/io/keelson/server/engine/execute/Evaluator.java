@@ -202,8 +202,7 @@ public final class Evaluator {
 
     private static Evaluation wait(JsonNode input) {
         if (input.path("seconds").isNumber() && input.path("seconds").asDouble() >= 0) {
-            return new Evaluation.Opened(input.toString(),
-                    seconds(input.path("seconds")), null);
+            return new Evaluation.Opened(input.toString(), seconds(input.path("seconds")), null);
         }
         try {
             return new Evaluation.Opened(input.toString(), null, Instant.parse(input.path("until").asString()));

@@ -286,8 +286,7 @@ public final class LocalExecutor {
                 Deferral outage = Deferrals.of(e, execution, message(e));
                 return outage != null ? release(outage, sent.open())
                         : fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter(), e.system()),
-                                e.spent(),
-                                e.spent().equals(ToolUsage.NONE) ? sent.open() : sent.reported());
+                                e.spent(), e.spent().equals(ToolUsage.NONE) ? sent.open() : sent.reported());
             } catch (HandBackException e) {
                 if (e.busy() == null) {
                     try (LogContext _ = about(execution)) {
@@ -365,8 +364,7 @@ public final class LocalExecutor {
             ToolUsage usage = result.usage();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(LargeDocuments.work(result.output(), result.output()::toString), usage.tokens(),
-                            usage.cost(), usage.model(), artifacts,
-                            ProposalTexts.of(result.proposals()),
+                            usage.cost(), usage.model(), artifacts, ProposalTexts.of(result.proposals()),
                             VerdictText.of(result.output()),
                             runner.turn(execution.workspaceId(), execution.taskId(), result.output()), input, null,
                             usage.asked(), usage.estimated()),

@@ -234,9 +234,8 @@ public final class RecordedRequests implements SentRequests {
             List<LostAnswer> found = new ArrayList<>();
             for (JsonNode each : Json.read(details).path(MEMBER)) {
                 found.add(new LostAnswer(each.path("model").stringValue(), each.path("request_sha256").stringValue(),
-                        Instant.parse(each.path("sent_at").stringValue()),
-                        tokens(each.path("tokens")), Reported.valueOf(each.path("reported").stringValue()),
-                        each.path(ID).asString(null)));
+                        Instant.parse(each.path("sent_at").stringValue()), tokens(each.path("tokens")),
+                        Reported.valueOf(each.path("reported").stringValue()), each.path(ID).asString(null)));
             }
             return found;
         } catch (JacksonException | DateTimeException | IllegalArgumentException e) {

@@ -19,10 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param atMostOnce true when a call that was interrupted is not repeated
  */
 public record StepExecution(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId,
-        String tool,
-        String input, @Nullable String model, int attempt, Duration deferred, int leaseEpoch, Duration timeout,
-        String effectKey, @Nullable String holder,
-        RunTrace trace, boolean atMostOnce) {
+        String tool, String input, @Nullable String model, int attempt, Duration deferred, int leaseEpoch,
+        Duration timeout, String effectKey, @Nullable String holder, RunTrace trace, boolean atMostOnce) {
 
     public static StepExecution of(RunRow run, StepRow step, Instant now) {
         Instant since = step.deferredSince();

@@ -115,8 +115,7 @@ public final class ToolRunner {
         Redaction redaction = input.redaction();
         try (ExecutionLog log = new ExecutionLog(logs.apply(execution), redaction,
                 () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
-            ToolResult result = catalog.execute(execution.tool(),
-                    call(execution, input, waitPhase, sent, log, holds));
+            ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase, sent, log, holds));
             return redaction.none() ? result
                     : new ToolResult(redaction.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.redacted(each, redaction)).toList());

@@ -26,8 +26,7 @@ public final class VerdictText {
         }
         String feedback = output.path("feedback").isString() ? output.path("feedback").stringValue() : null;
         try {
-            return new Verdict(
-                    Verdict.Outcome.valueOf(output.path("verdict").stringValue().toUpperCase(Locale.ROOT)),
+            return new Verdict(Verdict.Outcome.valueOf(output.path("verdict").stringValue().toUpperCase(Locale.ROOT)),
                     number == null ? null : number.setScale(DIGITS, RoundingMode.HALF_UP), feedback);
         } catch (IllegalArgumentException e) {
             return null;

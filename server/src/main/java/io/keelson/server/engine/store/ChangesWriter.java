@@ -126,8 +126,7 @@ final class ChangesWriter {
                 AgentsTable.INSERT.of(each(changes.newAgents(),
                         agent -> new AgentsTable.New(changes.ownerOf(agent), agent))),
                 BoardTable.INSERT_TASK.of(those(tasks, each -> TasksTable.onBoard(each.row()))),
-                TasksTable.INSERT.of(tasks),
-                DependenciesTable.insert(changes.newTasks(), changes.links()),
+                TasksTable.INSERT.of(tasks), DependenciesTable.insert(changes.newTasks(), changes.links()),
                 StepsTable.INSERT_PLAIN.of(those(newSteps, StepsTable::plain)));
     }
 
@@ -155,10 +154,9 @@ final class ChangesWriter {
                         run -> run.unsaved() && (!changes.isNew(run.id()) || run.state().terminal()))),
                 AgentsTable.UPDATE.of(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
                 QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
-                TimersTable.CLEAR.of(changes.clearedRuns()),
-                TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
-                ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE.of(board.moved()),
-                ReportsTable.INSERT_TASK.of(board.endedTasks()),
+                TimersTable.CLEAR.of(changes.clearedRuns()), TimersTable.DISARM.of(absent(changes.timers())),
+                TimersTable.ARM.of(present(changes.timers())), ArtifactsTable.INSERT.of(changes.artifacts()),
+                BoardTable.UPDATE.of(board.moved()), ReportsTable.INSERT_TASK.of(board.endedTasks()),
                 ReportsTable.INSERT_RUN.of(board.endedRuns()));
     }
 

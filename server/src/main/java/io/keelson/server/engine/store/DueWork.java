@@ -275,9 +275,8 @@ final class DueWork {
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 found.add(new Candidate(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
-                        row.getInt("lane"),
-                        row.getString("tool"), row.getString("model"), ViewLoader.uuid(row, "workspace_id"),
-                        row.getInt("priority")));
+                        row.getInt("lane"), row.getString("tool"), row.getString("model"),
+                        ViewLoader.uuid(row, "workspace_id"), row.getInt("priority")));
             }
         }
         return found;
@@ -293,8 +292,7 @@ final class DueWork {
                 Long nextLease = row.getObject("next_lease_ms", Long.class);
                 return new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
                         row.getBoolean("timers"), row.getBoolean("turns"), row.getBoolean("schedules"),
-                        row.getBoolean("webhooks"),
-                        row.getBoolean("commands"), row.getBoolean("events"),
+                        row.getBoolean("webhooks"), row.getBoolean("commands"), row.getBoolean("events"),
                         nextLease == null ? null : Duration.ofMillis(nextLease));
             }
         }
@@ -320,8 +318,7 @@ final class DueWork {
                     found.add(new Expired(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
                             row.getInt("lane"), ViewLoader.uuid(row, "step_id"), row.getInt("lease_epoch"),
                             Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("unserved"),
-                            row.getBoolean("timed_out"),
-                            row.getString("details")));
+                            row.getBoolean("timed_out"), row.getString("details")));
                 }
             }
             return found;

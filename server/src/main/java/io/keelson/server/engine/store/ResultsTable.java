@@ -34,12 +34,11 @@ import java.util.UUID;
  * can; the others are rows of {@code step_results}. Both refuse a second one of a lease.
  */
 final class ResultsTable {
-    private static final List<Column<StepResult>> COLUMNS = List.of(
-            uuid("step_id", StepResult::stepId), integer("epoch", StepResult::epoch),
-            uuid("run_id", StepResult::runId), word("outcome", StepResult::outcome),
-            integer("attempt", StepResult::attempt), time("started_at", StepResult::startedAt),
-            json("input", StepResult::input), bigint("output_hash", StepResult::outputHash),
-            text("error_code", 100, StepResult::errorCode),
+    private static final List<Column<StepResult>> COLUMNS = List.of(uuid("step_id", StepResult::stepId),
+            integer("epoch", StepResult::epoch), uuid("run_id", StepResult::runId),
+            word("outcome", StepResult::outcome), integer("attempt", StepResult::attempt),
+            time("started_at", StepResult::startedAt), json("input", StepResult::input),
+            bigint("output_hash", StepResult::outputHash), text("error_code", 100, StepResult::errorCode),
             word("error_class", result -> result.error() == null ? null : result.error().errorClass().wire()),
             text("error_message", result -> result.error() == null ? null : result.error().message()),
             text("system", StepResult::system), text("model", StepResult::model),
@@ -124,8 +123,7 @@ final class ResultsTable {
             BinaryParameter.bindIds(statement, 4, runs);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    loader.view(row).calls().add(Rows.time(row, "at"),
-                            row.getInt("calls"), row.getInt("errors"),
+                    loader.view(row).calls().add(Rows.time(row, "at"), row.getInt("calls"), row.getInt("errors"),
                             Set.of((String[]) row.getArray("systems").getArray()));
                 }
             }

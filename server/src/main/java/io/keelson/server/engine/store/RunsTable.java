@@ -384,13 +384,11 @@ final class RunsTable {
         RunRow.Counts counts = new RunRow.Counts(row.getInt("agent_count"), row.getInt("task_count"),
                 row.getInt("tasks_completed"), row.getInt("tasks_failed"), row.getInt("tasks_skipped"),
                 row.getInt("steps_total"), row.getInt("steps_completed"));
-        run.restore(RunState.of(row.getString("state")), row.getInt("attempt_number"),
-                row.getInt("effect_generation"), row.getInt("version_id"), row.getLong("last_seq"),
-                row.getBoolean("failing"), counts, UsageText.read(row.getString("usage")),
-                ViewLoader.cost(row, "total_cost"),
+        run.restore(RunState.of(row.getString("state")), row.getInt("attempt_number"), row.getInt("effect_generation"),
+                row.getInt("version_id"), row.getLong("last_seq"), row.getBoolean("failing"), counts,
+                UsageText.read(row.getString("usage")), ViewLoader.cost(row, "total_cost"),
                 Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
-                row.getString("error_code"),
-                row.getString("error_message"));
+                row.getString("error_code"), row.getString("error_message"));
         BigDecimal charged = row.getBigDecimal("credits_charged");
         run.restoreCredits(row.getBigDecimal("credits_left").add(charged), charged,
                 ViewLoader.cost(row, "credits_remainder"), ViewLoader.cost(row, "credits_uncollected"),

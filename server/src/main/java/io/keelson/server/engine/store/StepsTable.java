@@ -283,8 +283,7 @@ final class StepsTable {
                 row.getInt("deliveries"), row.getInt("lease_epoch"), row.getInt("result_epoch"),
                 row.getLong("tokens"), ViewLoader.cost(row, "cost"), Rows.optionalTime(row, "next_run_at"),
                 Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
-                row.getString("error_code"),
-                row.getString("error_message"), row.getString("error_class"))
+                row.getString("error_code"), row.getString("error_message"), row.getString("error_class"))
                 .restorePolicy(row.getInt("granted_retries"), row.getBoolean("failure_ignored"))
                 .restoreDeferral(Rows.optionalTime(row, "deferred_since"), row.getString("deferred_for"))
                 .restoreGate(row.getString("gate") == null ? null : CallGate.of(row.getString("gate")))

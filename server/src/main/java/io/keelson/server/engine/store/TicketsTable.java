@@ -65,8 +65,7 @@ final class TicketsTable {
 
     private static TicketRow ticket(ResultSet row) throws SQLException {
         return new TicketRow(ViewLoader.uuid(row, "id"), TicketRow.Kind.of(row.getString("kind")),
-                row.getInt("attempt"),
-                ViewLoader.uuidOrNull(row, "task_id"), ViewLoader.uuidOrNull(row, "step_id"),
+                row.getInt("attempt"), ViewLoader.uuidOrNull(row, "task_id"), ViewLoader.uuidOrNull(row, "step_id"),
                 TicketRow.Severity.of(row.getString("severity")), row.getString("reason"), row.getString("error_code"),
                 row.getString("system"), row.getString("message"), Rows.time(row, "opened_at"));
     }

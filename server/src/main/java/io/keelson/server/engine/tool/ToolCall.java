@@ -52,9 +52,7 @@ public record ToolCall(
     /** The same execution with another input, for a tool that uses another. */
     public ToolCall asking(JsonNode other) {
         return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, deferred, leaseEpoch,
-                effectKey,
-                deadline,
-                traceparent, log, redactor, artifacts, waitPhase, sent, holds);
+                effectKey, deadline, traceparent, log, redactor, artifacts, waitPhase, sent, holds);
     }
 
     /** Keeps a request to a model as an artifact, whether the execution fails or not, unless it exceeds a quota. */

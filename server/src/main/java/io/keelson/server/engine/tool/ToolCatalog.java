@@ -209,8 +209,7 @@ public final class ToolCatalog {
             throw ToolFailure.permanent("OUTPUT_INVALID", "the output of " + name + " has more than "
                     + JsonSize.MAX_DEPTH + " nested objects and arrays").spending(result.usage());
         }
-        return new ToolResult(SafeText.clean(result.output()), result.usage(), result.artifacts(),
-                result.proposals());
+        return new ToolResult(SafeText.clean(result.output()), result.usage(), result.artifacts(), result.proposals());
     }
 
     private static ToolResult attempt(Tool tool, ToolCall call) throws ToolFailure, InterruptedException {

@@ -11,8 +11,7 @@ import tools.jackson.databind.JsonNode;
  * @param artifacts what the call stored through its sink, in order
  * @param proposals to people; recorded with the step's result
  */
-public record ToolResult(JsonNode output, ToolUsage usage, List<StoredArtifact> artifacts,
-        List<Proposed> proposals) {
+public record ToolResult(JsonNode output, ToolUsage usage, List<StoredArtifact> artifacts, List<Proposed> proposals) {
 
     public ToolResult {
         artifacts = List.copyOf(artifacts);

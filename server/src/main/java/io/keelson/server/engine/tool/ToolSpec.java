@@ -17,16 +17,8 @@ import tools.jackson.databind.JsonNode;
  * @param effects of a call on anything outside the run
  * @param openWorld true when its results come from outside, such as the internet: they may be text of strangers
  */
-public record ToolSpec(
-        String name,
-        String description,
-        JsonNode inputSchema,
-        JsonNode outputSchema,
-        Duration defaultTimeout,
-        boolean engineOwned,
-        SlotKind slot,
-        Effects effects,
-        boolean openWorld) {
+public record ToolSpec(String name, String description, JsonNode inputSchema, JsonNode outputSchema,
+        Duration defaultTimeout, boolean engineOwned, SlotKind slot, Effects effects, boolean openWorld) {
 
     /** How the names of tools of a workspace's servers of the Model Context Protocol begin. */
     public static final String MCP = "mcp.";

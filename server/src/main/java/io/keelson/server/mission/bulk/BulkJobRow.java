@@ -20,8 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param endedAt null while it is at work
  */
 public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, long matches, long changed,
-        long unchanged,
-        ObjectNode refused, @Nullable String waitsFor, Instant createdAt, @Nullable Instant endedAt) {
+        long unchanged, ObjectNode refused, @Nullable String waitsFor, Instant createdAt, @Nullable Instant endedAt) {
 
     /**
      * The command to each run, and its rate.

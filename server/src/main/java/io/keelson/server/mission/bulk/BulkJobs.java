@@ -259,7 +259,6 @@ public final class BulkJobs {
         return new BulkJobRow(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), order,
                 BulkJobRow.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)), row.getLong("matches"),
                 row.getLong("changed"), row.getLong("unchanged"), (ObjectNode) Json.read(row.getString("refused")),
-                row.getString("waits_for"), Rows.time(row, "created_at"),
-                Rows.optionalTime(row, "ended_at"));
+                row.getString("waits_for"), Rows.time(row, "created_at"), Rows.optionalTime(row, "ended_at"));
     }
 }

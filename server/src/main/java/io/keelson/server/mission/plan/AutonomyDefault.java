@@ -24,8 +24,7 @@ public record AutonomyDefault(@Nullable Autonomy level, Source source) {
         /** The mission, or the recipe that it is made of. */
         MISSION,
         /** The default of the workspace, which an operator sets. */
-        WORKSPACE,
-        PRODUCT;
+        WORKSPACE, PRODUCT;
 
         private final String wire = name().toLowerCase(Locale.ROOT);
 

@@ -229,8 +229,7 @@ public final class MissionReader {
                 document.path("tags").values().stream().map(JsonNode::asString).toList(),
                 JsonFields.text(document, "external_id"),
                 ExternalIdPolicy.of(JsonFields.text(document, "external_id_policy", "reject")),
-                document.path("start").asBoolean(false), startAt,
-                JsonFields.json(document, "output"));
+                document.path("start").asBoolean(false), startAt, JsonFields.json(document, "output"));
     }
 
     static Plan plan(JsonNode raw, TaskReader reader) {

@@ -48,8 +48,7 @@ public final class NewPlans {
      * @param roster a workspace's agents
      */
     public NewPlans(Function<UUID, ToolKnowledge> tools, Function<String, Duration> toolTimeout,
-            Function<UUID, ModelRules> models,
-            Function<UUID, List<RosterAgent>> roster) {
+            Function<UUID, ModelRules> models, Function<UUID, List<RosterAgent>> roster) {
         this.roster = roster;
         this.tools = tools;
         this.toolTimeout = toolTimeout;

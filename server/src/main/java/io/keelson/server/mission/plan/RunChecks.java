@@ -45,8 +45,7 @@ final class RunChecks {
     }
 
     /** @param awaited whether a tool that no worker serves yet is waited for: a goal waits for its planner */
-    private void call(@Nullable StepSpec call, Set<String> ended, String at, ScopeNames scope,
-            boolean awaited) {
+    private void call(@Nullable StepSpec call, Set<String> ended, String at, ScopeNames scope, boolean awaited) {
         if (call == null) {
             return;
         }

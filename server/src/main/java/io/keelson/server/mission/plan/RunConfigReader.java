@@ -161,9 +161,8 @@ final class RunConfigReader {
     }
 
     private static Budget budget(JsonNode raw, JsonNode plan) {
-        return new Budget(estimate(plan), tokens(plan),
-                amount(raw, "hard_limit_usd"), amount(raw, "soft_limit_usd"), amount(raw, "warn_at_percent"),
-                Objects.requireNonNullElse(amount(raw, "min_credits"), Amounts.ZERO));
+        return new Budget(estimate(plan), tokens(plan), amount(raw, "hard_limit_usd"), amount(raw, "soft_limit_usd"),
+                amount(raw, "warn_at_percent"), Objects.requireNonNullElse(amount(raw, "min_credits"), Amounts.ZERO));
     }
 
     private static @Nullable BigDecimal amount(JsonNode object, String name) {

@@ -70,8 +70,7 @@ final class StepReader {
             problems.add("INVALID_VALUE", at + "/tool", "'" + tool + "' cannot be used here: it calls no tool");
         }
         return new StepSpec(name, kind, tool, input.toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
-                JsonFields.seconds(raw, "timeout_seconds",
-                        toolTimeout.apply(tool)));
+                JsonFields.seconds(raw, "timeout_seconds", toolTimeout.apply(tool)));
     }
 
     /** The only step of a task without steps: its agent's turn, once in each attempt of the task. */

@@ -271,9 +271,8 @@ public final class RecipeStore {
         String from = row.getString("originated_from");
         return new RecipeRow(row.getObject("recipe_id", UUID.class), row.getObject("workspace_id", UUID.class),
                 row.getString("name"), row.getString("description"), row.getInt("version"), mission(row),
-                array(row, "steps"), object(row, "execution_config"),
-                from == null ? null : UUID.fromString(from), row.getString("template_id"),
-                array(row, "tags"), row.getString("created_by"),
+                array(row, "steps"), object(row, "execution_config"), from == null ? null : UUID.fromString(from),
+                row.getString("template_id"), array(row, "tags"), row.getString("created_by"),
                 Rows.time(row, "created_at"), row.getString("updated_by"), Rows.time(row, "updated_at"));
     }
 

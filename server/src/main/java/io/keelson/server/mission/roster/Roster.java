@@ -127,8 +127,7 @@ public final class Roster {
 
     /** Empty when the workspace has an agent with that slug. */
     public Optional<RosterEntry> create(Connection c, UUID workspace, String slug, RosterEntry.Profile profile,
-            String createdBy,
-            AuditOrigin origin) throws SQLException {
+            String createdBy, AuditOrigin origin) throws SQLException {
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             insert.setObject(1, workspace);
             insert.setString(2, slug);

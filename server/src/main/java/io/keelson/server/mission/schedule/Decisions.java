@@ -127,8 +127,7 @@ final class Decisions {
         RunSubmitter.Outcome outcome = runs.make(schedule, time);
         boolean done = outcome instanceof RunSubmitter.Outcome.Submitted;
         scheduledTimes.change(c, time, done ? ScheduledTimeRow.State.MADE : ScheduledTimeRow.State.FAILED,
-                done && minds(),
-                outcome, now);
+                done && minds(), outcome, now);
         if (done) {
             busy.add(time.runId());
             made += time.kind() == ScheduledTimeRow.Kind.CRON ? 1 : 0;

@@ -173,8 +173,7 @@ public final class ScheduleStore {
      * @param name only that one; null for all
      * @param after the name after which the page starts; null for the first
      */
-    public Page<Listed> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after,
-            int limit)
+    public Page<Listed> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
         return Rows.byName(c, LIST, workspace, name, after, limit,
                 row -> new Listed(schedule(row), row.getString("inputs") == null));
@@ -258,9 +257,8 @@ public final class ScheduleStore {
         String mission = row.getString("mission");
         ScheduleSpec spec = new ScheduleSpec(row.getString("name"), row.getObject("recipe_id", UUID.class),
                 inputs == null ? Json.object() : object(inputs), mission == null ? null : object(mission),
-                row.getString("cron"),
-                row.getString("time_zone"), Overlap.of(row.getString("overlap")), CatchUp.of(row.getString("catch_up")),
-                Duration.ofSeconds(row.getInt("catch_up_window_seconds")),
+                row.getString("cron"), row.getString("time_zone"), Overlap.of(row.getString("overlap")),
+                CatchUp.of(row.getString("catch_up")), Duration.ofSeconds(row.getInt("catch_up_window_seconds")),
                 Duration.ofSeconds(row.getInt("jitter_seconds")), Rows.optionalTime(row, "end_at"),
                 row.getObject("max_runs", Integer.class));
         return new ScheduleRow(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), spec,

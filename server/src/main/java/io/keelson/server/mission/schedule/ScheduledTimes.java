@@ -199,8 +199,7 @@ public final class ScheduledTimes {
                 found.add(new ScheduledTimeRow(row.getObject("schedule_id", UUID.class),
                         row.getObject("scheduled_for", OffsetDateTime.class).toInstant(),
                         ScheduledTimeRow.Kind.valueOf(row.getString("kind").toUpperCase(Locale.ROOT)),
-                        row.getObject("run_id", UUID.class),
-                        row.getObject("fire_at", OffsetDateTime.class).toInstant(),
+                        row.getObject("run_id", UUID.class), row.getObject("fire_at", OffsetDateTime.class).toInstant(),
                         ScheduledTimeRow.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
                         row.getString("error_code"), row.getString("error_message"),
                         Rows.optionalTime(row, "decided_at")));

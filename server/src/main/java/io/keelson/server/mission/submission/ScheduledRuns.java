@@ -35,8 +35,7 @@ public final class ScheduledRuns implements RunSubmitter {
     private final RunReader reader;
 
     public ScheduledRuns(RunSubmission submission, RecipeMissions missions, Commands commands,
-            WorkspaceStore workspaces,
-            Database database, RunReader reader) {
+            WorkspaceStore workspaces, Database database, RunReader reader) {
         this.submission = submission;
         this.missions = missions;
         this.commands = commands;

@@ -77,9 +77,8 @@ public final class StartedRuns implements ChildMissions {
     }
 
     private NewRun run(Starter starter, PreparedMission prepared) {
-        return prepared.mission().newRun(UuidCreator.getTimeOrderedEpoch(), starter.workspaceId(),
-                starter.createdBy(), null, prepared.origin(),
-                starter.trace().given() == null ? null : tracing.ofRun(starter.trace()));
+        return prepared.mission().newRun(UuidCreator.getTimeOrderedEpoch(), starter.workspaceId(), starter.createdBy(),
+                null, prepared.origin(), starter.trace().given() == null ? null : tracing.ofRun(starter.trace()));
     }
 
     private static Evaluation broken(String code, List<PlanProblem> problems) {

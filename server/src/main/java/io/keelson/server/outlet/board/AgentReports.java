@@ -122,12 +122,10 @@ public final class AgentReports {
             while (row.next()) {
                 found.add(new AgentReport(row.getObject("id", UUID.class), row.getString("report_type"),
                         row.getString("title"), row.getObject("run_id", UUID.class),
-                        row.getObject("run_attempt", Integer.class),
-                        row.getObject("orchestration_task_id", UUID.class), row.getObject("subject", UUID.class),
-                        row.getString("agent"),
-                        row.getString("state"), row.getLong("tokens"), row.getBigDecimal("cost"),
-                        row.getObject("duration_ms", Long.class), row.getString("content"),
-                        row.getObject("created_at", OffsetDateTime.class).toInstant()));
+                        row.getObject("run_attempt", Integer.class), row.getObject("orchestration_task_id", UUID.class),
+                        row.getObject("subject", UUID.class), row.getString("agent"), row.getString("state"),
+                        row.getLong("tokens"), row.getBigDecimal("cost"), row.getObject("duration_ms", Long.class),
+                        row.getString("content"), row.getObject("created_at", OffsetDateTime.class).toInstant()));
             }
             return found;
         }

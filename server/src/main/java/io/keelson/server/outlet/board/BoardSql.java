@@ -17,8 +17,7 @@ final class BoardSql {
             .formatted(BoardTasks.COUNTED + 1);
 
     /** In a list, of a description as much as a line of it shows. */
-    private static final String LISTED =
-            COLUMNS.replace("b.description", "left(b.description, 4000) as description");
+    private static final String LISTED = COLUMNS.replace("b.description", "left(b.description, 4000) as description");
 
     /** One range of the index for each column and source, so that no other task is read. */
     private static final String BY_COLUMN = """

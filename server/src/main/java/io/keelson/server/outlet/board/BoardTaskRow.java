@@ -38,10 +38,9 @@ public record BoardTaskRow(long id, String title, @Nullable String description, 
                 row.getString("status"), row.getString("priority"), row.getString("review_mode"),
                 row.getString("assignee"), row.getObject("assigned_agent_id", Integer.class),
                 row.getString("created_by_type"), row.getString("created_by_id"),
-                row.getObject("parent_task_id", Long.class), row.getString("source_type"),
-                row.getString("source_id"), row.getObject("run_id", UUID.class), row.getString("tags"),
-                row.getString("planning_data"), row.getString("result"), row.getString("error_message"),
-                Rows.optionalTime(row, "started_at"),
+                row.getObject("parent_task_id", Long.class), row.getString("source_type"), row.getString("source_id"),
+                row.getObject("run_id", UUID.class), row.getString("tags"), row.getString("planning_data"),
+                row.getString("result"), row.getString("error_message"), Rows.optionalTime(row, "started_at"),
                 Rows.optionalTime(row, "completed_at"), Rows.time(row, "created_at"), Rows.time(row, "updated_at"),
                 row.getInt("children"));
     }

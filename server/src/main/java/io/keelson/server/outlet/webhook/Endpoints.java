@@ -291,8 +291,7 @@ public final class Endpoints {
                         row.getBoolean("enabled"), row.getString("disabled_reason"),
                         Rows.optionalTime(row, "failing_since"), row.getString("last_error"), row.getLong("pending"),
                         row.getBoolean("replaying"), Rows.optionalTime(row, "previous_until"),
-                        Rows.time(row, "created_at"),
-                        Rows.time(row, "updated_at")));
+                        Rows.time(row, "created_at"), Rows.time(row, "updated_at")));
             }
         }
         return found;

@@ -125,8 +125,7 @@ final class FanOut {
         return more;
     }
 
-    private boolean onwards(Connection c, List<Receiver> receivers, long from, long settled)
-            throws SQLException {
+    private boolean onwards(Connection c, List<Receiver> receivers, long from, long settled) throws SQLException {
         // without endpoints nothing is created: events before the first endpoint have no receiver
         long first = receivers.stream().mapToLong(Receiver::from).min().orElse(settled);
         long after = Math.max(from, Math.min(first, settled));

@@ -46,8 +46,7 @@ public final class AuditLog {
 
     /** Writes an entry in the transaction of the act. */
     public static void write(Connection c, AuditOrigin origin, String action, UUID workspaceId, String subject,
-            ObjectNode detail)
-            throws SQLException {
+            ObjectNode detail) throws SQLException {
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             insert.setString(1, origin.name());
             insert.setString(2, origin.kind());

@@ -11,7 +11,6 @@ public record AuthServices(ApiKeyLookup holders, KeyStore keys, SessionStore ses
     /** @param uses records the use of keys */
     public static AuthServices of(Database database, ApiKeyUsage uses) {
         return new AuthServices(new ApiKeyLookup(database, uses), new KeyStore(database), new SessionStore(database),
-                new WorkspaceStore(database),
-                new AuditLog(database));
+                new WorkspaceStore(database), new AuditLog(database));
     }
 }

@@ -216,10 +216,9 @@ public final class KeyStore {
                 return new KeyResult.NotActive(old);
             }
             Duration lifetime = old.expiresAt() == null ? null : Duration.between(old.createdAt(), old.expiresAt());
-            IssuedKey key = insert(c, workspaceId,
-                    new NewKey(old.name(), old.principal().name(), null, old.scopes(), lifetime),
-                    ApiKeyFormat.generate(),
-                    principalOf(c, workspaceId, keyId), origin);
+            IssuedKey key =
+                    insert(c, workspaceId, new NewKey(old.name(), old.principal().name(), null, old.scopes(), lifetime),
+                            ApiKeyFormat.generate(), principalOf(c, workspaceId, keyId), origin);
             try (PreparedStatement replaced = c.prepareStatement(REPLACED)) {
                 replaced.setObject(1, key.row().id());
                 replaced.setLong(2, overlap.toSeconds());
@@ -305,8 +304,7 @@ public final class KeyStore {
                 ApiKeyLookup.scopes(row.getArray("scopes").getArray()), row.getString("state"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), row.getString("created_by"),
                 Rows.optionalTime(row, "expires_at"), Rows.optionalTime(row, "revoked_at"),
-                Rows.optionalTime(row, "last_used_at"),
-                row.getObject("replaced_by", UUID.class));
+                Rows.optionalTime(row, "last_used_at"), row.getObject("replaced_by", UUID.class));
     }
 
     private static ObjectNode detail(KeyRow key) {

@@ -10,8 +10,7 @@ import java.util.Set;
 public enum Scope {
     RUNS_READ("runs:read", "read runs and what belongs to them, tools, workers and lifecycles"),
     RUNS_WRITE("runs:write", "create runs and change their course"),
-    APPROVE("approve", "decide what waits for a person"),
-    WORK("work", "claim steps, keep their leases and report"),
+    APPROVE("approve", "decide what waits for a person"), WORK("work", "claim steps, keep their leases and report"),
     CREDITS_READ("credits:read", "read balances, ledger, usage and prices"),
     CREDITS_GRANT("credits:grant", "grant credits and correct the ledger"),
     ADMIN("admin", "look after the workspace: its keys, secrets and workers"),

@@ -84,8 +84,7 @@ public final class LedgerBooking {
      * @param key the same key and content again change nothing
      */
     public Booking adjust(UUID workspace, LedgerAccount from, LedgerAccount to, BigDecimal amount, String reason,
-            String key,
-            Actor actor, Witness witness) {
+            String key, Actor actor, Witness witness) {
         if (from == to || from == LedgerAccount.RESERVED || to == LedgerAccount.RESERVED) {
             throw new IllegalArgumentException("no correction goes from " + from + " to " + to);
         }

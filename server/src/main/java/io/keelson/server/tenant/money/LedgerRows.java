@@ -40,10 +40,8 @@ final class LedgerRows {
                 optional(row, "tool", String.class), optional(row, "model", String.class),
                 optional(row, "agent", String.class), optional(row, "tokens", Long.class), row.getString("usage"),
                 optional(row, "price_version", Integer.class), optional(row, "purpose", String.class),
-                row.getBoolean("estimated"),
-                optional(row, "reason", String.class),
-                row.getString("actor_type"), optional(row, "actor_id", String.class),
-                row.getObject("created_at", OffsetDateTime.class).toInstant());
+                row.getBoolean("estimated"), optional(row, "reason", String.class), row.getString("actor_type"),
+                optional(row, "actor_id", String.class), row.getObject("created_at", OffsetDateTime.class).toInstant());
     }
 
     private static <T> @Nullable T optional(ResultSet row, String column, Class<T> type) throws SQLException {

@@ -247,8 +247,7 @@ public final class LedgerVerification {
             }
         }
         return new Discrepancy(Kind.ATTEMPT_NOT_EVEN, workspace, run, attempt, null, "reserved",
-                amount(row, "reserved"),
-                amount(row, "charged").add(amount(row, "refunded")));
+                amount(row, "reserved"), amount(row, "charged").add(amount(row, "refunded")));
     }
 
     private static Discrepancy run(ResultSet row) throws SQLException {

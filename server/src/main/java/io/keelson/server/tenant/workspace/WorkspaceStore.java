@@ -356,8 +356,7 @@ public final class WorkspaceStore {
         return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), Rows.optionalTime(row, "closed_at"),
                 Limits.of(row), texts(row.getArray("allowed_folders")), texts(row.getArray("allowed_models")),
-                tools(row), autonomy(row),
-                new WorkspaceRow.Purge(Rows.optionalTime(row, "purge_asked_at") != null,
+                tools(row), autonomy(row), new WorkspaceRow.Purge(Rows.optionalTime(row, "purge_asked_at") != null,
                         Rows.optionalTime(row, "purged_at") != null, row.getLong("purged_rows")));
     }
 

@@ -22,33 +22,18 @@ public final class BuiltinTools {
      * @param files where files are looked through
      * @param clock for the time a call's deadline leaves
      */
-    public static List<Tool> all(ToolPolicy policy, Expressions expressions, Computation files,
-            OutboundClient outbound, Clock clock) {
-        return List.of(
-                new AgentAsk(),
-                new AgentDelegate(),
-                new ArtifactWrite(),
-                new Echo(),
-                new Fail(),
-                new Computed(new FilesList(policy), files),
-                new Computed(new FilesRead(policy), files),
-                new Computed(new FilesSearch(policy), files),
-                new HttpRequest(outbound, clock),
-                new Computed(new JsonTransform(expressions), expressions.computation()),
-                new Noop(),
-                new PlanFallback(),
-                new PlanPropose(),
-                new ProcessRun(policy, clock),
-                new ProposalCreate(),
-                new RunStart(),
-                new WaitForSignal(),
-                new Computed(new TextTemplate(), expressions.computation()),
-                new Computed(new VerifyJq(expressions), expressions.computation()),
-                new VerifyKeywords(), new VerifyLength(),
-                new Computed(new VerifyRegex(), expressions.computation()),
+    public static List<Tool> all(ToolPolicy policy, Expressions expressions, Computation files, OutboundClient outbound,
+            Clock clock) {
+        return List.of(new AgentAsk(), new AgentDelegate(), new ArtifactWrite(), new Echo(), new Fail(),
+                new Computed(new FilesList(policy), files), new Computed(new FilesRead(policy), files),
+                new Computed(new FilesSearch(policy), files), new HttpRequest(outbound, clock),
+                new Computed(new JsonTransform(expressions), expressions.computation()), new Noop(), new PlanFallback(),
+                new PlanPropose(), new ProcessRun(policy, clock), new ProposalCreate(), new RunStart(),
+                new WaitForSignal(), new Computed(new TextTemplate(), expressions.computation()),
+                new Computed(new VerifyJq(expressions), expressions.computation()), new VerifyKeywords(),
+                new VerifyLength(), new Computed(new VerifyRegex(), expressions.computation()),
                 new Computed(new VerifySchema(), expressions.computation()),
                 new Computed(new VerifySections(), expressions.computation()),
-                new Computed(new VerifyUrls(), expressions.computation()),
-                new Wait());
+                new Computed(new VerifyUrls(), expressions.computation()), new Wait());
     }
 }

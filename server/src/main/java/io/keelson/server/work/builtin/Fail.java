@@ -45,8 +45,7 @@ final class Fail implements Tool {
                     : JsonNodeFactory.instance.objectNode().put("attempt", call.attempt()), DeclaredUsage.of(input),
                     List.of());
         }
-        throw new ToolFailure(
-                input.path("code").asString("FAILED_ON_PURPOSE"),
+        throw new ToolFailure(input.path("code").asString("FAILED_ON_PURPOSE"),
                 ErrorClass.fromWire(input.path("class").asString("infrastructure")),
                 input.path("message").asString("failed as asked, attempt " + call.attempt()),
                 retryAfter(input)).spending(DeclaredUsage.of(input));

@@ -58,10 +58,8 @@ final class FilesSearch implements Tool {
     @Override
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         JsonNode input = call.input();
-        FileSearch search = new FileSearch(pattern(input),
-                Glob.all(input.path("glob")),
-                input.path("max_matches").asInt(500),
-                input.path("max_file_bytes").asLong(16L << 20));
+        FileSearch search = new FileSearch(pattern(input), Glob.all(input.path("glob")),
+                input.path("max_matches").asInt(500), input.path("max_file_bytes").asLong(16L << 20));
         FileWalk walk = new FileWalk(input.path("recursive").asBoolean(true), input.path("max_depth").asInt(64),
                 FilesList.excluded(input));
         try {

@@ -133,9 +133,8 @@ final class SafeGit {
             Duration timeout) throws IOException, InterruptedException, ToolFailure {
         List<String> command = new ArrayList<>(git);
         command.addAll(List.of("config", "--includes", "--null", "--name-only", "--get-regexp", DRIVERS));
-        SupervisedProcess.Outcome outcome =
-                SupervisedProcess.run(command, folder, environment, null, 1 << 20,
-                        UnaryOperator.identity(), UnaryOperator.identity(), timeout);
+        SupervisedProcess.Outcome outcome = SupervisedProcess.run(command, folder, environment, null, 1 << 20,
+                UnaryOperator.identity(), UnaryOperator.identity(), timeout);
         if (outcome.timedOut() || outcome.stdout().truncated() || outcome.exitCode() > 1) {
             throw ToolFailure.permanent("NOT_A_REPOSITORY",
                     "git cannot read the repository's configuration: " + outcome.stderr().text().strip());

@@ -13,8 +13,7 @@ final class Specs {
 
     private Specs() {}
 
-    static ToolSpec spec(String name, Effects effects, String description, String inputSchema,
-            String outputSchema) {
+    static ToolSpec spec(String name, Effects effects, String description, String inputSchema, String outputSchema) {
         return spec(name, effects, description, DEFAULT_TIMEOUT, inputSchema, outputSchema);
     }
 

@@ -238,8 +238,7 @@ public final class CommandHandler {
             case CommandOutcome.Done done -> new Settled(State.COMPLETED, done.reference(), done.response(), null, null,
                     false, null);
             case CommandOutcome.Refused refused ->
-                new Settled(State.FAILED, null, null, refused.code(), refused.message(),
-                        false, null);
+                new Settled(State.FAILED, null, null, refused.code(), refused.message(), false, null);
             case CommandOutcome.NotDone not -> open(command, not.code(), not.message(), command.uncertain(),
                     !command.uncertain() || command.idempotent(), not.retryAfter());
             case CommandOutcome.Unknown unknown -> open(command, unknown.code(), unknown.message(), true,

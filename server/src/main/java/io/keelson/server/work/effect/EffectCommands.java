@@ -234,16 +234,14 @@ final class EffectCommands {
         String response = row.getString("response");
         return new EffectCommand(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
                 row.getString("type"), Source.of(row.getString("key_source")), row.getString("idempotency_key"),
-                row.getString("request_hash"), object(row.getString("payload")),
-                row.getObject("target_id", UUID.class), row.getString("adapter"), row.getBoolean("idempotent"),
-                row.getString("provider_key"), row.getString("provider_reference"), State.of(row.getString("state")),
-                row.getBoolean("uncertain"), row.getInt("attempts"), row.getInt("lease_epoch"),
-                Rows.optionalTime(row, "wake_at"),
-                response == null ? null : object(response), row.getString("error_code"),
-                row.getString("error_message"), row.getString("actor"), row.getString("actor_kind"),
-                row.getObject("run_id", UUID.class), row.getObject("step_id", UUID.class),
-                Rows.time(row, "created_at"),
-                Rows.time(row, "updated_at"), Rows.optionalTime(row, "completed_at"));
+                row.getString("request_hash"), object(row.getString("payload")), row.getObject("target_id", UUID.class),
+                row.getString("adapter"), row.getBoolean("idempotent"), row.getString("provider_key"),
+                row.getString("provider_reference"), State.of(row.getString("state")), row.getBoolean("uncertain"),
+                row.getInt("attempts"), row.getInt("lease_epoch"), Rows.optionalTime(row, "wake_at"),
+                response == null ? null : object(response), row.getString("error_code"), row.getString("error_message"),
+                row.getString("actor"), row.getString("actor_kind"), row.getObject("run_id", UUID.class),
+                row.getObject("step_id", UUID.class), Rows.time(row, "created_at"), Rows.time(row, "updated_at"),
+                Rows.optionalTime(row, "completed_at"));
     }
 
     static ObjectNode object(String json) {

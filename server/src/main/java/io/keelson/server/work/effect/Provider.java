@@ -67,8 +67,7 @@ public final class Provider {
     /** Reads a document. */
     ObjectNode get(String url) throws ProviderUnavailableException, InterruptedException {
         try {
-            OutboundResponse answer =
-                    client.send(new OutboundRequest("GET", url, headers(), null, timeout, MAX_BYTES));
+            OutboundResponse answer = client.send(new OutboundRequest("GET", url, headers(), null, timeout, MAX_BYTES));
             ObjectNode document = answer.status() / 100 == 2 ? object(answer) : null;
             if (document == null) {
                 throw new ProviderUnavailableException("the provider answered " + answer.status()

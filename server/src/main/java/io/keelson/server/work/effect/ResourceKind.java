@@ -2,8 +2,7 @@ package io.keelson.server.work.effect;
 
 /** Kinds of resources that commands make and end. */
 public enum ResourceKind {
-    DEPLOYMENT("deployment", CommandTypes.DEPLOYMENT_CREATE),
-    ORDER("order", CommandTypes.ORDER_PLACE);
+    DEPLOYMENT("deployment", CommandTypes.DEPLOYMENT_CREATE), ORDER("order", CommandTypes.ORDER_PLACE);
 
     private final String word;
     private final String madeBy;

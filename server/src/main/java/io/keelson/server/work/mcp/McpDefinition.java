@@ -27,8 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public record McpDefinition(@Nullable String url, Map<String, String> headers, @Nullable String bearer,
         @Nullable ClientCredentials auth, @Nullable String command, boolean trusted, List<String> tools,
-        Map<String, Effects> effects,
-        Duration timeout) {
+        Map<String, Effects> effects, Duration timeout) {
 
     /**
      * OAuth client credentials.
@@ -100,8 +99,7 @@ public record McpDefinition(@Nullable String url, Map<String, String> headers, @
                 (tool, mark) -> effects.put(tool, Effects.valueOf(mark.asString().toUpperCase(Locale.ROOT))));
         return new McpDefinition(document.path("url").stringValue(null), headers,
                 document.path("bearer").stringValue(null), ClientCredentials.of(document.path("auth")),
-                document.path("command").stringValue(null),
-                document.path("trusted").asBoolean(false),
+                document.path("command").stringValue(null), document.path("trusted").asBoolean(false),
                 document.path("tools").valueStream().map(JsonNode::asString).toList(), effects,
                 Duration.ofSeconds(document.path("timeout_seconds").asLong(TIMEOUT_SECONDS)));
     }

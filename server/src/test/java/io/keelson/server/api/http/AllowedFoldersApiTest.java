@@ -35,9 +35,8 @@ class AllowedFoldersApiTest {
     void dataFolderIsNeverReadable() throws Exception {
         Path config = Files.writeString(base.resolve("settings"), "KEELSON_PROVIDER_TOKEN=hush\n");
         Path log = base.resolve("log");
-        try (ServerLog recorded = ServerLog.into(log);
-                ApiServer api = server(Map.of("KEELSON_ALLOWED_FOLDERS", "/:" + base, "KEELSON_CONFIG",
-                        config.toString()))) {
+        try (ServerLog recorded = ServerLog.into(log); ApiServer api =
+                server(Map.of("KEELSON_ALLOWED_FOLDERS", "/:" + base, "KEELSON_CONFIG", config.toString()))) {
             Files.writeString(base.resolve("note.txt"), "a note");
             Files.createSymbolicLink(base.resolve("link"), base.resolve("data"));
             assertThat(read(api, base.resolve("note.txt").toString())).isEqualTo("a note");
@@ -99,8 +98,7 @@ class AllowedFoldersApiTest {
     }
 
     private static JsonNode change(ApiServer api, String workspace, String folders) {
-        ApiServer.Answer changed =
-                patch(api, "/api/v1/workspaces/" + workspace, folders, "Bearer " + api.key());
+        ApiServer.Answer changed = patch(api, "/api/v1/workspaces/" + workspace, folders, "Bearer " + api.key());
         assertThat(changed.status()).as(changed.text()).isEqualTo(200);
         return changed.json();
     }

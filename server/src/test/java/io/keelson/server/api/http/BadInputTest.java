@@ -86,13 +86,9 @@ class BadInputTest {
     }
 
     static Stream<Case> paths() {
-        return Stream.of(
-                get("/api/v1/nowhere", 404, "ROUTE_NOT_FOUND"),
-                get("/", 404, "ROUTE_NOT_FOUND"),
-                get(RUNS + "/abc", 400, "INVALID_ID"),
-                get(RUNS + "/1-1-1-1-1", 400, "INVALID_ID"),
-                get(RUNS + "/step_" + UNKNOWN, 400, "INVALID_ID"),
-                get(RUNS + "/" + UNKNOWN, 404, "RUN_NOT_FOUND"),
+        return Stream.of(get("/api/v1/nowhere", 404, "ROUTE_NOT_FOUND"), get("/", 404, "ROUTE_NOT_FOUND"),
+                get(RUNS + "/abc", 400, "INVALID_ID"), get(RUNS + "/1-1-1-1-1", 400, "INVALID_ID"),
+                get(RUNS + "/step_" + UNKNOWN, 400, "INVALID_ID"), get(RUNS + "/" + UNKNOWN, 404, "RUN_NOT_FOUND"),
                 get(RUNS + "/run_" + UNKNOWN, 404, "RUN_NOT_FOUND"),
                 get(RUNS + "/" + UNKNOWN + "/status", 404, "RUN_NOT_FOUND"),
                 get(RUNS + "/" + UNKNOWN + "/events", 404, "RUN_NOT_FOUND"),
@@ -102,19 +98,15 @@ class BadInputTest {
                 get(RUNS + "/" + UNKNOWN + "/agents", 404, "RUN_NOT_FOUND"),
                 get(RUNS + "/" + UNKNOWN + "/artifacts", 404, "RUN_NOT_FOUND"),
                 get(RUNS + "/{run}/artifacts/" + UNKNOWN + "/content", 404, "ARTIFACT_NOT_FOUND"),
-                get("/api/v1/tasks/" + UNKNOWN, 404, "TASK_NOT_FOUND"),
-                get(STEP, 404, "STEP_NOT_FOUND"),
-                get(STEP + "/logs", 404, "STEP_NOT_FOUND"),
-                get(RUNS + "?limit=0", 400, "INVALID_PARAMETER"),
-                get(RUNS + "?limit=-1", 400, "INVALID_PARAMETER"),
-                get(RUNS + "?limit=501", 400, "INVALID_PARAMETER"),
+                get("/api/v1/tasks/" + UNKNOWN, 404, "TASK_NOT_FOUND"), get(STEP, 404, "STEP_NOT_FOUND"),
+                get(STEP + "/logs", 404, "STEP_NOT_FOUND"), get(RUNS + "?limit=0", 400, "INVALID_PARAMETER"),
+                get(RUNS + "?limit=-1", 400, "INVALID_PARAMETER"), get(RUNS + "?limit=501", 400, "INVALID_PARAMETER"),
                 get(RUNS + "?limit=99999999999999999999", 400, "INVALID_PARAMETER"),
                 get(RUNS + "?limit=1&limit=2", 400, "INVALID_PARAMETER"),
                 get(RUNS + "?limit=%00", 400, "INVALID_PARAMETER"),
                 get(RUNS + "?state=sleeping", 400, "INVALID_PARAMETER"),
                 get(RUNS + "?state_type=asleep", 400, "INVALID_PARAMETER"),
-                get(RUNS + "?tag=%00", 400, "INVALID_PARAMETER"),
-                get(RUNS + "?stat=failed", 400, "UNKNOWN_PARAMETER"),
+                get(RUNS + "?tag=%00", 400, "INVALID_PARAMETER"), get(RUNS + "?stat=failed", 400, "UNKNOWN_PARAMETER"),
                 get(RUNS + "?cursor=%22%3B--", 400, "INVALID_CURSOR"),
                 get(RUNS + "?cursor=YWJj", 400, "INVALID_CURSOR"),
                 get(RUNS + "/{run}/events?cursor=YWJj", 400, "INVALID_CURSOR"),
@@ -205,8 +197,7 @@ class BadInputTest {
     }
 
     static Stream<Case> work() {
-        List<Case> cases = new ArrayList<>(List.of(
-                post(CLAIM, "", 422, "REQUIRED", "/worker_id"),
+        List<Case> cases = new ArrayList<>(List.of(post(CLAIM, "", 422, "REQUIRED", "/worker_id"),
                 post(CLAIM, "{\"worker_id\": \"w\"}", 422, "REQUIRED", "/tools"),
                 post(CLAIM, claim("\"tools\": []"), 422, "EMPTY", "/tools"),
                 post(CLAIM, claim("\"tools\": [1]"), 422, "WRONG_TYPE", "/tools/0"),
@@ -283,9 +274,7 @@ class BadInputTest {
     static Stream<Case> money() {
         String ledger = "/api/v1/ledger";
         String prices = "/api/v1/prices";
-        return Stream.of(
-                grant("", 422, "REQUIRED", "/amount"),
-                grant("\"amount\": 0", 422, "OUT_OF_RANGE", "/amount"),
+        return Stream.of(grant("", 422, "REQUIRED", "/amount"), grant("\"amount\": 0", 422, "OUT_OF_RANGE", "/amount"),
                 grant("\"amount\": -0.0", 422, "OUT_OF_RANGE", "/amount"),
                 grant("\"amount\": -1", 422, "OUT_OF_RANGE", "/amount"),
                 grant("\"amount\": 0.0000001", 422, "OUT_OF_RANGE", "/amount"),
@@ -328,8 +317,7 @@ class BadInputTest {
                 get("/api/v1/usage?by=weekday", 400, "INVALID_PARAMETER"),
                 get("/api/v1/usage?from=2026-02-01&to=2026-01-01", 400, "INVALID_PARAMETER"),
                 get("/api/v1/usage?from=2020-01-01&to=2026-01-01", 400, "INVALID_PARAMETER"),
-                get(prices + "?version=-1", 400, "INVALID_PARAMETER"),
-                prices("", "REQUIRED", "/items"),
+                get(prices + "?version=-1", 400, "INVALID_PARAMETER"), prices("", "REQUIRED", "/items"),
                 prices("\"items\": []", "EMPTY", "/items"),
                 prices("\"items\": [{\"kind\": \"agent\", \"name\": \"a\", \"usd_per_call\": 1}]",
                         "INVALID_VALUE", "/items/0/kind"),

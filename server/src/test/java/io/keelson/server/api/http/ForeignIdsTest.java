@@ -131,8 +131,7 @@ class ForeignIdsTest {
         String run = theirs.get("run");
         String artifact = theirs.get("artifact");
         for (String prefix : List.of("", "/api/v1")) {
-            ApiServer.Answer found =
-                    send("GET", prefix + "/runs/" + run + "/artifacts/" + artifact + "/content", null);
+            ApiServer.Answer found = send("GET", prefix + "/runs/" + run + "/artifacts/" + artifact + "/content", null);
             assertSame("content", found, run,
                     send("GET", prefix + "/runs/" + none + "/artifacts/" + artifact + "/content", null), none);
         }

@@ -122,8 +122,7 @@ abstract class McpQuestionCases extends McpCases {
             CallWaits waits = new CallWaits(DbClock.DATABASE);
             Wait wait = new Wait(id, Bootstrap.DEFAULT_WORKSPACE, UUID.fromString(run),
                     UUID.fromString(step.path("task_id").asString()), "fenced", "slow", State.ANSWERED, null, null,
-                    null,
-                    null, 1);
+                    null, null, 1);
             api.database().runInTransaction(c -> {
                 assertThat(waits.put(c, wait, epoch - 1)).isFalse();
                 assertThat(waits.send(c, wait, epoch - 1)).isFalse();

@@ -163,8 +163,7 @@ class MetricsApiTest {
 
     @Test
     void fromElsewhereAKeyOfAnOperatorIsAskedFor() {
-        String other =
-                api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.complementOf(EnumSet.of(Scope.OPERATOR)));
+        String other = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.complementOf(EnumSet.of(Scope.OPERATOR)));
         String operator = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.OPERATOR));
         for (String header : List.of("Forwarded", "X-Forwarded-For", "Via")) {
             assertThat(api.get("/metrics", header, "192.0.2.1", "Authorization", "").status()).isEqualTo(401);

@@ -213,39 +213,42 @@ class OpenApiTest {
         Database database = api.database();
         StoredPlans plans = new StoredPlans(knowledge::timeout);
         SecretStore secrets = new SecretStore(database, SealingKey.fresh(), List.of());
-        try (Engine engine = new Engine(database,
-                Store.of(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tools, expressions, secrets,
-                new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)), artifacts,
-                Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
+        try (Engine engine = new Engine(database, Store.of(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tools,
+                expressions, secrets, new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)),
+                artifacts, Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
             Function<UUID, MissionReader> missions = workspace -> new MissionReader(knowledge, knowledge::timeout);
             Money money = new Money(database, DbClock.DATABASE);
             BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
-            return new HttpServer(HttpOptions.DEFAULTS.withPort(0), new ApiServices(database,
-                    AuthServices.of(database, new ApiKeyUsage(database)),
-                    new ApiServices.Runs(new RunReader(),
-                            new Explainer(DbClock.DATABASE,
+            return new HttpServer(HttpOptions.DEFAULTS.withPort(0),
+                    new ApiServices(database, AuthServices.of(database, new ApiKeyUsage(database)),
+                            new ApiServices.Runs(new RunReader(), new Explainer(DbClock.DATABASE,
                                     new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tool -> false),
-                            new InboxReader(DbClock.DATABASE), missions,
-                            SubmissionServices.of(new RecipeMissions(database, new RecipeStore(), missions), database,
-                                    new RunReader(), money, engine,
-                                    new PlanEdits(database, new ScopeReader(),
-                                            new NewPlans(knowledge, knowledge::timeout))),
-                            UUID::randomUUID, new IdempotencyKeys(DbClock.DATABASE)),
-                    new ApiServices.Work(engine, engine.remoteWork(), tools, outside(database), Computation.direct(),
-                            engine.texts()),
-                    new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
-                            new Roster(database), new WorkspaceModels(Models.NONE, workspace -> Optional.empty()),
-                            _ -> new ProviderCheck.Probe("answer", ProviderCheck.Outcome.OK, "", null, 0),
-                            new McpService(database, McpCommands.NONE, new OutboundClient(false), secrets,
-                                    new CallWaits(DbClock.DATABASE), folder, "1", Clock.systemUTC(), System::nanoTime),
-                            secrets,
-                            new RecipeStore(),
-                            new Endpoints(database, secrets), new Deliveries(database)),
-                    new ApiServices.Background(schedules(database), jobs,
-                            new BulkDriver(database, jobs, engine,
-                                    workspace -> new BulkRetryAdmission.Answer.Closed()),
-                            new WorkspacePurger(database, new RunReader(), engine)),
-                    () -> null)).routes();
+                                    new InboxReader(DbClock.DATABASE), missions,
+                                    SubmissionServices.of(new RecipeMissions(database, new RecipeStore(), missions),
+                                            database,
+                                            new RunReader(), money, engine,
+                                            new PlanEdits(database, new ScopeReader(),
+                                                    new NewPlans(knowledge, knowledge::timeout))),
+                                    UUID::randomUUID, new IdempotencyKeys(DbClock.DATABASE)),
+                            new ApiServices.Work(engine, engine.remoteWork(), tools, outside(database),
+                                    Computation.direct(),
+                                    engine.texts()),
+                            new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
+                                    new Roster(database),
+                                    new WorkspaceModels(Models.NONE, workspace -> Optional.empty()),
+                                    _ -> new ProviderCheck.Probe("answer", ProviderCheck.Outcome.OK, "", null, 0),
+                                    new McpService(database, McpCommands.NONE, new OutboundClient(false), secrets,
+                                            new CallWaits(DbClock.DATABASE), folder, "1", Clock.systemUTC(),
+                                            System::nanoTime),
+                                    secrets,
+                                    new RecipeStore(),
+                                    new Endpoints(database, secrets), new Deliveries(database)),
+                            new ApiServices.Background(schedules(database), jobs,
+                                    new BulkDriver(database, jobs, engine,
+                                            workspace -> new BulkRetryAdmission.Answer.Closed()),
+                                    new WorkspacePurger(database, new RunReader(), engine)),
+                            () -> null))
+                    .routes();
         }
     }
 

@@ -39,8 +39,7 @@ class OverloadTest {
     @Test
     void overloadRefusesNewRequestsAndKeepsAccepted(@TempDir Path folder) throws Exception {
         var url = TestDatabase.createUrl();
-        try (ApiServer api = new ApiServer(folder, url);
-                Connection holder = url.connect();
+        try (ApiServer api = new ApiServer(folder, url); Connection holder = url.connect();
                 ExecutorService clients = Executors.newFixedThreadPool(CLIENTS)) {
             holder.setAutoCommit(false);
             execute(holder, "lock table orchestration_runs in share mode");

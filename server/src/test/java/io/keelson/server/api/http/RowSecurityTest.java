@@ -150,8 +150,7 @@ class RowSecurityTest {
                 all.addAll(List.of("Content-Type", "application/json"));
             }
             ApiServer.Answer answer = api.send(method, "/api/v1" + path,
-                    body == null ? null : body.getBytes(StandardCharsets.UTF_8),
-                    all.toArray(String[]::new));
+                    body == null ? null : body.getBytes(StandardCharsets.UTF_8), all.toArray(String[]::new));
             assertThat(answer.status()).as("%s %s: %s", method, path, answer.text()).isBetween(200, 299);
             return answer.json();
         }

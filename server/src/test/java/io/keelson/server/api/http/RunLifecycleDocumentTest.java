@@ -176,8 +176,7 @@ class RunLifecycleDocumentTest {
         assertThat(failed.get("error_code").stringValue()).isEqualTo(code);
         assertThat(status(run).get("error").stringValue())
                 .isEqualTo(error + ": " + failed.get("error_message").stringValue());
-        Quoted.assertHolds(api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/lifecycle"),
-                Quoted.json("""
+        Quoted.assertHolds(api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/lifecycle"), Quoted.json("""
                         {"run": "failed", "error_code": "%s", "http_status": %d}""".formatted(error, httpStatus)));
         JsonNode published = api.get("/api/v1/lifecycles/lifecycle").json().get("errors").valueStream()
                 .filter(each -> each.get("code").stringValue().equals(error)).findFirst().orElseThrow();

@@ -33,8 +33,7 @@ class SameKeyElsewhereTest {
     void theSlowerOneAnswersWhatTheFasterOneDid() throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         try (ApiServer one = new ApiServer(folder.resolve("one"), url);
-                ApiServer other = new ApiServer(folder.resolve("other"), url);
-                Connection holding = url.connect();
+                ApiServer other = new ApiServer(folder.resolve("other"), url); Connection holding = url.connect();
                 Statement statement = holding.createStatement()) {
             String key = "Bearer " + one.key();
             holding.setAutoCommit(false);

@@ -33,8 +33,7 @@ class SessionApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        api = new ApiServer(folder, TestDatabase.createUrl(),
-                Map.of("KEELSON_PUBLIC_URL", "https://keelson.example"));
+        api = new ApiServer(folder, TestDatabase.createUrl(), Map.of("KEELSON_PUBLIC_URL", "https://keelson.example"));
     }
 
     @AfterAll
@@ -162,8 +161,7 @@ class SessionApiTest {
         HttpRequest stream = HttpRequest.newBuilder(api.url().resolve("/api/v1/events/stream"))
                 .header("Cookie", cookie(session)).build();
         try (HttpClient browser = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
-            HttpResponse<Stream<String>> open =
-                    browser.send(stream, HttpResponse.BodyHandlers.ofLines());
+            HttpResponse<Stream<String>> open = browser.send(stream, HttpResponse.BodyHandlers.ofLines());
             assertThat(open.statusCode()).isEqualTo(200);
             api.post("/api/v1/api-keys/" + session.json().get("key_id").stringValue() + "/revoke", "{}");
             open.body().forEach(line -> assertThat(line).isNotNull());

@@ -60,9 +60,8 @@ class UploadApiTest {
     void start(@TempDir Path folder) throws Exception {
         files = folder.resolve("artifacts");
         DatabaseUrl url = TestDatabase.createUrl();
-        api = new ApiServer(folder, url,
-                Map.of("KEELSON_ARTIFACT_MAX_MIB", Integer.toString(MAX >> 20), "KEELSON_RUN_ARTIFACTS_MAX_MIB",
-                        Integer.toString(MAX_OF_RUN >> 20)));
+        api = new ApiServer(folder, url, Map.of("KEELSON_ARTIFACT_MAX_MIB", Integer.toString(MAX >> 20),
+                "KEELSON_RUN_ARTIFACTS_MAX_MIB", Integer.toString(MAX_OF_RUN >> 20)));
         other = new ApiServer(folder.resolve("other"), url);
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1}");
     }

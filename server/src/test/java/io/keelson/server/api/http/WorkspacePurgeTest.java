@@ -76,9 +76,8 @@ class WorkspacePurgeTest {
     }
 
     private JsonNode send(String method, String path, String body) {
-        ApiServer.Answer answer =
-                api.send(method, "/api/v1" + path, body == null ? null : body.getBytes(), "Authorization",
-                        bearer, "Content-Type", body == null ? "" : "application/json");
+        ApiServer.Answer answer = api.send(method, "/api/v1" + path, body == null ? null : body.getBytes(),
+                "Authorization", bearer, "Content-Type", body == null ? "" : "application/json");
         assertThat(answer.status()).as(method + path + answer.text()).isBetween(200, 299);
         return answer.json();
     }

@@ -120,8 +120,7 @@ final class DashboardSeed {
             made(api.post("/api/v1/board/tasks",
                     """
                     {"title": "%s", "status": "%s", "priority": "%s", "tags": ["office"]%s}""".formatted(task[0],
-                            task[1],
-                            task[2], task[3].isEmpty() ? "" : ", \"assignee\": \"" + task[3] + "\"")));
+                            task[1], task[2], task[3].isEmpty() ? "" : ", \"assignee\": \"" + task[3] + "\"")));
         }
         made(api.post("/api/v1/schedules", """
                 {"name": "nightly-report", "cron": "30 2 * * *", "time_zone": "Europe/Berlin", "recipe": "%s",

@@ -20,8 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 abstract class ArtifactStoreContract {
 
     static final long MAX = 100;
-    static final ArtifactOwner OWNER =
-            new ArtifactOwner(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), 2, 7);
+    static final ArtifactOwner OWNER = new ArtifactOwner(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), 2, 7);
     private static final Instant LATER = Instant.parse("2200-01-01T00:00:00Z");
 
     /** An empty store that takes {@link #MAX} bytes. */

@@ -83,8 +83,7 @@ class OutboundClientTest {
     @Test
     void aStreamIsGuardedBoundedAndNotWaitedForInSilence() throws Exception {
         ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        try (OutboundClient guarded = new OutboundClient(false);
-                OutboundClient open = new OutboundClient(true);
+        try (OutboundClient guarded = new OutboundClient(false); OutboundClient open = new OutboundClient(true);
                 silent) {
             Duration idle = Duration.ofSeconds(30);
             assertThat(open.stream(get("127.0.0.1", "/"), idle, (status, headers, body) -> new String(
@@ -97,9 +96,8 @@ class OutboundClientTest {
                     new OutboundRequest("GET", url("127.0.0.1", "/"), Map.of(), null, Duration.ofSeconds(20), 4);
             assertThatThrownBy(() -> open.stream(bounded, idle, (status, headers, body) -> body.readAllBytes()).get())
                     .hasMessageContaining("more than 4 bytes");
-            OutboundRequest unanswered =
-                    new OutboundRequest("GET", "http://127.0.0.1:" + silent.getLocalPort(), Map.of(),
-                            null, Duration.ofSeconds(50), 4);
+            OutboundRequest unanswered = new OutboundRequest("GET", "http://127.0.0.1:" + silent.getLocalPort(),
+                    Map.of(), null, Duration.ofSeconds(50), 4);
             assertThatThrownBy(
                     () -> open.stream(unanswered, Duration.ofMillis(200), (status, headers, body) -> status).get())
                     .hasCauseInstanceOf(InterruptedIOException.class);

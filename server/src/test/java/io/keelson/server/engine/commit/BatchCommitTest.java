@@ -87,8 +87,7 @@ class BatchCommitTest {
     @ParameterizedTest
     @CsvSource({"1, true", "1, false", "10, true", "10, false", "200, true", "200, false"})
     void theNumberOfStatementsIsBounded(int commands, boolean viewsAtHand, @TempDir Path folder) throws Exception {
-        try (Nodes nodes = new Nodes(folder);
-                CountingProxy proxy = new CountingProxy(nodes.database.url());
+        try (Nodes nodes = new Nodes(folder); CountingProxy proxy = new CountingProxy(nodes.database.url());
                 Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS.withPoolSize(1));
                 Connection connection = database.committerConnection()) {
             // The pool opens its connection on another thread, which would be counted, too.
@@ -122,8 +121,7 @@ class BatchCommitTest {
     @Test
     void anOldTimeIsReadWithoutALock(@TempDir Path folder) throws Exception {
         AtomicLong nanos = new AtomicLong();
-        try (Nodes nodes = new Nodes(folder);
-                CountingProxy proxy = new CountingProxy(nodes.database.url());
+        try (Nodes nodes = new Nodes(folder); CountingProxy proxy = new CountingProxy(nodes.database.url());
                 Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS.withPoolSize(1));
                 Connection connection = database.committerConnection()) {
             List<Observer.BatchPath> ways = new ArrayList<>();

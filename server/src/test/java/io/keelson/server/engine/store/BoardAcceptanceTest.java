@@ -148,8 +148,7 @@ class BoardAcceptanceTest {
         StepRow step = claim();
         ChangeSet changes = new ChangeSet();
         Decider.decide(stale, new Command.Cancel(RUN, null, TESTER), changes, world.now, world.ids,
-                LocalCapacity.none(),
-                Funds.UNLIMITED);
+                LocalCapacity.none(), Funds.UNLIMITED);
         assertThatThrownBy(
                 () -> world.store.commit(world.connection(), changes, List.of(), CreditSlots.only(0), world.now))
                 .isInstanceOf(StaleViewException.class);

@@ -98,8 +98,7 @@ class CommitMessageTest {
         RunView view = world.load(RUN);
         world.connection().rollback();
         Decider.decide(view, new Command.Pause(RUN, null, TESTER), new ChangeSet(), world.now, world.ids,
-                LocalCapacity.none(),
-                Funds.UNLIMITED);
+                LocalCapacity.none(), Funds.UNLIMITED);
         return view;
     }
 

@@ -67,9 +67,8 @@ class DueWorkTest extends QueuedWork {
     void timersComeDueInOrderAndStuckRunsAreFound() throws SQLException {
         UUID run = start(world.workspace, 100);
         StepRow step = claim(run, "worker");
-        world.send(new Command.Fail(run, step.id(), 1, new StepError("BROKE",
-                ErrorClass.INFRASTRUCTURE, "broke"), Result.of("null"),
-                Actor.agent("worker")));
+        world.send(new Command.Fail(run, step.id(), 1, new StepError("BROKE", ErrorClass.INFRASTRUCTURE, "broke"),
+                Result.of("null"), Actor.agent("worker")));
         assertThat(world.store.dueTimers(world.connection(), 10)).isEmpty();
         world.tick(Duration.ofSeconds(1));
         assertThat(world.store.dueTimers(world.connection(), 10)).singleElement()

@@ -75,8 +75,7 @@ class EventPackTest {
     void theViewsReadTheEventsThatWereWritten() {
         List<Event> written = List.of(
                 event(1, null, null, null, "a \"quoted\"\nreason \u0000", Actor.human("ann \ud83d\ude00")),
-                event(2, AGENT, TASK, STEP, "b", Actor.agent("worker")),
-                event(3, AGENT, null, null, "c", Actor.SYSTEM),
+                event(2, AGENT, TASK, STEP, "b", Actor.agent("worker")), event(3, AGENT, null, null, "c", Actor.SYSTEM),
                 event(4, null, null, null, "d", Actor.human("ann \ud83d\ude00")),
                 event(5, null, TASK, null, "e", Actor.human("x".repeat(300))));
         try (Database database = TestDatabase.create()) {

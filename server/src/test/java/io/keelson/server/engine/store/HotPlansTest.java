@@ -74,11 +74,10 @@ class HotPlansTest {
     private static final List<RowSetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
             RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
             TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.INSERT_PLAIN, StepsTable.UPDATE,
-            StepsTable.UPDATE_PLAIN, EventPacksTable.INSERT, EventPacksTable.INSERT_ASSIGNING,
-            ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
-            QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR,
-            BoardTable.INSERT_RUN, BoardTable.INSERT_TASK, BoardTable.UPDATE,
-            ReportsTable.INSERT_TASK, ReportsTable.INSERT_RUN, CreditSlotsTable.CHANGE);
+            StepsTable.UPDATE_PLAIN, EventPacksTable.INSERT, EventPacksTable.INSERT_ASSIGNING, ResultsTable.INSERT,
+            AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE, QueueTable.CLEAR,
+            TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR, BoardTable.INSERT_RUN, BoardTable.INSERT_TASK,
+            BoardTable.UPDATE, ReportsTable.INSERT_TASK, ReportsTable.INSERT_RUN, CreditSlotsTable.CHANGE);
 
     private SeenPlans committer;
     private SeenPlans pool;

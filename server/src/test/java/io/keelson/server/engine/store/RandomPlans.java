@@ -84,9 +84,8 @@ final class RandomPlans {
     }
 
     private FailureRules failures() {
-        EscalationPolicy escalation =
-                new EscalationPolicy(chance(60), chance(40), Duration.ofSeconds(20 + random.nextInt(300)),
-                        random.nextInt(9), 0.5);
+        EscalationPolicy escalation = new EscalationPolicy(chance(60), chance(40),
+                Duration.ofSeconds(20 + random.nextInt(300)), random.nextInt(9), 0.5);
         return new FailureRules(any(FailureMode.values()), any(FailureMode.values()), retry(), retry(), escalation,
                 chance(50) ? step("planner", StepKind.TOOL) : null, 1 + random.nextInt(2), chance(40), chance(40));
     }

@@ -105,9 +105,8 @@ class ReadersTest {
         world.tick(Duration.ofDays(3));
         assertThat(reader.run(c, world.workspace, run).orElseThrow().get("last_heartbeat_at").isNull()).isTrue();
         UUID other = new UUID(7, 7);
-        world.send(new Command.Create(run(other, world.workspace, RunPolicy.DEFAULT,
-                task("a", List.of(), step("one")), task("b", List.of(), step("ask", StepKind.APPROVAL, "approval"))),
-                true, TESTER));
+        world.send(new Command.Create(run(other, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one")),
+                task("b", List.of(), step("ask", StepKind.APPROVAL, "approval"))), true, TESTER));
         StepRow held = claim(other);
         world.tick(Duration.ofSeconds(2));
         assertThat(reader.run(c, world.workspace, other).orElseThrow().get("last_heartbeat_at").asString())

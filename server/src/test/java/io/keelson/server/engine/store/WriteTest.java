@@ -131,8 +131,7 @@ class WriteTest {
 
         ChangeSet changes = new ChangeSet();
         Decider.decide(stale, new Command.Cancel(run, null, TESTER), changes, world.now, world.ids,
-                LocalCapacity.none(),
-                Funds.UNLIMITED);
+                LocalCapacity.none(), Funds.UNLIMITED);
         Connection c = world.connection();
         assertThatThrownBy(() -> world.store.commit(c, changes, List.of(), CreditSlots.only(0), world.now))
                 .isInstanceOf(StaleViewException.class);
@@ -152,8 +151,7 @@ class WriteTest {
                 true, TESTER));
         ChangeSet paused = new ChangeSet();
         Decider.decide(world.load(old), new Command.Pause(old, null, TESTER), paused, thought, world.ids,
-                LocalCapacity.none(),
-                Funds.UNLIMITED);
+                LocalCapacity.none(), Funds.UNLIMITED);
         ChangeSet created = new ChangeSet();
         Decider.create(new Command.Create(run(new UUID(1, 2), world.workspace, RunPolicy.DEFAULT,
                 task("a", List.of(), step("one"))), true, TESTER), created, thought, world.ids, LocalCapacity.none(),
@@ -184,10 +182,9 @@ class WriteTest {
         StepRow second = claim(run, 0);
         world.forget(run);
         RunView view = world.load(run);
-        List<Command> inOneBatch = List.of(
-                new Command.Continue(run, first.id(), 1, Result.of("1"), TESTER),
-                new Command.Fail(run, second.id(), 1, new StepError("NO",
-                        ErrorClass.PERMANENT, "no"), Result.of("null"), TESTER));
+        List<Command> inOneBatch =
+                List.of(new Command.Continue(run, first.id(), 1, Result.of("1"), TESTER), new Command.Fail(run,
+                        second.id(), 1, new StepError("NO", ErrorClass.PERMANENT, "no"), Result.of("null"), TESTER));
         assertThat(view.run().attempt()).isEqualTo(1);
         List<Command> batch = new ArrayList<>(inOneBatch);
         batch.add(new Command.Retry(run, false, TESTER));

@@ -70,8 +70,7 @@ class ClusterNotifierTest {
 
     @Test
     void manyCallsAreFewMessages() throws Exception {
-        try (Database database = TestDatabase.create();
-                Connection listening = listening(database);
+        try (Database database = TestDatabase.create(); Connection listening = listening(database);
                 ClusterNotifier notifier = new ClusterNotifier(database, "node:one", calls -> {
                 })) {
             notifier.peersPresent(true);
@@ -95,8 +94,7 @@ class ClusterNotifierTest {
 
     @Test
     void singleNodeNeitherNotifiesNorListens() throws Exception {
-        try (Database database = TestDatabase.create();
-                Connection listening = listening(database)) {
+        try (Database database = TestDatabase.create(); Connection listening = listening(database)) {
             Node one = Node.of(database, "node:one");
             Node other = Node.of(database, "node:other");
             try (ClusterNotifier _ = one.notifier; ClusterNotifier _ = other.notifier) {

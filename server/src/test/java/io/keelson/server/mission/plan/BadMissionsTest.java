@@ -13,8 +13,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 class BadMissionsTest {
     private static final String LONG = "x".repeat(100_000);
 
-    static final List<Arguments> SHAPES = List.of(
-            row("[]", "WRONG_TYPE '' expected object, found array"),
+    static final List<Arguments> SHAPES = List.of(row("[]", "WRONG_TYPE '' expected object, found array"),
             row("null", "WRONG_TYPE '' expected object, found null"),
             row("{}", "PLAN_REQUIRED /plan a plan, a goal", "REQUIRED /name a name or a goal"),
             row("{name: m, recipe: r}", "RECIPE_UNRESOLVED /recipe recipes are known only to a server"),

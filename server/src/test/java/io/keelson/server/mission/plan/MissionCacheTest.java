@@ -104,9 +104,8 @@ class MissionCacheTest {
 
     @Test
     void missionWithAgentsOfTheRosterIsNotKept() {
-        RosterAgent ann =
-                new RosterAgent(1, "ann", "Ann", null, null, List.of(), List.of(), 0, null, CallApprovals.NONE, 0,
-                        null, Map.of());
+        RosterAgent ann = new RosterAgent(1, "ann", "Ann", null, null, List.of(), List.of(), 0, null,
+                CallApprovals.NONE, 0, null, Map.of());
         MissionReader staffed = reader.staffed(() -> List.of(ann));
         String mission = "{\"goal\": \"g\", \"agent_slug\": \"ann\"}";
         MissionCache.Key key = key(OURS, mission);

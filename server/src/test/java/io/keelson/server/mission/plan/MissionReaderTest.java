@@ -104,8 +104,7 @@ class MissionReaderTest {
 
     @Test
     void yamlAndJsonOfTheSameShapeAreTheSameMission() {
-        ReadResult<JsonNode> tree = Documents.read(
-                EXAMPLE.getBytes(StandardCharsets.UTF_8), Format.YAML);
+        ReadResult<JsonNode> tree = Documents.read(EXAMPLE.getBytes(StandardCharsets.UTF_8), Format.YAML);
         String json = ((ReadResult.Ok<JsonNode>) tree).value().toString();
 
         assertThat(Missions.json(json)).isEqualTo(Missions.yaml(EXAMPLE));
@@ -212,8 +211,7 @@ class MissionReaderTest {
                    "max_delay_seconds": 7.5, "factor": 3, "jitter": 0, "max_elapsed_seconds": 90}}]}"""))
                 .plan().tasks().getFirst().steps();
 
-        assertThat(steps).extracting(StepSpec::retry).containsExactly(
-                RetryPolicy.preset("lifecycle").orElseThrow(),
+        assertThat(steps).extracting(StepSpec::retry).containsExactly(RetryPolicy.preset("lifecycle").orElseThrow(),
                 new RetryPolicy(3, 3, Duration.ofSeconds(2), Duration.ofSeconds(30), 2, 0),
                 new RetryPolicy(7, 7, Duration.ofSeconds(1), Duration.ofSeconds(30), 2, 0),
                 new RetryPolicy(9, 4, Duration.ZERO, Duration.ofMillis(7_500), 3, 0, Duration.ofSeconds(90)));

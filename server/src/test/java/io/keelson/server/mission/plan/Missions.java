@@ -25,9 +25,8 @@ final class Missions {
     /** The built-in tools, and those. */
     static CatalogToolKnowledge tools(Supplier<Set<String>> served) {
         Expressions expressions = new Expressions();
-        ToolCatalog catalog = new ToolCatalog(
-                BuiltinTools.all(ToolPolicy.of(List.of(Path.of("."))), expressions, new OutboundClient(false),
-                        Clock.systemUTC()));
+        ToolCatalog catalog = new ToolCatalog(BuiltinTools.all(ToolPolicy.of(List.of(Path.of("."))), expressions,
+                new OutboundClient(false), Clock.systemUTC()));
         return new CatalogToolKnowledge(catalog, expressions, served);
     }
 

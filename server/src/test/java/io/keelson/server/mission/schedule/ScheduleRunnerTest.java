@@ -122,8 +122,7 @@ class ScheduleRunnerTest {
     private static ScheduleSpec spec(String name, String cron, Overlap overlap, CatchUp catchUp) {
         return new ScheduleSpec(name, null, JsonMapper.shared().createObjectNode(),
                 JsonMapper.shared().createObjectNode(), cron, "UTC", overlap, catchUp, Duration.ofDays(1),
-                Duration.ZERO,
-                null, null);
+                Duration.ZERO, null, null);
     }
 
     private ScheduleRow add(ScheduleSpec spec) {

@@ -53,8 +53,7 @@ class CreditPrecheckTest {
     }
 
     private static RunSubmission submission(Nodes nodes, RunReader reader, Engine engine, CreditPrecheck credits) {
-        return new RunSubmission(nodes.database, reader, engine, credits,
-                new AdmissionControl(nodes.database, reader));
+        return new RunSubmission(nodes.database, reader, engine, credits, new AdmissionControl(nodes.database, reader));
     }
 
     private static RunSubmission.Request run(Nodes nodes, long cost) {

@@ -73,9 +73,8 @@ class UsageTest {
 
     @Test
     void nothingIsNothing() {
-        UsageReader.Report report =
-                books.money.usage().report(workspace, List.of(UsageReader.By.DAY), null, TO.plusSeconds(1),
-                        TO.plusSeconds(2));
+        UsageReader.Report report = books.money.usage().report(workspace, List.of(UsageReader.By.DAY), null,
+                TO.plusSeconds(1), TO.plusSeconds(2));
 
         assertThat(report.lines()).isEmpty();
         assertThat(shown(report.total())).isEqualTo("null 0.000000 0 0 0");
@@ -110,8 +109,7 @@ class UsageTest {
                     created_at, purpose)
                 values ('%s', 'charge', %s, 'reserved', 'spent', '00000000-0000-7000-8000-00000000000%d', 1,
                     gen_random_uuid(), gen_random_uuid(), '%s', %s, %s, %d, '%s', 'agent', '%s', %s)""".formatted(
-                workspace,
-                amount, run, tool, quoted(model), quoted(agent), tokens, parts(tokens), at,
+                workspace, amount, run, tool, quoted(model), quoted(agent), tokens, parts(tokens), at,
                 quoted(agent == null ? "verification" : null)));
     }
 

@@ -48,10 +48,8 @@ final class Calls {
     ToolCall call(JsonNode input, int attempt, Duration timeout) {
         ArtifactSink sink = (name, type, content) -> store.put(owner, name, type, content);
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
-                attempt,
-                Duration.ZERO, 1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add,
-                Redactor.NONE, sink,
-                WaitPhase.NONE, SentRequests.NONE, CreditHolds.NONE);
+                attempt, Duration.ZERO, 1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add,
+                Redactor.NONE, sink, WaitPhase.NONE, SentRequests.NONE, CreditHolds.NONE);
     }
 
     ToolResult execute(String tool, String input) throws ToolFailure, InterruptedException {

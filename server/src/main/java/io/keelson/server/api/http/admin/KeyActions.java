@@ -101,8 +101,7 @@ public final class KeyActions {
         }
         String owner = body.principal == null ? body.name : body.principal;
         String kind = body.principalKind;
-        return new NewKey(body.name, owner,
-                kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)),
+        return new NewKey(body.name, owner, kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)),
                 body.scopes.stream().map(word -> Scope.of(word).orElseThrow())
                         .collect(Collectors.toCollection(() -> EnumSet.noneOf(Scope.class))),
                 body.expiresInSeconds == null ? null : Duration.ofSeconds(body.expiresInSeconds));

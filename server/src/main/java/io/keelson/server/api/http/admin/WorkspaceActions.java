@@ -135,8 +135,7 @@ public final class WorkspaceActions {
     private ApiResponse create(ApiRequest request, NewWorkspace body) {
         Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
         WorkspaceStore.Change settings = new WorkspaceStore.Change(null, limits, folders(body.allowedFolders),
-                models(body.allowedModels), tools(body.allowedTools), body.deniedTools,
-                autonomy(body.defaultAutonomy));
+                models(body.allowedModels), tools(body.allowedTools), body.deniedTools, autonomy(body.defaultAutonomy));
         UUID id = ids.next();
         ApiResponse response = transaction.answer(request, c -> {
             WorkspaceRow made = row(workspaces.create(c, id, body.name, settings, request.origin()), id);
@@ -155,8 +154,7 @@ public final class WorkspaceActions {
     private ApiResponse change(ApiRequest request, WorkspaceChange body) {
         Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
         WorkspaceStore.Change change = new WorkspaceStore.Change(body.name, limits, folders(body.allowedFolders),
-                models(body.allowedModels), tools(body.allowedTools), body.deniedTools,
-                autonomy(body.defaultAutonomy));
+                models(body.allowedModels), tools(body.allowedTools), body.deniedTools, autonomy(body.defaultAutonomy));
         UUID id = request.id("id", IdKind.WORKSPACE);
         WorkspaceRow changed = row(workspaces.change(id, change, request.origin()), id);
         if (changed.closed()) {

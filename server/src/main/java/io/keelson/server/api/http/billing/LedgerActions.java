@@ -42,8 +42,7 @@ public final class LedgerActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        LedgerReader.Filter filter = new LedgerReader.Filter(query.text("type"), query.time("from"),
-                query.time("to"));
+        LedgerReader.Filter filter = new LedgerReader.Filter(query.text("type"), query.time("from"), query.time("to"));
         UUID workspace = request.workspace();
         if (csv(request)) {
             return csv("ledger", (after, limit) -> money.entries().oldestFirst(workspace, filter, after, limit));

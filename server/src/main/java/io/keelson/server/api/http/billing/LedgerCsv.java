@@ -86,14 +86,12 @@ final class LedgerCsv {
     static String line(LedgerRow entry) {
         return Stream
                 .of(entry.id(), Json.time(entry.createdAt()), entry.type(), Json.plain(entry.amount()).toPlainString(),
-                        entry.cost() == null ? "" : Json.plain(entry.cost()).toPlainString(),
-                        entry.debit().wire(), entry.credit().wire(), plain(entry.runId()), plain(entry.attempt()),
-                        plain(entry.stepId()), text(entry.tool()), text(entry.model()), text(entry.agent()),
-                        plain(entry.tokens()), part(entry, "input"), part(entry, "cache_read"),
-                        part(entry, "cache_write"),
+                        entry.cost() == null ? "" : Json.plain(entry.cost()).toPlainString(), entry.debit().wire(),
+                        entry.credit().wire(), plain(entry.runId()), plain(entry.attempt()), plain(entry.stepId()),
+                        text(entry.tool()), text(entry.model()), text(entry.agent()), plain(entry.tokens()),
+                        part(entry, "input"), part(entry, "cache_read"), part(entry, "cache_write"),
                         part(entry, "output"), part(entry, "reasoning"), plain(entry.priceVersion()),
-                        text(entry.purpose()), entry.estimated() ? "true" : "",
-                        text(entry.reason()), entry.actorType(),
+                        text(entry.purpose()), entry.estimated() ? "true" : "", text(entry.reason()), entry.actorType(),
                         text(entry.actorId()), text(entry.key()))
                 .map(String::valueOf).collect(Collectors.joining(",", "", "\r\n"));
     }

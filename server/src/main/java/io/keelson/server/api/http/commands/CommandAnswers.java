@@ -36,10 +36,9 @@ public final class CommandAnswers {
     ApiResponse answer(ApiRequest request, String type, ObjectNode payload, @Nullable UUID target, boolean needsKey,
             @Nullable Function<EffectCommand, String> location, Function<EffectCommand, ObjectNode> document)
             throws InterruptedException {
-        CommandResult result =
-                handler.run(new CommandRequest(request.workspace(), type, Source.API, key(request, needsKey),
-                        payload, target, new CommandRequest.Asker(String.valueOf(request.actor().id()),
-                                request.actor().type().wire(), null, null, request.origin())));
+        CommandResult result = handler.run(new CommandRequest(request.workspace(), type, Source.API,
+                key(request, needsKey), payload, target, new CommandRequest.Asker(String.valueOf(request.actor().id()),
+                        request.actor().type().wire(), null, null, request.origin())));
         return switch (result) {
             case CommandResult.Sent(EffectCommand command) -> answer(command, location, document, false);
             case CommandResult.Replayed(EffectCommand command) -> answer(command, location, document, true)

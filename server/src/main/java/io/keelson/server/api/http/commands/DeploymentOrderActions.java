@@ -96,8 +96,7 @@ public final class DeploymentOrderActions {
                 command -> CommandDocuments.made(command, command.response()));
     }
 
-    private ApiResponse end(ApiRequest request, ResourceKind kind, String type)
-            throws InterruptedException {
+    private ApiResponse end(ApiRequest request, ResourceKind kind, String type) throws InterruptedException {
         UUID id = request.id("id", CommandAnswers.kind(kind));
         EffectCommand maker = maker(request, kind, id);
         return answers.answer(request, type, Json.object(), id, false, null,

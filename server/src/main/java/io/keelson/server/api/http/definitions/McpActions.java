@@ -139,8 +139,7 @@ public final class McpActions {
         Map<String, Effects> effects = new TreeMap<>();
         body.effects.forEach((tool, mark) -> effects.put(tool, Effects.valueOf(mark.toUpperCase(Locale.ROOT))));
         return new McpDefinition(body.url, body.headers, body.bearer, credentials(body.auth), body.command,
-                body.trusted, body.tools, effects,
-                Duration.ofSeconds(body.timeoutSeconds));
+                body.trusted, body.tools, effects, Duration.ofSeconds(body.timeoutSeconds));
     }
 
     private static @Nullable ClientCredentials credentials(@Nullable Auth auth) {

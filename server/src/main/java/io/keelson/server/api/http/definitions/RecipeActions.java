@@ -55,8 +55,7 @@ public final class RecipeActions {
     private final KeyedTransaction keyed;
 
     public RecipeActions(RecipeStore recipes, Database database, Function<UUID, MissionReader> missions,
-            RecipeMissions recipeMissions,
-            RunCreateActions runs, Reads reads, Ids ids, KeyedTransaction keyed) {
+            RecipeMissions recipeMissions, RunCreateActions runs, Reads reads, Ids ids, KeyedTransaction keyed) {
         this.recipes = recipes;
         this.database = database;
         this.missions = missions;

@@ -159,8 +159,7 @@ public final class RosterActions {
         }
         return new RosterEntry.Profile(body.name == null || body.name.isBlank() ? slug : body.name, body.description,
                 body.model, body.instructions, body.tools, body.capabilities,
-                body.limits == null ? null : body.limits.maxTurns,
-                body.runsOn == null ? null : RunsOn.of(body.runsOn),
+                body.limits == null ? null : body.limits.maxTurns, body.runsOn == null ? null : RunsOn.of(body.runsOn),
                 body.limits == null ? CallApprovals.NONE : ApprovalRules.read(body.limits.rules()));
     }
 

@@ -109,9 +109,8 @@ public final class BoardActions {
     }
 
     private ApiResponse create(ApiRequest request, NewTask body) {
-        BoardTasks.New made =
-                new BoardTasks.New(body.title, body.description, body.status, body.priority, body.assignee,
-                        body.parentTaskId, tags(body.tags), request.actor().id());
+        BoardTasks.New made = new BoardTasks.New(body.title, body.description, body.status, body.priority,
+                body.assignee, body.parentTaskId, tags(body.tags), request.actor().id());
         return transaction.answer(request, c -> {
             BoardTaskRow task = board.create(c, request.workspace(), made)
                     .orElseThrow(() -> ApiProblem.of("BOARD_TASK_NOT_FOUND", "/parent_task_id",

@@ -239,9 +239,8 @@ public final class InboxDecisions {
     }
 
     private void gate(ApiRequest request, UUID run, Gate gate, Id id, Decision said) throws InterruptedException {
-        submission.submit(request,
-                new Command.DecideGate(run, gate, said.accept(), said.limit(), said.tasks(), said.way(), id.askedAt(),
-                        said.comment(), request.actor()));
+        submission.submit(request, new Command.DecideGate(run, gate, said.accept(), said.limit(), said.tasks(),
+                said.way(), id.askedAt(), said.comment(), request.actor()));
     }
 
     /**

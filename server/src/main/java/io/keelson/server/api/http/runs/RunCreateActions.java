@@ -142,8 +142,7 @@ public final class RunCreateActions {
     /** Creates a run of a recipe. */
     public ApiResponse run(ApiRequest request, ReadResult<PreparedMission> prepared) throws InterruptedException {
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return answer(request,
-                    submit(request, RunSubmissions.runId(request, ids), RunSubmissions.value(prepared)));
+            return answer(request, submit(request, RunSubmissions.runId(request, ids), RunSubmissions.value(prepared)));
         }
     }
 

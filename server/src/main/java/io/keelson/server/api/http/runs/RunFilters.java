@@ -20,8 +20,7 @@ final class RunFilters {
 
         RunSelection filter() {
             return new RunSelection(state == null ? List.of() : List.of(state), stateType,
-                    tags == null ? List.of() : tags, name, text, createdAfter,
-                    createdBefore, recipeId, trigger,
+                    tags == null ? List.of() : tags, name, text, createdAfter, createdBefore, recipeId, trigger,
                     externalId, errorCode, null, ids == null ? List.of() : ids);
         }
     }
@@ -29,7 +28,6 @@ final class RunFilters {
     static RunSelection of(Query query) {
         return new RunSelection(query.texts("state"), query.text("state_type"), query.texts("tag"), query.text("name"),
                 query.text("text"), query.time("created_after"), query.time("created_before"), query.id("recipe_id"),
-                query.text("trigger"), query.text("external_id"), query.text("error_code"),
-                query.id("parent_run_id"));
+                query.text("trigger"), query.text("external_id"), query.text("error_code"), query.id("parent_run_id"));
     }
 }

@@ -287,8 +287,7 @@ public final class RunViews {
         return page.part(reads.read((runs, c) -> {
             Reads.found(runs.task(c, request.workspace(), id), IdKind.TASK, id);
             return runs.transcript(c, request.workspace(), id, all ? Integer.valueOf(1) : only,
-                    all ? Integer.valueOf(Integer.MAX_VALUE) : only, page.from(),
-                    page.limit());
+                    all ? Integer.valueOf(Integer.MAX_VALUE) : only, page.from(), page.limit());
         }));
     }
 

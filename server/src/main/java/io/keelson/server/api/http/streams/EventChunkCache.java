@@ -162,8 +162,7 @@ final class EventChunkCache {
             data.set("step", event.get("step"));
         } else if (type.equals("proposal_created")) {
             data.put("type", "proposal.created").set("runId", event.get("run_id"));
-            data.put("proposalId",
-                    IdKind.PROPOSAL.prefixed(UUID.fromString(payload.get("proposal_id").stringValue())));
+            data.put("proposalId", IdKind.PROPOSAL.prefixed(UUID.fromString(payload.get("proposal_id").stringValue())));
         } else {
             data.put("type", type).set("runId", event.get("run_id"));
         }

@@ -6,24 +6,17 @@ import org.jspecify.annotations.Nullable;
 
 /** Kinds of ids in requests: a UUID, optionally with the kind's prefix ({@code run_…}). */
 public enum IdKind {
-    RUN("run_", ErrorCode.RUN_NOT_FOUND, "run"),
-    TASK("task_", ErrorCode.TASK_NOT_FOUND, "task"),
-    STEP("step_", ErrorCode.STEP_NOT_FOUND, "step"),
-    ESCALATION("esc_", ErrorCode.ESCALATION_NOT_FOUND, "escalation"),
-    PROPOSAL("prop_", ErrorCode.PROPOSAL_NOT_FOUND, "proposal"),
-    RECIPE("rec_", ErrorCode.RECIPE_NOT_FOUND, "recipe"),
-    SCHEDULE("sch_", ErrorCode.SCHEDULE_NOT_FOUND, "schedule"),
-    BULK("bulk_", ErrorCode.BULK_NOT_FOUND, "bulk job"),
+    RUN("run_", ErrorCode.RUN_NOT_FOUND, "run"), TASK("task_", ErrorCode.TASK_NOT_FOUND, "task"),
+    STEP("step_", ErrorCode.STEP_NOT_FOUND, "step"), ESCALATION("esc_", ErrorCode.ESCALATION_NOT_FOUND, "escalation"),
+    PROPOSAL("prop_", ErrorCode.PROPOSAL_NOT_FOUND, "proposal"), RECIPE("rec_", ErrorCode.RECIPE_NOT_FOUND, "recipe"),
+    SCHEDULE("sch_", ErrorCode.SCHEDULE_NOT_FOUND, "schedule"), BULK("bulk_", ErrorCode.BULK_NOT_FOUND, "bulk job"),
     WEBHOOK("wh_", ErrorCode.WEBHOOK_NOT_FOUND, "webhook"),
     DELIVERY("msg_", ErrorCode.WEBHOOK_DELIVERY_NOT_FOUND, "delivery"),
     COMMAND("cmd_", ErrorCode.COMMAND_NOT_FOUND, "command"),
-    DEPLOYMENT("dep_", ErrorCode.DEPLOYMENT_NOT_FOUND, "deployment"),
-    ORDER("ord_", ErrorCode.ORDER_NOT_FOUND, "order"),
-    ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"),
-    REPORT("rep_", ErrorCode.REPORT_NOT_FOUND, "report"),
+    DEPLOYMENT("dep_", ErrorCode.DEPLOYMENT_NOT_FOUND, "deployment"), ORDER("ord_", ErrorCode.ORDER_NOT_FOUND, "order"),
+    ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"), REPORT("rep_", ErrorCode.REPORT_NOT_FOUND, "report"),
     WORKSPACE("ws_", ErrorCode.WORKSPACE_NOT_FOUND, "workspace"),
-    SESSION("ses_", ErrorCode.SESSION_NOT_FOUND, "session"),
-    API_KEY("key_", ErrorCode.API_KEY_NOT_FOUND, "API key");
+    SESSION("ses_", ErrorCode.SESSION_NOT_FOUND, "session"), API_KEY("key_", ErrorCode.API_KEY_NOT_FOUND, "API key");
 
     private static final Pattern UUID_FORM = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 

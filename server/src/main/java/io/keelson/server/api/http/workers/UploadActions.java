@@ -48,10 +48,8 @@ public final class UploadActions {
         long days = query.integer("retention_days", 0);
         String type = request.header("Content-Type");
         RemoteWork.Upload upload = new RemoteWork.Upload(step, (int) query.integer("lease_epoch", 0),
-                Objects.requireNonNull(query.text("name")),
-                type == null ? "application/octet-stream" : type, days == 0 ? null : Duration.ofDays(days),
-                query.text("sha256"),
-                Math.max(0, request.contentLength()));
+                Objects.requireNonNull(query.text("name")), type == null ? "application/octet-stream" : type,
+                days == 0 ? null : Duration.ofDays(days), query.text("sha256"), Math.max(0, request.contentLength()));
         if (upload.announced() > store.maxBytes()) {
             throw ApiProblem.of(ErrorCode.ARTIFACT_TOO_LARGE, "an artifact has at most " + store.maxBytes()
                     + " bytes; nothing was stored");

@@ -148,8 +148,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     private static Postmaster startOnFreePort(Cluster cluster, EmbeddedPostgresOptions options, IntSupplier ports) {
         Map<String, String> settings = options.settings(cluster.diskBytes());
         for (int attempt = 0; attempt < PORT_ATTEMPTS; attempt++) {
-            Optional<Postmaster> started =
-                    Postmaster.start(cluster, ports.getAsInt(), settings, options.throwaway());
+            Optional<Postmaster> started = Postmaster.start(cluster, ports.getAsInt(), settings, options.throwaway());
             if (started.isPresent()) {
                 return started.get();
             }

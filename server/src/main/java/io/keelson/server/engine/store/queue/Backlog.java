@@ -29,8 +29,7 @@ import java.util.TreeMap;
  */
 public record Backlog(long waiting, long leased, double oldestSeconds, Map<String, Long> runs,
         Map<String, Double> oldestRuns, double oldestActive, Map<String, Long> inbox, Map<String, Double> oldestInbox,
-        long tickets,
-        long workers, long nodes, long outages, double reserved) {
+        long tickets, long workers, long nodes, long outages, double reserved) {
 
     /** Upper bound of counts, which keeps the query cheap. */
     public static final int MAX_COUNTED = 100_000;
@@ -141,9 +140,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                 row.next();
                 return new Backlog(row.getLong("waiting"), row.getLong("leased"), row.getDouble("oldest"), runs,
                         oldestRuns, oldestActive, inbox, oldestInbox, row.getLong("tickets"), row.getLong("workers"),
-                        row.getLong("nodes"),
-                        row.getLong("outages"),
-                        row.getDouble("reserved"));
+                        row.getLong("nodes"), row.getLong("outages"), row.getDouble("reserved"));
             }
         }
     }

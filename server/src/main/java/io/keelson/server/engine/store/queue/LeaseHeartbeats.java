@@ -133,8 +133,7 @@ public final class LeaseHeartbeats {
         try (PreparedStatement statement = BEAT.prepare(c, last.values(), clock.override());
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                extended.put(ViewLoader.uuid(row, "step_id"),
-                        Rows.time(row, "lease_expires_at"));
+                extended.put(ViewLoader.uuid(row, "step_id"), Rows.time(row, "lease_expires_at"));
             }
         }
         return extended;

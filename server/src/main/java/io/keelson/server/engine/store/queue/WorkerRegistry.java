@@ -216,8 +216,7 @@ public final class WorkerRegistry {
             List<Node> nodes = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    nodes.add(new Node(row.getString("id"), row.getString("version"),
-                            Rows.time(row, "started_at"),
+                    nodes.add(new Node(row.getString("id"), row.getString("version"), Rows.time(row, "started_at"),
                             Rows.time(row, "last_seen_at")));
                 }
             }

@@ -211,8 +211,7 @@ public final class Explainer {
         boolean stopped = views.values().stream().anyMatch(view -> view.run().state() == RunState.BUDGET_EXCEEDED);
         return new Around(builtIn, remote(c, workspaceId), leases(c, ids), timers(c, ids), full(c, workspaceId),
                 texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"), pauses(c, views.values()),
-                atWork(c, workspaceId, views.values()),
-                stopped ? runs.prices(c) : Prices.NONE);
+                atWork(c, workspaceId, views.values()), stopped ? runs.prices(c) : Prices.NONE);
     }
 
     private static List<Explanation> past(@Nullable UUID task, @Nullable UUID step) {

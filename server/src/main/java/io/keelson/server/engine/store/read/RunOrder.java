@@ -4,9 +4,7 @@ import java.util.Locale;
 
 /** Sort orders of lists of runs, besides their age. */
 public enum RunOrder {
-    NAME("n.title"),
-    STATE("n.state"),
-    COST("n.credits_charged_before + k.credits_charged"),
+    NAME("n.title"), STATE("n.state"), COST("n.credits_charged_before + k.credits_charged"),
     PROGRESS("n.tasks_completed::float / greatest(n.task_count, 1)"),
     DURATION(
             "coalesce(n.duration_ms, (extract(epoch from clock_timestamp() - n.started_at) * 1000)::bigint - n.ended_ms)"),

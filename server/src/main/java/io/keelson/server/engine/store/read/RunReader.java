@@ -70,8 +70,7 @@ public final class RunReader {
     public static final int SOME = ReadSql.SOME;
 
     /** The same for up to {@link #SOME} runs, by id. Omits those that do not exist. */
-    public Map<UUID, ObjectNode> someRuns(Connection c, UUID workspaceId, Collection<UUID> runIds)
-            throws SQLException {
+    public Map<UUID, ObjectNode> someRuns(Connection c, UUID workspaceId, Collection<UUID> runIds) throws SQLException {
         List<UUID> wanted = runIds.stream().distinct().toList();
         List<ObjectNode> found = wanted.size() == 1 ? run(c, workspaceId, wanted.getFirst()).stream().toList()
                 : list(c, ReadSql.SOME_RUNS, statement -> {
@@ -128,8 +127,7 @@ public final class RunReader {
 
     /** By agent and type of task: how many percent of its latest ended tasks were completed. */
     public Map<Integer, Map<String, Integer>> historyOfAgents(Connection c, UUID workspaceId,
-            Collection<Integer> agents)
-            throws SQLException {
+            Collection<Integer> agents) throws SQLException {
         Map<Integer, Map<String, Integer>> history = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(ReadSql.HISTORY_OF_AGENTS)) {
             statement.setArray(1, c.createArrayOf("int4", agents.toArray()));
@@ -450,8 +448,7 @@ public final class RunReader {
      *
      * @param from how many to skip
      */
-    public Page<ObjectNode> plans(Connection c, UUID workspaceId, UUID runId, int from, int limit)
-            throws SQLException {
+    public Page<ObjectNode> plans(Connection c, UUID workspaceId, UUID runId, int from, int limit) throws SQLException {
         return page(c, ReadSql.PLANS, part(workspaceId, runId, from, limit), limit);
     }
 

@@ -22,9 +22,7 @@ public final class RunSearch {
     /** The runs that an action applies to. */
     public enum Wanted {
         /** Runs that have not ended. */
-        OPEN("r.state_type <> 'terminal'"),
-        PAUSED("r.state = 'paused'"),
-        ENDED("r.state_type = 'terminal'"),
+        OPEN("r.state_type <> 'terminal'"), PAUSED("r.state = 'paused'"), ENDED("r.state_type = 'terminal'"),
         /** Runs that may be retried. */
         FAILED("r.state = 'failed' and r.state_type = 'terminal' and r.state <> 'completed'");
 
@@ -111,8 +109,7 @@ public final class RunSearch {
             List<Place> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    found.add(new Place(Rows.time(row, "created_at"),
-                            ViewLoader.uuid(row, "id")));
+                    found.add(new Place(Rows.time(row, "created_at"), ViewLoader.uuid(row, "id")));
                 }
             }
             return found;

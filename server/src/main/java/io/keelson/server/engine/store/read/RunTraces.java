@@ -34,8 +34,7 @@ public final class RunTraces {
                 }
             }
         }
-        try (PreparedStatement join = c.prepareStatement(JOIN);
-                PreparedStatement raise = c.prepareStatement(RAISE)) {
+        try (PreparedStatement join = c.prepareStatement(JOIN); PreparedStatement raise = c.prepareStatement(RAISE)) {
             join.setString(1, trace.text());
             join.setObject(2, run);
             join.setObject(3, workspace);

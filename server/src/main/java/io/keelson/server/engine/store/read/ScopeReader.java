@@ -354,8 +354,7 @@ public final class ScopeReader {
     public Replan replan(Connection c, UUID runId) throws SQLException {
         return one(c, REPLAN, runId, row -> {
             String answer = row.getString("answer");
-            return new Replan(ViewLoader.uuid(row, "workspace_id"), plan(row),
-                    texts(row, "finished"),
+            return new Replan(ViewLoader.uuid(row, "workspace_id"), plan(row), texts(row, "finished"),
                     Set.copyOf(Json.read(row.getString("inputs")).propertyNames()),
                     answer == null ? null : Json.read(answer), json(row, "config"));
         });

@@ -129,9 +129,8 @@ public final class StepWorkReader {
             Map<UUID, Owner> owners = new HashMap<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    owners.put(ViewLoader.uuid(row, "id"),
-                            new Owner(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
-                                    row.getString("input")));
+                    owners.put(ViewLoader.uuid(row, "id"), new Owner(ViewLoader.uuid(row, "run_id"),
+                            ViewLoader.uuid(row, "task_id"), row.getString("input")));
                 }
             }
             return owners;
@@ -180,8 +179,7 @@ public final class StepWorkReader {
                         row.getString("task_message")));
         return new StepWork(ViewLoader.uuid(row, "workspace_id"), runId, row.getString("title"),
                 ViewLoader.uuid(row, "task_id"), row.getInt("lane"), ViewLoader.uuid(row, "id"), name,
-                row.getString("tool"),
-                row.getString("input"), row.getInt("attempt"), row.getInt("lease_epoch"),
+                row.getString("tool"), row.getString("input"), row.getInt("attempt"), row.getInt("lease_epoch"),
                 Duration.ofMillis(row.getLong("timeout_ms")), effectKey, row.getString("holder"),
                 Rows.optionalTime(row, "lease_expires_at"), Rows.optionalTime(row, "deadline_at"), previous,
                 row.getString("details"), new RunTrace(runId, row.getInt("attempt_number"),

@@ -168,9 +168,8 @@ public final class TimelineReader {
                         row.getLong("began"), completed == null ? now : completed, row.getLong("last_seq"));
             }
         }
-        Range range =
-                new Range(run, attempt == null ? Math.max(1, span.attempt - MAX_ATTEMPTS) : attempt, span.attempt,
-                        after == null ? null : touched(c, run, after));
+        Range range = new Range(run, attempt == null ? Math.max(1, span.attempt - MAX_ATTEMPTS) : attempt, span.attempt,
+                after == null ? null : touched(c, run, after));
         Map<UUID, List<Between>> tickets = tickets(c, range);
         List<Between> asked = new ArrayList<>(tickets.getOrDefault(run, List.of()));
         List<Between> ended = new ArrayList<>();

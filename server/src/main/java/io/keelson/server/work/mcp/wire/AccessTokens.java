@@ -127,8 +127,7 @@ public final class AccessTokens {
         byte[] body = form.entrySet().stream().map(each -> each.getKey() + "=" + encoded(each.getValue()))
                 .collect(Collectors.joining("&")).getBytes(StandardCharsets.UTF_8);
         try {
-            return read(outbound.send(
-                    new OutboundRequest("POST", client.tokenUrl, headers, body, timeout, MAX_BYTES)));
+            return read(outbound.send(new OutboundRequest("POST", client.tokenUrl, headers, body, timeout, MAX_BYTES)));
         } catch (OutboundRefusedException e) {
             throw McpException.forbidden(e.code(), "the token endpoint: " + e.getMessage());
         } catch (IOException e) {

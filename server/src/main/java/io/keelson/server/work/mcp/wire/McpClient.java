@@ -54,8 +54,7 @@ public final class McpClient implements AutoCloseable {
      * @param timeout until it must have answered
      */
     public static McpClient ofCommand(List<String> command, Path folder, Map<String, String> environment,
-            Consumer<String> errors, String clientVersion, Duration timeout)
-            throws McpException, InterruptedException {
+            Consumer<String> errors, String clientVersion, Duration timeout) throws McpException, InterruptedException {
         return ofCommand(command, folder, environment, errors, clientVersion, PROBE_TIMEOUT, timeout);
     }
 

@@ -98,8 +98,7 @@ public final class ModelGenerate implements Tool {
      * @param fits which models may answer
      * @throws ToolFailure {@code JUDGE_NOT_INDEPENDENT} where neither the model nor a fallback does
      */
-    public ToolResult execute(ToolCall call, Predicate<ConfiguredModel> fits)
-            throws ToolFailure, InterruptedException {
+    public ToolResult execute(ToolCall call, Predicate<ConfiguredModel> fits) throws ToolFailure, InterruptedException {
         JsonNode input = call.input();
         String asked = input.get("model").stringValue();
         ConfiguredModel model = calls.chosen(call, asked, null, ModelCalls.lastAttempt(call), fits);

@@ -6,8 +6,7 @@ import java.util.Locale;
 public enum RecordRequests {
     NONE,
     /** Requests without an answer, or with one that cannot be used. */
-    FAILED,
-    ALL;
+    FAILED, ALL;
 
     /** @param wire as the file of models names it */
     static RecordRequests of(String wire) {

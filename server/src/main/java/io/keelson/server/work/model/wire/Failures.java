@@ -57,8 +57,7 @@ final class Failures {
                 said.toLowerCase(Locale.ROOT));
         String message = "the provider answers " + status + (said.isEmpty() ? "" : ": " + said);
         return new ModelException(kind, shown(message, secrets),
-                kind == Kind.DEFERRED ? retryAfter(headers, clock) : null,
-                usage, requestId(headers));
+                kind == Kind.DEFERRED ? retryAfter(headers, clock) : null, usage, requestId(headers));
     }
 
     private static String code(JsonNode error, String member) {

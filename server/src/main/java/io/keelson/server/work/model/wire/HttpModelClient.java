@@ -365,11 +365,10 @@ public final class HttpModelClient implements ModelClient {
             long total = elapsed();
             String text = read.finish() == Finish.REFUSAL ? Failures.redacted(read.text(), secrets)
                     : AnswerText.withoutReasoning(read.text());
-            return request.restored(
-                    new ModelAnswer(text, read.calls(), read.finish(),
-                            read.usage() == null ? Tokens.NONE : read.usage(), read.modelAnswered(),
-                            Failures.requestId(headers), WireJson.raw(endpoint, read.message()),
-                            firstText < 0 ? total : firstText, total, read.usage() == null));
+            return request.restored(new ModelAnswer(text, read.calls(), read.finish(),
+                    read.usage() == null ? Tokens.NONE : read.usage(), read.modelAnswered(),
+                    Failures.requestId(headers), WireJson.raw(endpoint, read.message()),
+                    firstText < 0 ? total : firstText, total, read.usage() == null));
         }
 
         private long elapsed() {
@@ -412,8 +411,7 @@ public final class HttpModelClient implements ModelClient {
                                 + IDLE.toSeconds() + " s",
                         null, usage(), id));
                 case IOException e -> amid(new ModelException(Kind.INTERRUPTED,
-                        Failures.shown("the connection failed: " + e.getMessage(), secrets), null, usage(),
-                        id));
+                        Failures.shown("the connection failed: " + e.getMessage(), secrets), null, usage(), id));
                 default -> failure;
             };
         }

@@ -42,8 +42,7 @@ final class MessagesWire implements Wire {
 
     @Override
     public ObjectNode body(ModelEndpoint endpoint, ModelRequest request, boolean stream) {
-        ObjectNode body =
-                Json.object().put("model", endpoint.model()).put("max_tokens", request.maxOutputTokens());
+        ObjectNode body = Json.object().put("model", endpoint.model()).put("max_tokens", request.maxOutputTokens());
         if (stream) {
             body.put("stream", true);
         }

@@ -64,8 +64,7 @@ class RequestRateTest {
 
     private static Caller caller(Long perMinute) {
         return new Caller(UUID.randomUUID(), UUID.randomUUID(), new Principal(Principal.Kind.SERVICE, "x"), Set.of(),
-                false,
-                perMinute == null ? Limits.NONE
+                false, perMinute == null ? Limits.NONE
                         : new Limits(Map.of(Limits.REQUESTS_PER_MINUTE, BigDecimal.valueOf(perMinute))),
                 null);
     }

@@ -154,8 +154,7 @@ class HttpTransportTest {
     @Test
     void anAnswerTakesTheMemoryOfItsSender() throws Exception {
         DocumentMemory memory = new DocumentMemory(1 << 20);
-        try (McpClient client = client();
-                DocumentMemory.Share share = memory.share(new UUID(0, 1), Duration.ZERO)) {
+        try (McpClient client = client(); DocumentMemory.Share share = memory.share(new UUID(0, 1), Duration.ZERO)) {
             assertThatThrownBy(() -> share.within(() -> client.tools(LIMIT)))
                     .isInstanceOf(DocumentMemory.FullException.class);
         }

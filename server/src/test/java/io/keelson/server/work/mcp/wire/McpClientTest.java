@@ -216,8 +216,7 @@ class McpClientTest {
                 printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],\
                 "capabilities":{"tools":{}}}}\\n'
                 read -r line; printf '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"}]}}\\n'
-                read -r line"""));
-                DocumentMemory.Share share = memory.share(new UUID(0, 1), Duration.ZERO)) {
+                read -r line""")); DocumentMemory.Share share = memory.share(new UUID(0, 1), Duration.ZERO)) {
             assertThatThrownBy(() -> share.within(() -> client.tools(LIMIT)))
                     .isInstanceOf(DocumentMemory.FullException.class);
         }

@@ -331,8 +331,7 @@ class HttpModelClientTest {
         Message.User asked = new Message.User("Go");
         Message.Assistant called =
                 new Message.Assistant("I look.", List.of(WireJson.call("1", "look", "{\"at\":\"moon\"}")), null);
-        Message.ToolResults results =
-                new Message.ToolResults(List.of(new CallResult("1", "look", "nothing", true)));
+        Message.ToolResults results = new Message.ToolResults(List.of(new CallResult("1", "look", "nothing", true)));
         String before = text(wire, endpoint, request(asked));
         String after = text(wire, endpoint, request(asked, called, results));
         assertThat(after).startsWith(before.substring(0, before.length() - 2)).doesNotContain(KEY);

@@ -53,8 +53,7 @@ class LoweredRequestTest {
                     + "|{'type':'object','required':['n'],'properties':{'n':{'type':['string','null']}},"
                     + "'additionalProperties':false}"})
     void aClosedSchemaIsLoweredToWhatProvidersEnforce(String schema, String strict) {
-        LoweredRequest lowered =
-                LoweredRequest.of(request(schema.replace('\'', '"'), ToolChoice.AUTO, "look"));
+        LoweredRequest lowered = LoweredRequest.of(request(schema.replace('\'', '"'), ToolChoice.AUTO, "look"));
 
         assertThat(lowered.request().outputSchema()).isEqualTo(Json.read(strict.replace('\'', '"')));
         assertThat(lowered.request().tools()).hasSize(1);
@@ -149,8 +148,7 @@ class LoweredRequestTest {
                 List.of(new Call(id, "look", arguments.isNull() ? null : arguments, input)), raw);
         ModelRequest request = new ModelRequest("", List.of(message), List.of(), ToolChoice.AUTO, null, 1);
 
-        Message.Assistant lowered =
-                (Message.Assistant) LoweredRequest.of(request).request().messages().getFirst();
+        Message.Assistant lowered = (Message.Assistant) LoweredRequest.of(request).request().messages().getFirst();
 
         assertThat(lowered.raw()).isEqualTo(sent ? raw : null);
         assertThat(lowered.calls()).isEqualTo(message.calls());

@@ -257,8 +257,7 @@ class WireReadingTest {
                 .usage();
 
         boolean apart = total != null && total == input + output + reasoning;
-        assertThat(tokens).isEqualTo(
-                new Tokens(ofInput, ofCache, 0, apart ? output + reasoning : ofOutput, reasoning));
+        assertThat(tokens).isEqualTo(new Tokens(ofInput, ofCache, 0, apart ? output + reasoning : ofOutput, reasoning));
     }
 
     @ParameterizedTest
@@ -413,8 +412,7 @@ class WireReadingTest {
     void anEmptyMessageIsLeftOut() {
         ModelRequest lowered = LoweredRequest.of(new ModelRequest("", List.of(new Message.User("a"),
                 new Message.Assistant(" ", List.of(), Json.object()), new Message.User("b")), List.of(),
-                ToolChoice.AUTO,
-                null, 1)).request();
+                ToolChoice.AUTO, null, 1)).request();
         assertThat(lowered.messages()).containsExactly(new Message.User("a\n\nb"));
     }
 }
