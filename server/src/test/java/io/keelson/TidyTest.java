@@ -86,6 +86,71 @@ class TidyTest {
                         "Jackson 3 is tools.jackson"));
     }
 
+    /** The text of comments in main Java, a line each. */
+    private static final List<String> COMMENTS = main().flatMap(TidyTest::comments).toList();
+    /** The names of methods declared in main Java. */
+    private static final List<String> METHODS = main().flatMap(text -> names(
+            "(?m)^ +(?:(?:public|protected|private|static|final|abstract|default|synchronized) )*+"
+                    + "(?:<[^>\\n]+> )?(?!return |new |throw |else |case |yield )[A-Za-z][\\w.<>\\[\\], ?@]* ([a-z]\\w*)\\(",
+            text)).toList();
+    /** The names of test methods. */
+    private static final List<String> TESTS = SOURCES.keySet().stream().filter(path -> path.contains("/src/test/"))
+            .flatMap(path -> names("@(?:Parameterized)?Test\\b[^;{]*?\\bvoid (\\w+)\\(", SOURCES.get(path))).toList();
+
+    /**
+     * A construction that leaves out its noun.
+     *
+     * @param allowed the number of places that still have it; never raised
+     */
+    private record Habit(String name, List<String> texts, String construction, int allowed, String instead) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static Stream<Habit> habits() {
+        return Stream.of(
+                new Habit("P1 repetition", COMMENTS, "\\b(?:The same|Likewise|As \\{@link)\\b", 207,
+                        "name the subject and the difference; without a difference delete the overload or the comment"),
+                new Habit("P2 none as a noun", COMMENTS,
+                        "\\b(?:for none|(?<![Tt]here )is none|was none|none of)\\b", 54,
+                        "null if absent"),
+                new Habit("P3 relative clause", COMMENTS,
+                        "\\b(?:[Ww]hat (?:it|is|they|was|were|the|a|an|has)|[Tt]hose (?:that|who|which|of)"
+                                + "|[Oo]nes? (?:that|who|which)|of it)\\b",
+                        764, "use the noun, or the term of docs/concepts/glossary.md"),
+                new Habit("P4 verbs of people", COMMENTS,
+                        "\\b(?:says?|said|asks?|asked|looks?|knows?|ha[sd] got)\\b", 522,
+                        "data contains and specifies, code requires, requests and reads"),
+                new Habit("P5 where, beside, so many", COMMENTS,
+                        "[,;:.] [Ww]here\\b|\\bbeside\\b|\\bso (?:much|many)\\b", 160,
+                        "if; in addition to; that amount, that number"),
+                new Habit("P6 participles as names of methods", METHODS,
+                        "^(?:again|answered|asked|begun|counted|done|elsewhere|given|gone|held|joined|judged|kept|known|later"
+                                + "|least|left|listed|lost|made|meanwhile|named|noted|now|once|passed|refused|said|seen|sent|served"
+                                + "|shown|stored|taken|twice|used|waited|wanted|works)$",
+                        325, "verb and object; a method that returns an exception is …Failure"),
+                new Habit("P7 is no", COMMENTS, "(?<![Tt]here )\\b(?:is|are|was|were) no [a-z]|[Nn]either .{1,40} nor",
+                        98,
+                        "is not a …"),
+                new Habit("P9 pronouns in names of tests", TESTS,
+                        "^(?:it|its|they|those|these)(?=[A-Z])|[oO]neThat|Those|They|AsItIs|(?:It|Them)$", 160,
+                        "name the subject: expiredLeaseIsReclaimedOnce"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("habits")
+    void constructionsWithoutANounBecomeFewer(Habit habit) {
+        Pattern construction = Pattern.compile(habit.construction);
+        List<String> found = habit.texts.stream()
+                .flatMap(text -> construction.matcher(text).results().map(each -> around(text, each))).toList();
+        assertThat(found.size()).as("%s: %s%n%s", habit.name, habit.instead, String.join("\n", found))
+                .isLessThanOrEqualTo(habit.allowed);
+        assertThat(found.size()).as("%s became fewer: lower the number in its row to %d", habit.name, found.size())
+                .isGreaterThanOrEqualTo(habit.allowed - 10);
+    }
+
     @ParameterizedTest
     @MethodSource("bans")
     void nothingBannedIsWritten(Ban ban) {
@@ -202,6 +267,29 @@ class TidyTest {
                     Pattern end = Pattern.compile("(?:^|/)" + path.replace(".", "\\.").replace("…", ".*") + "$");
                     assertThat(paths).as(page + " names " + path).anyMatch(each -> end.matcher(each).find());
                 }));
+    }
+
+    private static Stream<String> main() {
+        return SOURCES.keySet().stream().filter(path -> path.contains("/src/main/")).map(SOURCES::get);
+    }
+
+    /** Strings are matched to be skipped. */
+    private static Stream<String> comments(String source) {
+        return Pattern
+                .compile("""
+                /\\*.*?\\*/|//[^\\n]*+(?:\\n[ \\t]*+//[^\\n]*+)*+\\
+                |\"""(?:.*?)(?<!\\\\)\"""|"[^"\\\\\\n]*+(?:\\\\.[^"\\\\\\n]*+)*+"|'(?:\\\\.|[^'\\\\])'""",
+                        Pattern.DOTALL)
+                .matcher(source).results().map(MatchResult::group).filter(text -> text.startsWith("/"))
+                .map(text -> text.replaceAll("\\n[ \\t]*(?:\\*(?!/)|//)?", " ").replaceAll("\\s+", " "));
+    }
+
+    private static Stream<String> names(String declaration, String source) {
+        return Pattern.compile(declaration).matcher(source).results().map(each -> each.group(1));
+    }
+
+    private static String around(String text, MatchResult part) {
+        return text.substring(Math.max(0, part.start() - 40), Math.min(text.length(), part.end() + 40));
     }
 
     private static List<String> dialect(String path, String text) {
