@@ -20,7 +20,7 @@ public final class AgentRow {
     boolean failing;
     /** True when it failed and the run continued without it. */
     boolean failureIgnored;
-    /** When a new attempt of it begins; null when none waits. */
+    /** Due time of the agent's next attempt; null while no attempt is due. */
     @Nullable Instant nextRunAt;
     /** When its current attempt began, moved on by the time in which its run was paused. */
     @Nullable Instant begunAt;
@@ -49,7 +49,7 @@ public final class AgentRow {
         return slotsTaken > 0;
     }
 
-    /** Sets what the database holds; for the loader of views only. */
+    /** Restores stored values; only the loader of views calls it. */
     public AgentRow restore(AgentState state, @Nullable Instant startedAt, @Nullable Instant completedAt) {
         this.state = state;
         this.startedAt = startedAt;
@@ -57,7 +57,7 @@ public final class AgentRow {
         return this;
     }
 
-    /** Sets what the failure policy keeps; for the loader of views only. */
+    /** Restores stored values of the failure policy; only the loader of views calls it. */
     public AgentRow restorePolicy(int attempt, boolean failing, boolean failureIgnored, @Nullable Instant nextRunAt,
             @Nullable Instant begunAt) {
         this.attempt = attempt;
@@ -105,7 +105,7 @@ public final class AgentRow {
         return failureIgnored;
     }
 
-    /** When a new attempt of it begins; null when none waits. */
+    /** Due time of the agent's next attempt; null while no attempt is due. */
     public @Nullable Instant nextRunAt() {
         return nextRunAt;
     }

@@ -220,7 +220,11 @@ final class AgentTurns {
         return step;
     }
 
-    /** Ends a call of a tool that the task may not use, or one that its turn's executor has refused; true if it is one. */
+    /**
+     * Ends a call of a tool that the task may not use or that its turn's executor refused.
+     *
+     * @return true if the call was refused
+     */
     private static boolean refused(Decision d, StepRow step, @Nullable StepError refusal) {
         AgentTerms terms = Rungs.terms(step.task());
         String tool = step.spec().tool();

@@ -84,7 +84,9 @@ final class AttemptRestarts {
         return error.errorClass().retryable() && agent.attempt < d.run.policy().failures().agentTries();
     }
 
-    /** The same for the run, whose failed tasks have all ended. */
+    /**
+     * Whether another attempt of the run may help: all its failed tasks ended with errors that a repetition may fix.
+     */
     static boolean runMay(Decision d) {
         return d.run.attempt < runTries(d) && d.view.tasks.values().stream()
                 .filter(task -> task.state == TaskState.FAILED && !task.failureIgnored && task.errorClass != null)
@@ -96,7 +98,7 @@ final class AttemptRestarts {
     }
 
     /**
-     * Restarts an agent with new rows for all its tasks, including those that ended in this attempt of the run. Tasks
+     * Restarts an agent with new rows for all its tasks, including tasks that ended in this attempt of the run. Tasks
      * of other agents that have not begun wait for the new rows; tasks that began with the old outputs continue.
      */
     static void startOver(Decision d, AgentRow agent, StepError error) {

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts a run's recent calls and their failures per second. All failures of one system that is out of order count as one.
- * Forgets what is older than the window.
+ * Counts a run's recent calls and their failures per second. All failures of one system that is out of order count as
+ * one. Drops seconds before the window.
  */
 public final class CallWindow {
     private final Duration length;
@@ -36,7 +36,7 @@ public final class CallWindow {
     /**
      * Counts calls that ended in one second; in order of time.
      *
-     * @param errors other failures than those of the systems
+     * @param errors failures that do not belong to a named system
      * @param systems that were out of order
      */
     public void add(Instant at, int calls, int errors, Set<String> systems) {

@@ -44,12 +44,12 @@ public final class ChangeSet {
     /**
      * A row of the work queue.
      *
-     * @param tool what the lane's next step needs
-     * @param input that step's, as JSON text
+     * @param tool the tool of the lane's next step
+     * @param input the next step's input, as JSON text
      * @param holder null while it may be claimed
-     * @param lease the lease's length when held; null when not
-     * @param timeout how long the execution may take when held by a remote worker; null when not
-     * @param hold of credits for the lease; null if absent
+     * @param lease length of the lease; null if not held
+     * @param timeout maximum duration of the execution by a remote worker; null otherwise
+     * @param hold credits held for the lease; null if absent
      */
     public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, String input,
             Instant queuedAt,
@@ -77,8 +77,8 @@ public final class ChangeSet {
     /**
      * The credits of one attempt.
      *
-     * @param settledAt when what it did not need was given back: from then on charged + refunded = reserved; null while
-     *     it is open
+     * @param settledAt time of the refund of its unused credits; from then on charged + refunded = reserved; null while
+     *            it is open
      */
     public record Account(BigDecimal reserved, BigDecimal charged, BigDecimal refunded, BigDecimal uncollected,
             @Nullable Instant settledAt) {
@@ -166,7 +166,7 @@ public final class ChangeSet {
     /** A kept signal that a step has consumed. */
     public record TakenSignal(UUID id, UUID stepId, Instant at) {}
 
-    /** A child run, as stored in its parent's row of it. */
+    /** A child run, with its row in the parent's view. */
     public record Child(RunRow run, ChildRow row) {}
 
     private record BudgetKey(UUID runId, String task) {}

@@ -96,7 +96,10 @@ final class Completion {
         ended(d, ended);
     }
 
-    /** Counts tasks that have just become terminal, judges tasks that waited for them, and ends what they complete. */
+    /**
+     * Counts newly terminal tasks, evaluates the tasks that waited for them, and ends the agents and the run if
+     * complete.
+     */
     static void ended(Decision d, Collection<TaskRow> first) {
         Deque<TaskRow> todo = new ArrayDeque<>(first);
         while (!todo.isEmpty()) {

@@ -54,8 +54,8 @@ final class Credits {
     }
 
     /**
-     * Whether the workspace's limit of the month leaves the estimated cost of an attempt and something more, but not what an
-     * attempt usually reserves: then the attempt reserves its estimate, and more with each step.
+     * Whether the workspace's monthly limit leaves at least the estimated cost of an attempt, but less than the usual
+     * reservation. Then the attempt reserves its estimate, and extends the reservation with each step.
      */
     private static boolean monthLeaves(Decision d, BigDecimal estimate) {
         BigDecimal wanted = wanted(d);
@@ -94,7 +94,10 @@ final class Credits {
         return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
     }
 
-    /** The same without that minimum; it covers what earlier attempts have used and were not charged. */
+    /**
+     * The expected cost of an attempt, without the minimum of a reservation; covers the uncharged remainder of earlier
+     * attempts.
+     */
     private static BigDecimal estimate(Decision d) {
         return HardLimit.within(d.run,
                 d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ceiling(d.run.remainder)));
@@ -117,8 +120,8 @@ final class Credits {
     }
 
     /**
-     * The model by whose prices a report is charged: the one that it names, or without a price of that one the model that
-     * the task was given to. Null if absent.
+     * The model whose prices apply to a report: the reported model, or the task's model if the reported one has no
+     * price. Null if absent.
      */
     private static @Nullable String priced(Decision d, StepRow step, Result result) {
         Map<String, ModelPrice> models = d.funds.prices().models();
@@ -180,8 +183,8 @@ final class Credits {
     }
 
     /**
-     * As much of an amount as the reservation and the available credits cover beside all holds. An optimistic answer is
-     * proved by {@link #cover}.
+     * The part of an amount that the reservation and the available credits cover in addition to all holds.
+     * {@link #cover} checks this optimistic answer.
      */
     static BigDecimal coverable(Decision d, BigDecimal amount) {
         BigDecimal free = free(d);
@@ -191,7 +194,11 @@ final class Credits {
                         d.funds.balances().rest(d.run.workspaceId(), HardLimit.within(d.run, missing))));
     }
 
-    /** The same, with the reservation extended as it needs to be. */
+    /**
+     * Extends the reservation for an amount as far as credits are available.
+     *
+     * @return the covered part of the amount
+     */
     static BigDecimal cover(Decision d, BigDecimal amount) {
         require(d, amount);
         return amount.min(free(d));
@@ -202,7 +209,7 @@ final class Credits {
         return d.run.reserved.subtract(used(d.run)).subtract(d.view.held);
     }
 
-    /** The part of the reservation that costs have used, before its rounding to what was charged. */
+    /** The part of the reservation that costs have used, before the rounding of charges. */
     static BigDecimal used(RunRow run) {
         return run.charged.add(run.remainder);
     }
@@ -212,9 +219,9 @@ final class Credits {
     }
 
     /**
-     * Adds an exact cost to those that were collected.
+     * Adds an exact cost to the collected costs.
      *
-     * @return what it is charged
+     * @return the charged amount
      */
     private static BigDecimal collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal exact,
             String key) {

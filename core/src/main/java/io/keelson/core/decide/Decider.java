@@ -23,12 +23,12 @@ public final class Decider {
     private Decider() {}
 
     /**
-     * Accepts a new run, unless its workspace cannot pay for it. A run that starts at a later time is accepted in any case:
-     * it waits until it can be paid for.
+     * Accepts a new run, unless its workspace cannot pay for it. A run that starts at a later time is accepted in any
+     * case: it waits until it can be paid for.
      *
-     * @param changes collects what is to be written
-     * @param capacity what the deciding node can start at once; its slots are used up
-     * @param funds prices, and what workspaces have
+     * @param changes collects the rows to write
+     * @param capacity free slots of the deciding node; the decision takes from them
+     * @param funds prices, and balances of workspaces
      */
     public static Created create(Command.Create command, ChangeSet changes, Instant now, Ids ids,
             LocalCapacity capacity, Funds funds) {
@@ -39,8 +39,8 @@ public final class Decider {
      * Decides any other command.
      *
      * @param view current as of the run's version, under the run's lock; edited in place
-     * @param capacity what the deciding node can start at once; its slots are used up
-     * @param funds prices, and what workspaces have
+     * @param capacity free slots of the deciding node; the decision takes from them
+     * @param funds prices, and balances of workspaces
      */
     public static Reply decide(RunView view, Command command, ChangeSet changes, Instant now, Ids ids,
             LocalCapacity capacity, Funds funds) {
@@ -160,7 +160,7 @@ public final class Decider {
         return Reply.CHANGED;
     }
 
-    /** As {@link Command.Approve} and similar commands, but only for the named gate. */
+    /** Decides the named gate; rejects the command if the run waits at another gate. */
     private static Reply decideGate(Decision d, Command.DecideGate command) {
         boolean waits = switch (command.gate()) {
             case PLAN -> d.run.state == RunState.AWAITING_APPROVAL;

@@ -31,7 +31,7 @@ final class EventPayloads {
     static final int SNAPSHOT_EVERY = 100;
     /** Tasks in a snapshot, the most expensive first. */
     static final int SNAPSHOT_TASKS = 20;
-    /** The cost of all other tasks in a snapshot: cheaper ones, and those of earlier attempts and plans. */
+    /** Key for the cost of all other tasks in a snapshot: cheaper tasks, and tasks of earlier attempts and plans. */
     static final String OTHERS = "others";
     /** Share of verification in the cost of steps above which an event is written, in percent. */
     private static final BigDecimal MUCH_VERIFICATION = BigDecimal.valueOf(30);
@@ -102,8 +102,8 @@ final class EventPayloads {
     }
 
     /**
-     * Another model was used than the one that the step was to use. Of a worker, a more precise name of the same model is no
-     * difference.
+     * Writes an event if the report names another model than the step's. For a worker, a more precise name of the same
+     * model is not a difference.
      */
     static void otherModel(Decision d, StepRow step, Result result) {
         AgentTerms terms = Rungs.terms(step.task());

@@ -80,7 +80,7 @@ public final class Explain {
      */
     public record Pause(String by, @Nullable String reason) {}
 
-    /** The reasons of a whole run: its own, then those of at most a hundred open tasks that could move. */
+    /** The reasons of a whole run: its own, then the reasons of at most a hundred open tasks that could move. */
     public static List<Explanation> run(RunView view, Surroundings around) {
         Explain explain = new Explain(view, around);
         if (!explain.held()) {
@@ -118,7 +118,10 @@ public final class Explain {
         return explain.ordered();
     }
 
-    /** As they were found, but after them what is at work, and last who was chosen as an agent: both hold up nothing. */
+    /**
+     * Reasons in the order of discovery, then running work, then choices of agents: neither of these two delays the
+     * run.
+     */
     private List<Explanation> ordered() {
         return reasons.stream().sorted(Comparator.comparing(reason -> switch (reason.code()) {
             case CHOSEN -> 2;
@@ -362,7 +365,7 @@ public final class Explain {
         }
     }
 
-    /** @param most attempts without those that only a restart has granted */
+    /** @param most maximum attempts, without attempts that a restart has granted */
     private static String again(int attempt, int most) {
         return "backoff before attempt " + attempt + (attempt <= most ? " of " + most : "");
     }

@@ -73,7 +73,11 @@ final class HardLimit {
         return out(d, step -> true);
     }
 
-    /** The same of the steps of a task, by its id in the plan. */
+    /**
+     * The known cost of a task's steps in flight.
+     *
+     * @param task the task's id in the plan
+     */
     static BigDecimal out(Decision d, String task) {
         return out(d, step -> of(task, step.task()));
     }
@@ -150,7 +154,7 @@ final class HardLimit {
         return byRun || byTask;
     }
 
-    /** The same for the first step of a queued task. */
+    /** Whether a limit holds back the first open step of a queued task. */
     static boolean holdsBack(Decision d, TaskRow task) {
         return mayHoldBack(d, task) && !d.planning()
                 && task.steps.stream().filter(step -> !step.state.terminal()).findFirst()

@@ -12,7 +12,7 @@ import java.math.BigDecimal;
  */
 public record Hold(BigDecimal amount, long maxOutput, boolean requested) {
 
-    /** The rest of it beside a charge. */
+    /** The rest of this hold after a charge. */
     Hold without(BigDecimal charged) {
         return new Hold(Amounts.exact(amount.subtract(charged).max(Amounts.ZERO)), maxOutput, requested);
     }

@@ -100,11 +100,11 @@ final class Holds {
     }
 
     /**
-     * Holds the worst case that the step's executor has computed, in place of what the step holds; a worst case of the plan
-     * stays, and so does a larger hold of a request that may have been billed.
+     * Replaces the step's hold by the worst case that its executor computed. A worst case of the plan stays, and so
+     * does a larger hold of a request that may have been billed.
      *
-     * @param begun whether the step keeps its hold where the larger one does not fit
-     * @return false when the limits or the credits do not pay it now
+     * @param begun whether the step keeps its hold if the larger one exceeds the limits
+     * @return false if the limits or the credits do not cover it now
      */
     static boolean computed(Decision d, StepRow step, WorstCase most, boolean begun) {
         StepSpec before = step.spec();

@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stops a run at its limits, and starts held-back work again. The run stops when no step is in flight and none can begin,
- * or when none of a task with a budget is and its next one cannot begin.
+ * Stops a run at its limits, and starts held-back work again. The run stops when no step is in flight and none can
+ * begin. It also stops when a task with a budget has no step in flight and cannot begin its next step.
  */
 final class LimitStop {
     private LimitStop() {}
@@ -134,7 +134,7 @@ final class LimitStop {
     }
 
     /**
-     * The least amount that is more than what is used and held, and that pays the next step beside those in flight.
+     * The least limit above the used and held credits that also pays the next step and the steps in flight.
      *
      * @param out the known cost of the steps in flight
      * @param next the known cost of the next step; null if absent

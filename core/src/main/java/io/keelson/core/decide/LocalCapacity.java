@@ -146,7 +146,7 @@ public final class LocalCapacity {
         return holder != null && tools.test(tool) && !limits.limited(workspace) && takeSlot(tool);
     }
 
-    /** The same of a worker whose claim waits; null where none is available. */
+    /** Takes a slot of a remote worker with a waiting claim; null if none is available. */
     @Nullable RemoteSlot takeRemotely(UUID workspace, String tool) {
         RemoteSlot slot = limits.limited(workspace) ? null : remote.take(workspace, tool);
         if (slot != null) {

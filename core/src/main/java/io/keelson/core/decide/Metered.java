@@ -4,9 +4,9 @@ import io.keelson.core.money.Tokens;
 import java.math.BigDecimal;
 
 /**
- * The use of a step that heartbeats of its holder have charged. No number of it ever falls.
+ * The usage of a step that its holder's heartbeats have charged. Its numbers never fall.
  *
  * @param epoch of the lease
- * @param cost in credits, what could not be collected included
+ * @param cost in credits, including the uncollected part
  */
 public record Metered(int epoch, Tokens tokens, BigDecimal cost) {}

@@ -99,7 +99,7 @@ final class PlanAnswers {
     }
 
     /**
-     * Makes the plan the next version, and drops the tasks of the old one that have not completed.
+     * Makes the plan the next version, and drops the old plan's tasks that have not completed.
      *
      * @return keys of the tasks that stay
      */

@@ -150,12 +150,12 @@ final class PlanRows {
         d.run.stepCount++;
     }
 
-    /** Steps for a task's new attempt; those of the old one leave the view. */
+    /** Steps for a task's new attempt; the steps of the old attempt leave the view. */
     static void freshSteps(Decision d, TaskRow task) {
         freshSteps(d, task, task.planned());
     }
 
-    /** The same with other steps. */
+    /** Replaces a task's steps in the view by the planned steps. */
     static void freshSteps(Decision d, TaskRow task, List<StepSpec> planned) {
         dropSteps(d, task);
         task.cursor = 0;

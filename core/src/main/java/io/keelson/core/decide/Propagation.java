@@ -93,8 +93,8 @@ final class Propagation {
     }
 
     /**
-     * Whether a task is not cancelled for the failure of another one: it is at work and has cost something, or what it executes
-     * may. A run that starts over would repeat it.
+     * Whether a task continues when another one fails: it is at work and has a cost, or its open steps may have one. A
+     * run that starts over would repeat the work.
      */
     private static boolean finishes(Decision d, TaskRow task) {
         return d.run.policy().failures().run() != FailureMode.RETRY && task.steps.stream().anyMatch(
@@ -191,7 +191,7 @@ final class Propagation {
         SlotScheduling.leave(d, task);
     }
 
-    /** Open tasks that exist for the case of a failure: {@code always}, and {@code all_done} downstream of it. */
+    /** Open tasks that exist for failures: {@code always}, and {@code all_done} downstream of the failed task. */
     private static Set<TaskRow> keptAfter(Decision d, Set<TaskRow> below) {
         Set<TaskRow> kept = new HashSet<>();
         for (TaskRow task : d.view.tasks.values()) {

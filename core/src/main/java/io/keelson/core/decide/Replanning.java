@@ -82,7 +82,7 @@ final class Replanning {
         d.evaluate(TimerKind.EVALUATE_PLAN, d.run.id());
     }
 
-    /** True when the planner's answer exists and no check of it is in progress. */
+    /** Whether the planner has answered and no check of the answer is in progress. */
     static boolean plannerIsDone(Decision d) {
         return underWay(d) && !d.view.evaluatingPlan
                 && d.view.tickets.isEmpty() && d.run.state == RunState.RUNNING

@@ -40,7 +40,7 @@ final class RunBudget {
                         refusal.allowed());
     }
 
-    /** For people: the command with which a stopped run continues, and its least amount. */
+    /** The command that continues a stopped run, and its least amount, as text for users. */
     static String remedy(Decision d) {
         HardLimit.Scope own = HardLimit.run(d);
         List<TaskBudgetRow> tasks = TaskBudgets.stopping(d.view);
@@ -95,7 +95,7 @@ final class RunBudget {
                         List.of("cancel"));
     }
 
-    /** Ends a stopped run as soon as nothing of it runs. */
+    /** Marks a stopped run to end as soon as none of its steps runs. */
     static Reply finish(Decision d) {
         d.run.gate = RunRow.Gate.FINISHING;
         d.note(new RunPayload.Finishing(d.by()));
@@ -107,7 +107,7 @@ final class RunBudget {
                 d.run.state.wire(), List.of("cancel"));
     }
 
-    /** After a decision: ends a run that is finishing if nothing of it runs. */
+    /** Ends a finishing run if none of its steps runs; called after each decision. */
     static void finished(Decision d) {
         if (d.run.gate == RunRow.Gate.FINISHING && d.run.state == RunState.BUDGET_EXCEEDED
                 && d.view.steps.values().stream().noneMatch(StepRow::held) && !ChildLinks.open(d.view)) {
@@ -185,7 +185,7 @@ final class RunBudget {
                         && TaskBudgets.are(d, acceptance.tasks());
     }
 
-    /** The refusal of another answer than the one that the run has got. */
+    /** The refusal of an answer that contradicts the given one. */
     static Reply.Rejected answered(Decision d) {
         return new Reply.Rejected("INVALID_STATE_TRANSITION",
                 "the question about its budget is answered otherwise: the run is " + d.run.state.wire(),

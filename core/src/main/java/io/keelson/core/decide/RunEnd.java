@@ -94,8 +94,8 @@ final class RunEnd {
     }
 
     /**
-     * The agents that fail with the run: those of the failing task and those that already fail; otherwise those at
-     * work; otherwise those still open. None while no agent has begun.
+     * The agents that fail with the run: the failing task's agent and all failing agents; otherwise the agents at work;
+     * otherwise the open agents. Empty while no agent has begun.
      */
     private static Set<AgentRow> atFault(Decision d, @Nullable TaskRow failing) {
         Set<AgentRow> open = agents(d, agent -> !agent.state.terminal());

@@ -55,7 +55,7 @@ public final class RunRow {
     @Nullable BigDecimal softLimit;
     /** True once people were warned of the cost. */
     boolean budgetWarned;
-    /** The model that a person has chosen for all further turns of agents; null for those of the agents. */
+    /** The model that a person has chosen for all further turns of agents; null if each agent uses its own model. */
     @Nullable String turnModel;
     /** Time for which it had ended before it was retried; no part of its duration. */
     Duration ended = Duration.ZERO;
@@ -77,7 +77,7 @@ public final class RunRow {
     Duration active = Duration.ZERO;
     /** Since when its time at work counts; null while it does not. */
     @Nullable Instant activeSince;
-    /** Since when none of its workers has sent a heartbeat, where the run fails of that; null while one does. */
+    /** Since when none of its workers has sent a heartbeat, if that fails the run; null while a worker does. */
     @Nullable Instant quietSince;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
@@ -153,7 +153,7 @@ public final class RunRow {
         return new RunTrace(id, attempt, trace);
     }
 
-    /** Sets what the database holds; for the loader of views only. */
+    /** Restores stored values; only the loader of views calls it. */
     public RunRow restore(RunState state, int attempt, int effectGeneration, int version, long seq, boolean failing,
             Counts counts, Tokens tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
             @Nullable String errorCode, @Nullable String errorMessage) {
@@ -344,7 +344,7 @@ public final class RunRow {
         return activeSince;
     }
 
-    /** Since when none of its workers has sent a heartbeat, where the run fails of that; null while one does. */
+    /** Since when none of its workers has sent a heartbeat, if that fails the run; null while a worker does. */
     public @Nullable Instant quietSince() {
         return quietSince;
     }

@@ -21,8 +21,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers external messages to steps of kind {@code signal}. Each signal goes to exactly one step: the one that has
- * waited longest for its name, or the first one later. Kept signals outlive attempts.
+ * Delivers external messages to steps of kind {@code signal}. Each signal goes to exactly one step: the step that has
+ * waited longest for its name, or else the first step that waits later. Kept signals outlive attempts.
  */
 final class Signals {
     /** Maximum number of kept signals. */

@@ -180,7 +180,10 @@ final class SlotScheduling {
         d.view.lookAtWaits(task);
     }
 
-    /** The open steps of a task that wait for no other step: its first one, or all those that may run beside it. */
+    /**
+     * The open steps of a task that wait for no other step: its first open step, or all open steps that may run in
+     * parallel.
+     */
     static List<StepRow> next(TaskRow task) {
         List<StepRow> next = new ArrayList<>();
         for (StepRow step : task.steps.subList(task.cursor, task.steps.size())) {

@@ -39,7 +39,7 @@ final class StepFailures {
                 : decision.action() == Action.ESCALATE && taskTries(step) ? failing(decision) : decision, spent);
     }
 
-    /** True when only a person can change what a provider refuses: its quota is used up, or the key is not accepted. */
+    /** True when only a person can change the reason of a provider's refusal: an exhausted quota or a rejected key. */
     private static boolean needsPerson(Decision d, StepError error, RetryDecision decision) {
         return ACCOUNT.contains(error.code()) && decision.action() == Action.FAIL
                 && TaskFailures.escalation(d).enabled();

@@ -53,7 +53,7 @@ public final class StepRow {
     boolean failureIgnored;
     /** The signal that it waits for; null if absent. */
     @Nullable SignalWait signalWait;
-    /** Why a call of an agent waits for a person, or may have to; null for one that does not. */
+    /** Why a call of an agent waits for a person, or may have to; null otherwise. */
     @Nullable CallGate gate;
     @Nullable Instant nextRunAt;
     /** The first deferral of its attempt; null if absent. */
@@ -122,7 +122,7 @@ public final class StepRow {
         return this;
     }
 
-    /** Sets what it keeps; for the loader of views only. */
+    /** Restores the kept hold; only the loader of views calls it. */
     public StepRow restoreKept(@Nullable Hold kept) {
         this.kept = kept;
         return this;
@@ -141,7 +141,7 @@ public final class StepRow {
         return this;
     }
 
-    /** Sets what the database holds; for the loader of views only. */
+    /** Restores stored values; only the loader of views calls it. */
     public StepRow restore(StepState state, int attempt, int failures, int deliveries, int leaseEpoch, int resultEpoch,
             long tokens, BigDecimal cost, @Nullable Instant nextRunAt, @Nullable Instant startedAt,
             @Nullable Instant completedAt, @Nullable String errorCode, @Nullable String errorMessage,
@@ -351,7 +351,7 @@ public final class StepRow {
         return gate != null && gate.reason() != CallGate.Reason.CONDITION_FALSE && startedAt == null && attempt == 0;
     }
 
-    /** Why a call of an agent waits for a person, may have to or has waited; null for one that does not. */
+    /** Why a call of an agent waits for a person, may have to or has waited; null otherwise. */
     public @Nullable CallGate gate() {
         return gate;
     }

@@ -226,7 +226,7 @@ final class Steps {
                 : Objects.requireNonNull(refusal);
     }
 
-    /** Holds what the holder has computed, or takes the step back until the credits pay it. */
+    /** Increases the step's hold to the computed worst case, or takes the step back until credits cover it. */
     static Reply hold(Decision d, Command.Hold command) {
         StepRow step = d.view.steps.get(command.stepId());
         Reply refusal = fence(step, command.epoch());
@@ -296,7 +296,7 @@ final class Steps {
         return Reply.CHANGED;
     }
 
-    /** A step's timer is due; ignores one that was armed again since. */
+    /** A step's timer is due; ignores a timer that was armed again since. */
     static void due(Decision d, StepRow step, TimerKind kind) {
         if (step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
             return;
@@ -317,7 +317,7 @@ final class Steps {
         }
     }
 
-    /** Null when the epoch's holder may report; otherwise the refusal (races 4–6: the epoch decides). */
+    /** The refusal of a report; null if the epoch's holder may report (races 4–6: the epoch decides). */
     private static @Nullable Reply fence(@Nullable StepRow step, int epoch) {
         if (step == null) {
             return Reply.rejected("STALE_LEASE", "the step belongs to an attempt that is over");

@@ -71,7 +71,7 @@ final class TaskBudgets {
                 .orElse(null);
     }
 
-    /** For people: the cost of the task beside its budget. */
+    /** The cost and the budget of a task, as text for users. */
     static String text(RunView view, TaskBudgetRow budget) {
         return "task " + budget.task() + " used " + Amounts.text(HardLimit.used(view, budget)) + " of "
                 + Amounts.credits(budget.limit());

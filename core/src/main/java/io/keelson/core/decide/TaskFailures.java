@@ -26,7 +26,7 @@ final class TaskFailures {
         task.effectGeneration += error.errorClass() == ErrorClass.QUALITY ? 1 : 0;
     }
 
-    /** The same for a step that a ticket held back and that now fails with its run. */
+    /** Renews the effects of a step that a ticket held back and that fails with its run, if its output was rejected. */
     static void rejected(StepRow step) {
         step.task().effectGeneration += ErrorClass.QUALITY.wire().equals(step.errorClass) ? 1 : 0;
     }

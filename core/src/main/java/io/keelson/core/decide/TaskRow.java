@@ -101,7 +101,7 @@ public final class TaskRow {
         this.item = item;
     }
 
-    /** Sets what the database holds; for the loader of views only. */
+    /** Restores stored values; only the loader of views calls it. */
     public TaskRow restore(TaskState state, int attempt, int continuations, long tokens, BigDecimal cost,
             @Nullable Instant queuedAt, @Nullable Instant startedAt, @Nullable Instant completedAt,
             @Nullable String errorCode, @Nullable String errorMessage, @Nullable UUID reusedFrom) {
@@ -305,7 +305,7 @@ public final class TaskRow {
         return errorMessage;
     }
 
-    /** The task of an earlier attempt whose output this one carries over; null for one that ran itself. */
+    /** The task of an earlier attempt whose output this one carries over; null if this task ran itself. */
     /** The task that holds its output, itself or one of an earlier attempt or run. */
     UUID holdsOutput() {
         return reusedFrom == null ? id : reusedFrom;

@@ -4,7 +4,10 @@ import io.keelson.core.money.Amounts;
 import io.keelson.core.run.RunPayload;
 import java.math.BigDecimal;
 
-/** Names the parts of a run's hard limit that its charges and those of its ended children reach: each once for each limit. */
+/**
+ * Names the parts of a run's hard limit that its charges and its ended children's charges reach: each part once for
+ * each limit.
+ */
 final class Thresholds {
     private static final int[] PERCENTS = {50, 80, 100};
 
@@ -13,14 +16,14 @@ final class Thresholds {
 
     private Thresholds() {}
 
-    /** The amount that counts: charges, and those of ended children. */
+    /** The amount that thresholds compare: the run's charges and its ended children's charges. */
     static BigDecimal used(Decision d) {
         return d.view.children.isEmpty() ? HardLimit.charged(d.run)
                 : d.view.children.values().stream().filter(ChildRow::over).map(ChildRow::charged)
                         .reduce(HardLimit.charged(d.run), BigDecimal::add);
     }
 
-    /** @param before what was used before a charge */
+    /** @param before the used amount before a charge */
     static void reached(Decision d, BigDecimal before) {
         BigDecimal limit = HardLimit.limit(d.run);
         if (limit == null || limit.signum() == 0) {

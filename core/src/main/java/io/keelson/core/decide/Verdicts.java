@@ -54,7 +54,7 @@ final class Verdicts {
         SlotScheduling.open(d, task, null);
     }
 
-    /** The checks of the output: those that cost nothing before judges, without judges of outputs that cost too little. */
+    /** The checks of the output: free checks before judges, without judges of outputs that cost too little. */
     private static List<StepSpec> verifiers(Decision d, TaskRow task) {
         TaskPolicy policy = task.spec().policy();
         if (policy.judges().isEmpty()) {

@@ -11,7 +11,7 @@ public enum BoardStatus {
 
     private final String wire = name().toLowerCase(Locale.ROOT);
 
-    /** As it is stored and shown. */
+    /** The stored and shown name. */
     public String wire() {
         return wire;
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A published vocabulary for the lifecycle of runs: its machines, and its names of the canonical states.
  *
- * @param title what the contract calls itself
+ * @param title the contract's own name
  * @param task null when the contract has no tasks
  * @param step null when the contract has no steps
  */

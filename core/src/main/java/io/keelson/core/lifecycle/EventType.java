@@ -3,8 +3,8 @@ package io.keelson.core.lifecycle;
 import java.util.Locale;
 
 /**
- * Types of events of a run (PRD-101, and further types of ours): one per edge of the lifecycles, and those that
- * are no transition. {@code docs/reference/events.md} is generated from this table.
+ * Types of events of a run (PRD-101, and further types of ours): one per edge of the lifecycles, and types without a
+ * transition. {@code docs/reference/events.md} is generated from this table.
  */
 public enum EventType {
     RUN_CREATED(ActorType.HUMAN, "a run is accepted"),

@@ -4,10 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The errors of the run lifecycle contract. An error code that none of them covers keeps its own name
- * in that contract.
- */
+/** The errors of the run lifecycle contract. An error code outside this list keeps its own name in that contract. */
 public enum LifecycleError {
     NLM_UNAVAILABLE(502,
             "the model cannot be reached: also an agent's turn that ends with a code of `UPSTREAM_UNAVAILABLE`",
@@ -37,7 +34,7 @@ public enum LifecycleError {
      *
      * @param code the run's error code
      * @param turn whether an agent's turn ended with it
-     * @param retried whether its error class is one that is retried
+     * @param retried whether its error class is retried
      * @return empty for an error that keeps its own code
      */
     public static Optional<LifecycleError> of(String code, boolean turn, boolean retried) {

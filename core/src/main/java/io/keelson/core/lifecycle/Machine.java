@@ -19,8 +19,8 @@ public record Machine(String name, String entity, List<Node> states, List<Transi
     public record Node(String name, StateType type) {}
 
     /**
-     * @param by what causes it, in words
-     * @param event the type of the event that it writes; null in contracts, which have none of their own
+     * @param by the cause, in words
+     * @param event the type of its event; null in contracts, which have none of their own
      */
     public record Transition(String from, String to, String by, @Nullable String event) {}
 

@@ -12,7 +12,7 @@ public final class StreamTypes {
 
     private StreamTypes() {}
 
-    /** All types; those of the run lifecycle contract come last. */
+    /** All types; types of the run lifecycle contract come last. */
     public static List<String> all() {
         return ALL;
     }

@@ -22,18 +22,18 @@ public final class Amounts {
 
     private Amounts() {}
 
-    /** For people: no exponent, no trailing zeros. */
+    /** The amount as text for users: no exponent, no trailing zeros. */
     public static String text(BigDecimal amount) {
         return amount.stripTrailingZeros().toPlainString();
     }
 
-    /** The same with its unit: {@code 1 credit}, {@code 0.5 credits}. */
+    /** The amount as text with its unit: {@code 1 credit}, {@code 0.5 credits}. */
     public static String credits(BigDecimal amount) {
         return text(amount) + (amount.compareTo(BigDecimal.ONE) == 0 ? " credit" : " credits");
     }
 
     /**
-     * Divides an amount into parts as equal as six places allow; the first takes what is left over.
+     * Divides an amount into parts as equal as six places allow; the first takes the remainder.
      *
      * @param amount at least 0, to six places
      */

@@ -11,15 +11,15 @@ public final class LockedBalances implements CreditBalances {
     private final Map<UUID, BigDecimal> withheld;
 
     /**
-     * @param available by workspace; one that is not there has nothing; below zero where a limit was lowered below its use
-     * @param withheld by workspace the credits that its limit of the month does not leave; one that is not there has none
+     * @param available by workspace, 0 if absent; below zero if a limit was lowered below its use
+     * @param withheld by workspace, the credits beyond its monthly limit; 0 if absent
      */
     public LockedBalances(Map<UUID, BigDecimal> available, Map<UUID, BigDecimal> withheld) {
         this.left = new HashMap<>(available);
         this.withheld = Map.copyOf(withheld);
     }
 
-    /** Without limits of a month. */
+    /** Balances without monthly limits. */
     public LockedBalances(Map<UUID, BigDecimal> available) {
         this(available, Map.of());
     }

@@ -67,7 +67,10 @@ public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
         return price == null ? Amounts.ZERO : Amounts.exact(price.usd);
     }
 
-    /** Whether tokens of one model cost more than those of the other, as input or as output; false without both prices. */
+    /**
+     * Whether tokens of one model cost more than the other model's tokens, as input or as output; false if a price is
+     * missing.
+     */
     public boolean dearer(String one, String other) {
         ModelPrice own = models.get(one);
         ModelPrice its = models.get(other);

@@ -16,7 +16,7 @@ public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nul
 
     private static final int MILLION = 6;
 
-    /** The same price for every token. */
+    /** Prices with one amount for each kind of token. */
     public static TokenPrices flat(BigDecimal usd) {
         return new TokenPrices(usd, null, null, usd);
     }
@@ -35,7 +35,7 @@ public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nul
         return Amounts.exact(cost(dearestInput(), input).add(cost(this.output, output)).movePointLeft(MILLION));
     }
 
-    /** So many tokens, the input as the part of it that costs most. */
+    /** Tokens at the highest price: all input counts as its most expensive part. */
     public Tokens dearest(long input, long output) {
         BigDecimal most = dearestInput();
         boolean plain = this.input.compareTo(most) == 0;

@@ -23,7 +23,9 @@ public record Tokens(long input, long cacheRead, long cacheWrite, long output, l
         }
     }
 
-    /** A sum whose parts are unknown: all of it is output, the part with the highest price of nearly every model. */
+    /**
+     * A sum whose parts are unknown: all tokens count as output, the part with the highest price of nearly every model.
+     */
     public static Tokens undivided(long total) {
         return total == 0 ? NONE : new Tokens(0, 0, 0, total, 0);
     }

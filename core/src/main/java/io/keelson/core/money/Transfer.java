@@ -52,10 +52,11 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
     /**
      * The reason of a charge.
      *
-     * @param cost of what is charged, {@linkplain Amounts#exact exact}; the charges of a run are the sum of these costs, rounded once
-     * @param model by whose price it was calculated, or that the report names; null if absent
+     * @param cost the exact cost, {@linkplain Amounts#exact exact}; the charges of a run are the sum of these costs,
+     *            rounded once
+     * @param model whose price applies, or which the report names; null if absent
      * @param agent null for the run's default agent
-     * @param priceVersion of the price that it was calculated by; null for a cost that was reported
+     * @param priceVersion version of the applied price; null if the cost was reported
      * @param estimated whether some of the tokens are an upper bound, as their provider has not reported them
      */
     public record Use(BigDecimal cost, String tool, @Nullable String model, @Nullable String agent, Tokens tokens,

@@ -13,7 +13,7 @@ public record WorstCase(String model, long maxInput, long maxOutput, boolean com
     /** Tokens that a provider may add to a request: roles, separators and the like. */
     private static final long MARGIN = 1_000;
 
-    /** As the plan says it. */
+    /** A worst case from the plan. */
     public WorstCase(String model, long maxInput, long maxOutput) {
         this(model, maxInput, maxOutput, false);
     }

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * @param tools all that its turns may call
  * @param maxTurns maximum turns, the first included; 0 applies the run's limit
  * @param candidates reasons of the choice, a line for each candidate, the best first; empty when the plan named the
- *                   agent
+ *            agent
  * @param runsOn where its turns are taken
  * @param limits of the task, beside its turns
  * @param approvals rules about persons' approval of its calls
- * @param openWorld those of its tools whose results come from outside
- * @param refused tools of the agent that the task may not use, with the level that refuses them. {@link #OTHERS} has the level
- *                that refuses all tools in neither list; without it the agent's own list does
+ * @param openWorld its tools whose results come from outside
+ * @param refused tools of the agent that the task may not use, with the level that refuses them. {@link #OTHERS} has
+ *            the level that refuses all tools in neither list; without it the agent's own list does
  */
 public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
         List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn, TurnLimits limits,
@@ -74,25 +74,25 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
         this(type, id, slug, model, tools, maxTurns, candidates, RunsOn.WORKERS);
     }
 
-    /** The same terms with those limits. */
+    /** A copy of the terms with those limits. */
     public AgentTerms limited(TurnLimits other) {
         return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, other,
                 approvals, openWorld, refused);
     }
 
-    /** The same terms with those rules about approval. */
+    /** A copy of the terms with those approval rules. */
     public AgentTerms ruled(CallApprovals other) {
         return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, other, openWorld,
                 refused);
     }
 
-    /** The same terms, with those of its tools whose results come from outside. */
+    /** A copy of the terms with those open-world tools. */
     public AgentTerms reaching(List<String> outside) {
         return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, approvals, outside,
                 refused);
     }
 
-    /** The same terms without those tools, which are refused by the levels. */
+    /** A copy of the terms without those tools, which the levels refuse. */
     public AgentTerms refusing(Map<String, ToolPolicy.Level> levels) {
         return new AgentTerms(type, id, slug, model, tools.stream().filter(tool -> !levels.containsKey(tool)).toList(),
                 maxTurns, candidates, runsOn, limits, approvals, openWorld, levels);

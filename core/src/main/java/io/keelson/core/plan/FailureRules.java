@@ -35,13 +35,13 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
                 failOnLostHeartbeat, models, keepTurns, replanAtBudget);
     }
 
-    /** The same rules with that answer about a new plan at 80 % of the hard limit. */
+    /** A copy of the rules that decides about a new plan at 80 % of the hard limit. */
     public FailureRules replanning(boolean atBudget) {
         return new FailureRules(run, agent, task, level, runTries, escalation, planner, maxReplans, approveReplans,
                 failOnLostHeartbeat, models, keepTurns, atBudget);
     }
 
-    /** The same rules with that answer about turns of rejected agents. */
+    /** A copy of the rules that decides about turns of rejected agents. */
     public FailureRules keeping(boolean turns) {
         return new FailureRules(run, agent, task, level, runTries, escalation, planner, maxReplans, approveReplans,
                 failOnLostHeartbeat, models, turns, replanAtBudget);
@@ -60,7 +60,7 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
         return name == null && run == FailureMode.CONTINUE ? FailureMode.CONTINUE : FailureMode.FAIL_FAST;
     }
 
-    /** Without names of models; the run has as many tries as its agents. */
+    /** Rules without names of models; the run has as many attempts as its agents. */
     public FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
             EscalationPolicy escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
             boolean failOnLostHeartbeat) {

@@ -5,6 +5,6 @@ package io.keelson.core.plan;
  *
  * @param code stable, UPPER_SNAKE
  * @param pointer JSON pointer (RFC 6901) to the place
- * @param message what is wrong and what would be right, for people
+ * @param message the problem and its fix, as text for users
  */
 public record PlanProblem(String code, String pointer, String message) {}

@@ -35,7 +35,7 @@ public record RosterAgent(int id, String slug, String name, @Nullable String mod
         capabilities = List.copyOf(capabilities);
     }
 
-    /** The same with one more task. */
+    /** A copy of the agent with one more open task. */
     public RosterAgent busier() {
         return new RosterAgent(id, slug, name, model, instructions, tools, capabilities, maxTurns, runsOn, approvals,
                 open + 1, price, history);

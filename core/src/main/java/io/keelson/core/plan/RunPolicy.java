@@ -31,7 +31,7 @@ public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int
     /** The specification's defaults, for a plan that its caller submitted and so approved. */
     public static final RunPolicy DEFAULT = new RunPolicy(false, 3, 10, 5, 100, 3, false, 10, 10, 10_000);
 
-    /** With the defaults for failures, time and people, and without a budget. */
+    /** A policy with the defaults for failures, time and people, and without a budget. */
     public RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent, int tasksPerDefaultAgent,
             int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations, int maxFanOut) {
         this(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask, sequentialTasks,

@@ -40,12 +40,12 @@ public record StepSpec(String name, StepKind kind, String tool, String input, Re
         return kind.engineOwned() || delegates();
     }
 
-    /** The same without a worst case that an execution has computed: another execution computes its own. */
+    /** A copy without the worst case that an execution computed: the next execution computes its own. */
     public StepSpec asPlanned() {
         return worstCase != null && worstCase.computed() ? within(null) : this;
     }
 
-    /** The same with the most tokens that one execution may use. */
+    /** A copy with the most tokens that one execution may use. */
     public StepSpec within(@Nullable WorstCase bound) {
         return new StepSpec(name, kind, tool, input, retry, timeout, bound);
     }

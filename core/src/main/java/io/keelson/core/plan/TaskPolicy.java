@@ -71,43 +71,43 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
         return rung == 0 ? agent : ladder.get(rung - 1).agent();
     }
 
-    /** With that label of its items. */
+    /** A copy with that label of its items. */
     public TaskPolicy labelled(@Nullable String template) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget,
                 judges, ladder, untrusted);
     }
 
-    /** With those terms. */
+    /** A copy with those terms. */
     public TaskPolicy with(AgentTerms terms) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget,
                 judges, ladder, untrusted);
     }
 
-    /** With those thresholds of its verifiers. */
+    /** A copy with those thresholds of its verifiers. */
     public TaskPolicy judged(Map<String, BigDecimal> least) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges,
                 ladder, untrusted);
     }
 
-    /** With that budget. */
+    /** A copy with that budget. */
     public TaskPolicy costing(@Nullable BigDecimal most) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most,
                 judges, ladder, untrusted);
     }
 
-    /** With those models among its verifiers. */
+    /** A copy with those models among its verifiers. */
     public TaskPolicy judgedBy(Map<String, Judge> models) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, models,
                 ladder, untrusted);
     }
 
-    /** With that ladder. */
+    /** A copy with that ladder. */
     public TaskPolicy climbing(List<Rung> rungs) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
                 rungs, untrusted);
     }
 
-    /** The same, with inputs that may contain data from outside or not. */
+    /** A copy whose inputs may or may not contain data from outside. */
     public TaskPolicy untrusted(boolean outside) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
                 ladder, outside);

@@ -26,7 +26,7 @@ public record TaskSpec(String id, String title, @Nullable String description, Ta
         steps = List.copyOf(steps);
     }
 
-    /** With the default policy. */
+    /** A task with the default policy. */
     public TaskSpec(String id, String title, @Nullable String description, TaskType taskType, @Nullable String agent,
             List<Dependency> dependsOn, TriggerRule triggerRule, @Nullable String when, @Nullable String forEach,
             @Nullable String output, boolean parallelSteps, List<StepSpec> steps, @Nullable String successCriteria) {
@@ -34,13 +34,13 @@ public record TaskSpec(String id, String title, @Nullable String description, Ta
                 steps, successCriteria, TaskPolicy.DEFAULT);
     }
 
-    /** The same with another policy. */
+    /** A copy with another policy. */
     public TaskSpec with(TaskPolicy other) {
         return new TaskSpec(id, title, description, taskType, agent, dependsOn, triggerRule, when, forEach, output,
                 parallelSteps, steps, successCriteria, other);
     }
 
-    /** The same with another title. */
+    /** A copy with another title. */
     public TaskSpec titled(String other) {
         return new TaskSpec(id, other, description, taskType, agent, dependsOn, triggerRule, when, forEach, output,
                 parallelSteps, steps, successCriteria, policy);

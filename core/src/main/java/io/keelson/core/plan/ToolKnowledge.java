@@ -19,7 +19,9 @@ public interface ToolKnowledge {
         return new ToolPolicy.Rule(ToolPolicy.Level.WORKSPACE, null, List.of());
     }
 
-    /** For an unknown tool: {@code "; did you mean 'x'?"} where a known one has a similar name, else empty. */
+    /**
+     * The suggestion for an unknown tool: {@code "; did you mean 'x'?"} if a known tool has a similar name, else empty.
+     */
     default String hint(String tool) {
         return "";
     }

@@ -5,14 +5,13 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which tools a task may use: those that all rules allow, without those that any rule denies. A denial wins over every
- * allowance.
+ * Which tools a task may use: the tools that all rules allow and no rule denies. A denial wins over every allowance.
  *
  * @param rules the widest first
  */
 public record ToolPolicy(List<Rule> rules) {
 
-    /** Without rules: all tools. */
+    /** The policy that allows all tools. */
     public static final ToolPolicy NONE = new ToolPolicy(List.of());
 
     private static final String ALL = "*";

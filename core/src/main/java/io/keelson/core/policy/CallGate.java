@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why an agent's call waits for a person, or may have to.
  *
- * @param detail the condition, what is wrong with it, the source of data from outside, or the input of a question with its
+ * @param detail the condition, its problem, the source of data from outside, or the input of a question with its
  *            members in the agent's order; null for any other reason
  */
 public record CallGate(Reason reason, @Nullable String detail) {
@@ -39,7 +39,7 @@ public record CallGate(Reason reason, @Nullable String detail) {
         return new CallGate(Reason.QUESTION, input);
     }
 
-    /** As it is stored: the reason's name, then the detail. */
+    /** The stored text: the reason's name, then the detail. */
     public String text() {
         return detail == null ? reason.wire() : reason.wire() + " " + detail;
     }
@@ -55,12 +55,12 @@ public record CallGate(Reason reason, @Nullable String detail) {
         return reason == Reason.CONDITION;
     }
 
-    /** The same after the condition was found not to hold. */
+    /** This gate after its condition evaluated to false. */
     public CallGate open() {
         return new CallGate(Reason.CONDITION_FALSE, detail);
     }
 
-    /** The same after the condition could not be evaluated. */
+    /** This gate after its condition failed to evaluate. */
     public CallGate failed(String message) {
         return new CallGate(Reason.CONDITION_FAILED, detail + ": " + message);
     }

@@ -33,7 +33,7 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
 
     /** Task level: 3 attempts, 10 s doubled up to 300 s. */
     public static final RetryPolicy TASK = new RetryPolicy(3, 3, Duration.ofSeconds(10), Duration.ofSeconds(300), 2, 0);
-    /** For the restart of an agent or a run: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter. */
+    /** The policy for restarts of agents and runs: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter. */
     public static final RetryPolicy LEVEL = STEP;
 
     private static final RetryPolicy GATE4 = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(30), 2, 0);

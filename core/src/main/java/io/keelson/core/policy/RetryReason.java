@@ -28,7 +28,7 @@ public enum RetryReason {
         return wire;
     }
 
-    /** For people: a clause without a full stop. */
+    /** The text for users: a clause without a full stop. */
     public String text() {
         return text;
     }

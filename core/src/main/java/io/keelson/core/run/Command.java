@@ -36,17 +36,17 @@ public sealed interface Command {
     record Admit(UUID runId, Actor actor) implements Command {}
 
     /**
-     * Decides the plan gate if the run is at it, else the only approval that waits.
+     * Decides the plan gate if the run is at it, else the only open approval.
      *
-     * @param edit the plan that is approved instead of the one that waits; null for that one
+     * @param edit the plan that replaces the waiting plan; null to approve the waiting plan
      */
     record Approve(UUID runId, @Nullable String comment, @Nullable Edit edit, Actor actor) implements Command {
 
         /**
          * A plan that a person changed.
          *
-         * @param planned checked, in the version after the one that waits
-         * @param modifications what was changed, a line for each task
+         * @param planned checked, in the version after the waiting plan
+         * @param modifications the changes, a line for each task
          */
         public record Edit(Evaluation.Planned planned, List<String> modifications) {
             public Edit {
@@ -54,7 +54,7 @@ public sealed interface Command {
             }
         }
 
-        /** As it is. */
+        /** Approves without an edit. */
         public Approve(UUID runId, @Nullable String comment, Actor actor) {
             this(runId, comment, null, actor);
         }
@@ -68,7 +68,7 @@ public sealed interface Command {
      * @param hardLimit maximum cost of all attempts together, in credits, when a budget is approved; null keeps it
      * @param tasks new budgets of tasks, in credits, by the tasks' ids in the plan, when a budget is approved
      * @param way how a run continues whose budget is approved without another limit
-     * @param asked when the question was asked that this answers; null for the one that waits
+     * @param asked when the answered question was asked; null for the open question
      */
     record DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
             Map<String, BigDecimal> tasks, Way way, @Nullable Instant asked, @Nullable String comment, Actor actor)
@@ -86,8 +86,8 @@ public sealed interface Command {
         /**
          * How a run continues at its limit.
          *
-         * @param model that takes all further turns of agents; null for those of the agents
-         * @param finishing whether the run ends with what runs now
+         * @param model that takes all further turns of agents; null if each agent uses its own model
+         * @param finishing whether the run ends once its running steps end
          */
         public record Way(@Nullable String model, boolean finishing) {
             public static final Way AS_BEFORE = new Way(null, false);
@@ -102,7 +102,7 @@ public sealed interface Command {
             /** {@code budget_exceeded}: it continues if the limit was raised, or fails. */
             BUDGET;
 
-            /** For messages. */
+            /** The gate's name in messages. */
             public String noun() {
                 return name().toLowerCase(Locale.ROOT);
             }
@@ -234,8 +234,8 @@ public sealed interface Command {
      * Delivers a signal to a step of the run that waits for it, or will.
      *
      * @param payload JSON text
-     * @param awaiting what may wait for the name, as the sender read it: the signal is refused when all of it has ended since;
-     *     null if the run keeps a signal that nothing waits for
+     * @param awaiting steps and tasks that may wait for the name, as the sender read them: the signal is refused if all
+     *            have ended since; null if the run keeps a signal that nothing waits for
      */
     record SendSignal(UUID runId, UUID id, String name, String payload, @Nullable Awaiting awaiting, Actor actor)
             implements Command {
@@ -283,7 +283,7 @@ public sealed interface Command {
         }
     }
 
-    /** As {@link Complete}, but the task needs another turn. */
+    /** The lease holder reports the result of a turn after which the task needs another turn. */
     record Continue(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {}
 
     /**
@@ -340,8 +340,8 @@ public sealed interface Command {
     record Meter(UUID runId, UUID stepId, int epoch, Result used, Actor actor) implements Command {}
 
     /**
-     * The reconciler found the step's lease with this epoch expired. Later leases, and those of other steps of its lane, are not
-     * affected.
+     * The reconciler found the step's lease with this epoch expired. Later leases and other steps' leases in its lane
+     * are not affected.
      *
      * @param lease its length: the time since the holder's last heartbeat
      * @param unserved whether no other worker that serves its tool has sent a request lately
@@ -381,7 +381,7 @@ public sealed interface Command {
         record Proceed(@Nullable List<String> items, Map<Integer, Integer> generations, List<String> titles)
                 implements Evaluation {
 
-            /** For a task without earlier children. */
+            /** Proceeds with a task without earlier children. */
             public Proceed(@Nullable List<String> items) {
                 this(items, Map.of());
             }
@@ -436,8 +436,8 @@ public sealed interface Command {
          *
          * @param settled true when all its own children have ended
          * @param output JSON text; null if absent
-         * @param tokens of it and of its children
-         * @param charged credits of it and of its children; budgets of open children count
+         * @param tokens of the child and its children
+         * @param charged credits of the child and its children; budgets of open children count
          * @param armed due time of the timer that requested this check; null if absent
          */
         record ChildIs(RunState state, boolean settled, @Nullable String output, long tokens, BigDecimal charged,
@@ -455,8 +455,7 @@ public sealed interface Command {
         record Output(String json) implements Evaluation {}
 
         /**
-         *
-         * A planner's new plan, checked: finished tasks of the old one that are to stay, and new ones.
+         * A planner's new plan, checked: kept finished tasks of the old plan, and new tasks.
          *
          * @param json the plan's document to store
          * @param terms of a run's first plan; a later one follows the run's rules of replanning
@@ -479,7 +478,7 @@ public sealed interface Command {
                 }
             }
 
-            /** Without any terms. */
+            /** An answer without terms. */
             public Planned(Plan plan, String json) {
                 this(plan, json, Terms.FREE);
             }

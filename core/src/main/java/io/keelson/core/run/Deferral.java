@@ -19,7 +19,7 @@ public record Deferral(Duration delay, @Nullable String busy, StepError error, @
     /** Prefix of {@link #busy} for a question to a person. */
     public static final String INBOX = "inbox:";
 
-    /** With the maximum wait of the run. */
+    /** A deferral with the run's maximum wait. */
     public Deferral(Duration delay, @Nullable String busy, StepError error) {
         this(delay, busy, error, null);
     }

@@ -28,7 +28,7 @@ public record LostAnswer(String model, String requestSha256, Instant sentAt, Tok
         this(model, requestSha256, sentAt, most, Reported.NONE, responseId);
     }
 
-    /** The same answer, which no execution fetches. */
+    /** A copy whose response no execution fetches. */
     public LostAnswer withoutResponseId() {
         return responseId == null ? this : new LostAnswer(model, requestSha256, sentAt, tokens, reported, null);
     }

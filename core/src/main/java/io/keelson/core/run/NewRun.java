@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param outputTemplate JSON text with expressions that makes the run's output; null if absent
  * @param priority lower is dispatched first
  * @param takesExternalIdOver true when it takes over the external id of an ended run
- * @param fork what it takes over from another run; null if absent
+ * @param fork results reused from another run; null if absent
  * @param startAt when it starts by itself; null to start on request
  * @param origin further facts for readers; no decision depends on it
  */
@@ -63,7 +63,7 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
                 Origin.NONE);
     }
 
-    /** The same run with a start time. */
+    /** A copy with a start time. */
     public NewRun startingAt(Instant when) {
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson, configJson, policy, inputsJson,
                 tagsJson, outputTemplate, priority, trigger, agentSlug, externalId, takesExternalIdOver, createdBy,

@@ -157,7 +157,7 @@ public sealed interface OtherPayload extends Payload {
         }
     }
 
-    /** @param estimatedCost of {@code tokens} in credits; null without a price. Nothing of it is charged */
+    /** @param estimatedCost of {@code tokens} in credits; null without a price; never charged */
     /** @param spent its charge; null where the step's event has it, and without a price */
     record ModelAnswerLost(int leaseEpoch, String model, String requestSha256, Instant sentAt, Tokens tokens,
             @Nullable BigDecimal estimatedCost, PayloadPart.@Nullable Spent spent) implements OtherPayload {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record PreviousFailure(int taskAttempt, @Nullable StepError step, @Nullable StepError task) {
 
-    /** Null when there was no failure; the task's error counts in a further attempt only. */
+    /** The previous failure of a step; null if absent. The task's error counts in a further attempt only. */
     public static @Nullable PreviousFailure of(int taskAttempt, @Nullable StepError step, @Nullable StepError task) {
         @Nullable StepError last = taskAttempt > 1 ? task : null;
         return step == null && last == null ? null : new PreviousFailure(taskAttempt, step, last);

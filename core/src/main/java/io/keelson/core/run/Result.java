@@ -56,31 +56,31 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
         this(output, tokens, cost, model, artifacts, verdict, null);
     }
 
-    /** The same with another output. */
+    /** A copy with another output. */
     public Result yielding(String json) {
         return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
                 estimated);
     }
 
-    /** The same with the step's resolved input. */
+    /** A copy with the step's resolved input. */
     public Result given(@Nullable String json) {
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash, asked,
                 estimated);
     }
 
-    /** The same of a step that was to use another model. */
+    /** A copy that names the model the step was to use. */
     public Result insteadOf(@Nullable String other) {
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, other,
                 estimated);
     }
 
-    /** The same with another usage. */
+    /** A copy with another usage. */
     public Result using(Tokens all, @Nullable BigDecimal itsCost, @Nullable String its, boolean estimate) {
         return new Result(output, all, itsCost, its, artifacts, proposals, verdict, turn, input, outputHash, asked,
                 estimate);
     }
 
-    /** The same as a failure: its usage and its report. */
+    /** A copy for a failure: its usage and its report. */
     public Result spent() {
         return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash, asked,
                 estimated);
@@ -102,13 +102,13 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
                 estimated);
     }
 
-    /** The same with these artifacts. */
+    /** A copy with these artifacts. */
     public Result storing(List<NewArtifact> stored) {
         return new Result(output, tokens, cost, model, stored, proposals, verdict, turn, input, outputHash, asked,
                 estimated);
     }
 
-    /** The same with tokens of which some are an upper bound. */
+    /** A copy that marks whether some of its tokens are an upper bound. */
     public Result estimated(boolean is) {
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
                 is);

@@ -24,7 +24,7 @@ public record StepError(String code, ErrorClass errorClass, String message, @Nul
         this(code, errorClass, message, null);
     }
 
-    /** The same error of a system that is out of order. */
+    /** A copy that names the failed system. */
     public StepError of(@Nullable String other) {
         return new StepError(code, errorClass, message, retryAfter, other);
     }

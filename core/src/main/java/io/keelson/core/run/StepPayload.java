@@ -119,7 +119,7 @@ public sealed interface StepPayload extends Payload {
     record Skipped(String reason, @Nullable String tool, @Nullable String errorCode, @Nullable UUID ticketId,
             ToolPolicy.@Nullable Level refusedBy) implements StepPayload {
 
-        /** For another reason than a rule about tools. */
+        /** A step skipped for a reason other than a rule about tools. */
         public Skipped(String reason, @Nullable String tool, @Nullable String errorCode, @Nullable UUID ticketId) {
             this(reason, tool, errorCode, ticketId, null);
         }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * on it.
  *
  * @param trace 32 hex digits, not all zero
- * @param span 16 hex digits, not all zero: the parent of what is done on its behalf
+ * @param span 16 hex digits, not all zero: the parent of spans for its run
  * @param sampled whether the caller may have recorded it
  */
 public record TraceParent(String trace, String span, boolean sampled) {

@@ -68,7 +68,7 @@ public sealed interface TurnAnswer {
             this(tool, input, digest, retry, timeout, null);
         }
 
-        /** The same call, which is answered from a record. */
+        /** A copy that is answered from a record. */
         public Call from(Recorded record) {
             return new Call(tool, input, digest, retry, timeout, refusal, effects, record);
         }

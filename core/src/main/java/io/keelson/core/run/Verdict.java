@@ -15,7 +15,7 @@ public record Verdict(Outcome outcome, @Nullable BigDecimal score, @Nullable Str
         PASSED, REJECTED,
         /** A person must decide. */
         UNSURE,
-        /** No output can meet what the task asks: a new plan is needed. */
+        /** No output can meet the task's requirements: a new plan is needed. */
         TASK_WRONG
     }
 }

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * of them is enough, as in every cron.
  *
  * <p>When clocks are set forward, local times that do not exist fire once, at the first moment after; when they are set
- * back, local times that come twice fire the first time only. A schedule whose hour is open (every hour of the day) goes
- * by minutes as they pass instead: nothing is made up for an hour that does not exist, and one that comes twice counts
- * twice, or every quarter of an hour would be silent for an hour.
+ * back, local times that come twice fire the first time only. A schedule whose hour is open (every hour of the day)
+ * follows elapsed time instead: a skipped hour is not made up, and a repeated hour fires twice; otherwise a schedule of
+ * every quarter of an hour would pause for an hour.
  */
 public final class Cron {
     /** 29 February may be 8 years away. */
