@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Names the answers of models that cancelled steps have left. A live server names those of its own steps. This node looks once,
- * two leases after the cancellation, for steps whose server was lost. If this node ends before, nothing is named.
+ * Names the model answers that cancelled steps leave behind. A live server names the answers of its own steps. Two
+ * leases after the cancellation, this node reads once the steps whose server was lost. If this node ends earlier, they
+ * stay unnamed.
  */
 final class CancelledModelSteps {
     private static final Logger LOG = LoggerFactory.getLogger(CancelledModelSteps.class);

@@ -109,7 +109,7 @@ public final class Engine implements Commands, AutoCloseable {
         this(database, store, catalog, expressions, secrets, replanner, ChildMissions.NONE, artifacts, clock, options);
     }
 
-    /** The same, for steps that can start runs. */
+    /** An engine with steps that can start runs. */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
             Replanner replanner, ChildMissions children, ArtifactStore artifacts, Clock clock, Options options) {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
@@ -156,7 +156,7 @@ public final class Engine implements Commands, AutoCloseable {
     }
 
     /**
-     * Begins to claim work and to poll for what is due. Commands are committed before that, too.
+     * Begins to claim work and to poll for due work. Commands are committed before the start, too.
      *
      * @param actions start other packages' due work; each must return at once
      */
@@ -182,7 +182,7 @@ public final class Engine implements Commands, AutoCloseable {
         notifier.ring(ClusterNotifier.Notification.SETTINGS);
     }
 
-    /** The tools that this node claims work of: the built-in ones, and those of workspaces. */
+    /** The tools whose work this node claims: built-in tools and the workspaces' own tools. */
     private Map<SlotKind, List<String>> claimable(Map<SlotKind, List<String>> builtIn) {
         List<String> more = workspaceTools.names();
         if (more.isEmpty()) {
@@ -238,7 +238,7 @@ public final class Engine implements Commands, AutoCloseable {
         return maintenance;
     }
 
-    /** Its background tasks; those of the maintenance only after the start. */
+    /** The engine's background tasks; maintenance tasks only after the start. */
     public List<BackgroundTask> tasks() {
         return Stream.concat(maintenance.tasks().stream(), Stream.of(concurrencyKeyScheduler.task(), texts.task()))
                 .toList();

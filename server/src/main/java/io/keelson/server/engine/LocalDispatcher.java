@@ -38,7 +38,7 @@ final class LocalDispatcher implements CommitListener {
      * @param node its name as a lease holder
      * @param slots lanes at a time, by the kind of slot that they use
      * @param tools the tools that its executors run
-     * @param slot what a call of such a tool uses
+     * @param slot the kind of slot that a call of a tool uses
      */
     record Lanes(String node, Map<SlotKind, Integer> slots, Duration lease, Predicate<String> tools,
             Function<String, SlotKind> slot, LocalCapacity.Limits limits) {}
@@ -147,7 +147,7 @@ final class LocalDispatcher implements CommitListener {
         }
     }
 
-    /** A remote worker learns of it from its next heartbeat. */
+    /** Stops the execution of a lost step. A remote worker learns of the loss from its next heartbeat. */
     private void stop(ChangeSet.Lost lost) {
         if (lost.holder().equals(lanes.node)) {
             executor.stop(lost.stepId(), lost.epoch());

@@ -36,13 +36,14 @@ import org.jspecify.annotations.Nullable;
  * One batch of commands in one transaction: decide on views, write set-wise, commit. The number of messages to the
  * database does not depend on the number of commands.
  *
- * <p>A view is proven current in one of two ways. Where all views are at hand, the batch is decided on them at once, and
- * its own write proves them, for it changes a run's head from the very version that was decided on. Where one is missing
- * or that proof failed, the runs are locked first in the order of their ids and views brought up to date under the lock.
+ * <p>A view is proven current in one of two ways. If all views are cached, the batch is decided on them at once. Its
+ * own write proves them, because it changes a run's head from the version that was decided on. If a view is missing or
+ * the proof fails, the runs are locked first, in the order of their ids, and views are brought up to date under the
+ * lock.
  *
- * <p>Likewise with credits: decisions assume that workspaces have what their runs need, and the last statement,
- * which changes one slot of each balance, proves it. If it is refused, all is decided again with runs and then all slots
- * of the balances locked.
+ * <p>Credits are proven by the write, too: decisions assume that workspaces have enough credits, and the last
+ * statement, which changes one slot of each balance, proves it. If it is refused, the batch is decided again with the
+ * runs and then all slots of the balances locked.
  *
  * <p>Thread-safe. Commits at the same time must not concern the same run.
  */
@@ -60,7 +61,7 @@ public final class BatchCommit {
         COMMITTED,
         /** A view was not current. */
         STALE,
-        /** A workspace's balance, or this connection's slot of it, is too low, or unknown. */
+        /** A workspace's balance, or this connection's slot of the balance, is too low, or unknown. */
         INSUFFICIENT_CREDITS
     }
 

@@ -140,7 +140,7 @@ final class CommandQueue {
     /**
      * Waits until a commit is due, and takes its commands. Their runs are in no other commit until {@link #release}.
      *
-     * @return empty when the queue is closed and other threads commit what is left
+     * @return empty when the queue is closed and other threads commit the remaining commands
      */
     List<PendingCommand> take() throws InterruptedException {
         do {

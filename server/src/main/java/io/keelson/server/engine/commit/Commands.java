@@ -27,8 +27,8 @@ public interface Commands {
     }
 
     /**
-     * The same under an idempotency key. The transaction of the command uses the key, unless the command is refused.
-     * Completes exceptionally with {@link KeyUsed} when the key was used before; nothing was changed.
+     * Submits a command under an idempotency key. The command's transaction uses the key, unless the command is
+     * refused. Completes exceptionally with {@link KeyUsed} if the key was used before; nothing was changed.
      *
      * @param key null if absent
      */

@@ -39,7 +39,6 @@ public final class Committer implements AutoCloseable {
         }
     }
 
-    /** As {@link Commands#submit}. */
     public CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key) {
         PendingCommand pending = new PendingCommand(command, key);
         if (!queue.offer(pending)) {

@@ -64,7 +64,7 @@ final class AssignmentFactory {
 
     /**
      * The assignments of the replies' steps, by id and in order. Omits a step whose input cannot be resolved, which
-     * fails, and one that the worker does not hold any more.
+     * fails, and a step that the worker no longer holds.
      */
     Map<UUID, Item> items(UUID workspace, String worker, Collection<? extends Reply> replies) {
         Map<UUID, StepWork> read = read(replies);

@@ -68,7 +68,7 @@ final class ClaimSeries implements AutoCloseable {
     /**
      * A claim ends, and the next one is expected.
      *
-     * @param left what the worker takes until then
+     * @param left the offer for steps until the next claim
      */
     void pause(UUID workspace, Set<String> tools, Begun claim, Offer left) {
         Gap gap = new Gap(new Worker(workspace, left.worker()), tools, claim.watch);

@@ -24,7 +24,7 @@ final class DrainingWorkers {
     /**
      * The parameters of a worker's claims.
      *
-     * @param specs JSON text of what it announces of its tools; null for nothing new
+     * @param specs the announced tools, as JSON text; null if unchanged
      */
     record Offer(Set<String> tools, @Nullable String version, @Nullable String specs) {}
 

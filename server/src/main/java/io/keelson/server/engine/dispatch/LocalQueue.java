@@ -30,7 +30,7 @@ public final class LocalQueue {
 
     /**
      * @param tools the tools that this node's executors run
-     * @param slots what a call of such a tool uses
+     * @param slots the kind of slot that a call of a tool uses
      */
     LocalQueue(Predicate<String> tools, Function<String, SlotKind> slots) {
         this.tools = tools;

@@ -172,7 +172,9 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         return claim.lease() == null ? lease : claim.lease();
     }
 
-    /** Steps that the worker has got without a search; releases those that it has no slots for any more. */
+    /**
+     * Assignments of steps that the worker received without a search; releases steps beyond the worker's free slots.
+     */
     private List<Item> given(Claim claim, List<StepAssignment> given, int slots) {
         int fitting = Math.min(slots, given.size());
         release(claim.workerId(), given.subList(fitting, given.size()));
@@ -364,7 +366,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         return repeated.judged(items, about, replies.stream().map(CompletableFuture::join).toList());
     }
 
-    /** Reads only those of steps that another node has assigned, or that were reported before. */
+    /** Reads only the owners of steps that another node assigned or that were reported before. */
     private <T> Map<UUID, Owner> owners(UUID workspaceId, List<T> items, About<T> about) {
         Map<UUID, Owner> owners = new HashMap<>();
         List<UUID> unknown = new ArrayList<>();

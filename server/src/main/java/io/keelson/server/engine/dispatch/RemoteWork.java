@@ -26,13 +26,13 @@ public interface RemoteWork {
      * @param workerId the worker's own stable name
      * @param tools the tools it serves
      * @param max maximum number of items
-     * @param maxWait how long to wait for work when there is none
+     * @param maxWait maximum wait for work
      * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
-     * @param specs JSON text of what it announces of its tools; null for nothing new
+     * @param specs the announced tools, as JSON text; null if unchanged
      * @param again whether the worker claims again as soon as it has the answer: it gets steps that become ready
-     *              meanwhile, as long as it has slots of {@code max} left
-     * @param gone true once the worker cannot be answered any more: it gets no work then. Commits ask it, so it must return
-     *             at once
+     *            meanwhile, as long as it has slots of {@code max} left
+     * @param gone true once the worker cannot be answered any more: it gets no work then. Commits ask it, so it must
+     *            return at once
      * @param over true when the claim must not wait any longer
      */
     record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration maxWait,
@@ -174,12 +174,12 @@ public interface RemoteWork {
     record Postponement(Duration delay, @Nullable String busy, String errorCode, String message) {}
 
     /**
-     * @param status {@code ok}, {@code duplicate}, {@code conflict}, {@code stale_lease}, {@code stop}
-     *               (heartbeats), {@code not_found} or {@code rejected}
+     * @param status {@code ok}, {@code duplicate}, {@code conflict}, {@code stale_lease}, {@code stop} (heartbeats),
+     *            {@code not_found} or {@code rejected}
      * @param leaseExpiresAt set for accepted heartbeats
      * @param code stable code of a rejection; null otherwise
      * @param next the following step of the task, which the worker holds since the same commit; null if absent
-     * @param result JSON text of the stored output, for a repeated report of it; null otherwise
+     * @param result JSON text of the stored output, for a repeated report; null otherwise
      * @param stop why the worker is to stop; null otherwise
      */
     record Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
@@ -194,7 +194,7 @@ public interface RemoteWork {
     /**
      * Makes tools known before a worker claims their steps, so that missions may name them.
      *
-     * @param specs JSON text of what is announced of them
+     * @param specs the announced tools, as JSON text
      */
     void register(UUID workspaceId, String workerId, List<String> tools, String specs);
 

@@ -35,7 +35,7 @@ final class UploadSlot implements AutoCloseable {
         }
     }
 
-    /** The same content, which extends the slot while it is read. */
+    /** The content, as a stream that extends the slot while it is read. */
     InputStream keptBy(InputStream content) {
         return new FilterInputStream(content) {
             @Override

@@ -93,7 +93,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         }
 
         /**
-         * The same, and takes steps that commits of this node open meanwhile, for {@link #withdraw}. Ends with the first
+         * Waits, and takes steps that commits of this node open meanwhile, for {@link #withdraw}. Ends with the first
          * of these commits.
          */
         void await(long millis, Offer offered) throws InterruptedException {
@@ -120,7 +120,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
-        /** Takes no more steps, and returns those that it has taken since the last call. */
+        /** Takes no more steps, and returns the steps taken since the last call. */
         List<StepAssignment> withdraw() {
             lock.lock();
             try {
@@ -133,7 +133,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
-        /** The same, and ends the search. */
+        /** Ends the search, and returns the steps taken since the last call. */
         List<StepAssignment> end() {
             close();
             return withdraw();
@@ -184,7 +184,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
 
     /**
      * @param localTools the tools that this node's executors run
-     * @param slots what a call of such a tool uses
+     * @param slots the kind of slot that a call of a tool uses
      */
     public WorkAvailability(Predicate<String> localTools, Function<String, SlotKind> slots) {
         this.localQueue = new LocalQueue(localTools, slots);

@@ -29,12 +29,6 @@ public interface ChildMissions {
      */
     Evaluation make(ScopeReader.Starter starter, boolean untrusted, JsonNode input);
 
-    /**
-     * The same for a call of {@code agent.delegate}.
-     *
-     * @param starter the run of the call
-     * @param caller the agent that calls
-     * @param call the call's input, which fits the tool's schema; a value without expressions
-     */
+    /** Starts the child run of a call of {@code agent.delegate}. */
     Evaluation delegate(ScopeReader.Starter starter, ScopeReader.Caller caller, JsonNode call);
 }

@@ -83,7 +83,7 @@ public final class LocalExecutor {
     private final Map<SlotKind, AtomicInteger> used = new EnumMap<>(SlotKind.class);
     /** Bounds the steps of waiting slots that have not begun to wait; first come, first served. */
     private final Semaphore preparing;
-    /** Bounds those that have been answered, which need not wait for those that begin. */
+    /** Bounds executions that process an answer; they need not wait for executions that begin. */
     private final Semaphore processing;
     private volatile boolean closing;
 

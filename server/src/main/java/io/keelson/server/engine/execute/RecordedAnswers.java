@@ -23,7 +23,7 @@ public final class RecordedAnswers {
         this.database = database;
     }
 
-    /** The same turn; its calls have what is recorded of them if the task's calls are not made. */
+    /** The turn with recorded answers of its calls, if the task's calls are not made. */
     public @Nullable TurnAnswer of(UUID workspace, UUID task, @Nullable TurnAnswer turn) {
         if (!(turn instanceof TurnAnswer.Calls(List<Call> calls))) {
             return turn;

@@ -147,10 +147,10 @@ public final class RecordedRequests implements SentRequests {
     }
 
     /**
-     * The usage of the answers so far is about to be reported with a failure: no further execution fetches one of them. Providers
-     * are asked to stop what they still make.
+     * Called before the usage of the answers is reported with a failure: no further execution fetches an answer, and
+     * providers are requested to cancel unfinished ones.
      *
-     * @return as {@link #open}
+     * @return the answers of {@link #open}
      */
     synchronized List<LostAnswer> reported() {
         List<LostAnswer> unseen = open().stream().map(LostAnswer::withoutResponseId).toList();
@@ -192,7 +192,7 @@ public final class RecordedRequests implements SentRequests {
         }
     }
 
-    /** Has providers stop what they make in the background. */
+    /** Cancels answers that providers produce in the background. */
     synchronized void cancel() {
         cancels.forEach(Runnable::run);
         cancels.clear();
@@ -224,7 +224,7 @@ public final class RecordedRequests implements SentRequests {
     /**
      * The requests in the details of a step whose holder is gone.
      *
-     * @param details null if absent; those of a worker may be anything
+     * @param details null if absent; details of a worker may have any form
      */
     public static List<LostAnswer> in(@Nullable String details) {
         if (details == null) {

@@ -52,7 +52,7 @@ public final class Scopes {
         this.permits = permits;
     }
 
-    /** The same for threads that hold one of those permits: they release it while a long evaluation waits or runs. */
+    /** Scopes for threads that hold a permit of {@code held}: they release it while a long evaluation waits or runs. */
     Scopes yielding(Semaphore held) {
         return new Scopes(database, reader, expressions, secrets, held);
     }
@@ -128,7 +128,7 @@ public final class Scopes {
         }
     }
 
-    /** The error's class: a server without a key may be followed by one that has it. */
+    /** The error's class: another server may have the key that this one lacks. */
     public static ErrorClass errorClass(ExpressionException e) {
         return e.code().equals(SecretException.KEY_MISSING) ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT;
     }

@@ -10,7 +10,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One execution of a step under one lease: what an executor needs to know, taken from the view at commit.
+ * One execution of a step under one lease: the executor's data, taken from the view at commit.
  *
  * @param input JSON text, expressions unresolved
  * @param effectKey stable over reclaims and infrastructure retries of one logical step

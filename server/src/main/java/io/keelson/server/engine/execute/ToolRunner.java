@@ -57,7 +57,7 @@ public final class ToolRunner {
         @Nullable Effects of(UUID workspace, String tool);
     }
 
-    /** @param texts of the executions, for those who watch them */
+    /** @param texts live texts of the executions, for readers */
     public ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts,
             Function<StepExecution, StepLog> logs,
             Clock clock, Tracing tracing, LiveTexts texts, RecordedAnswers recorded, AnnouncedEffects announced) {

@@ -32,7 +32,7 @@ public final class LiveText implements AutoCloseable {
         return seen >= end ? "" : text.substring(seen, end);
     }
 
-    /** No text follows. Those who read it may read to its end. */
+    /** Ends the text. Readers may still read it to its end. */
     @Override
     public void close() {
         onClose.run();

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 
-/** Rows of texts that are read at another node than the one that writes them: one per step, of its newest epoch. */
+/** Rows of texts that are read at another node than their writer: one per step, of its newest epoch. */
 final class LiveTextRows {
 
     /** @param epoch 0 before the first text */
@@ -28,8 +28,8 @@ final class LiveTextRows {
             update live_texts set lease_epoch = ?, text = ? where step_id = ? and lease_epoch <= ?""";
 
     /**
-     * Renews a row's time only when half of it is over, but takes over a row without a text: its watcher may be the server
-     * that executes the step. Removes rows without a reader.
+     * Renews a row's expiry only when half of its time is over, but takes over a row without a text: its watcher may be
+     * the server that executes the step. Removes rows without a reader.
      */
     private static final String WATCH = """
             with gone as (
@@ -56,7 +56,7 @@ final class LiveTextRows {
         this.node = node;
     }
 
-    /** Writes those of the texts that have a reader at another node and have grown. */
+    /** Writes the texts that have a reader at another node and have grown. */
     void write(Map<UUID, LiveText> texts) {
         if (!texts.isEmpty()) {
             database.runInTransaction(c -> write(c, texts));
@@ -97,10 +97,10 @@ final class LiveTextRows {
     }
 
     /**
-     * Asks the nodes that write the texts for them.
+     * Requests texts from the nodes that write them.
      *
-     * @param known what is known of each step
-     * @return those of which more is known now
+     * @param known the last row read for each step
+     * @return the rows that have changed
      */
     Map<UUID, Row> read(Map<UUID, Row> known) {
         return database.inTransaction(c -> {

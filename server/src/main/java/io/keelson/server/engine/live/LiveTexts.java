@@ -10,9 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The texts that executions of this node write, in its memory, and those of other nodes that have a reader here. Another
- * node's text comes by a row of the database, which that node writes at most four times a second and only while the text has
- * a reader at another node. Thread-safe.
+ * The texts that executions of this node write, in its memory, and other nodes' texts that have a reader here. Another
+ * node's text comes by a row of the database, which that node writes at most four times a second and only while the
+ * text has a reader at another node. Thread-safe.
  */
 public final class LiveTexts implements AutoCloseable {
     private static final Duration BETWEEN_EXCHANGES = Duration.ofMillis(250);
@@ -44,7 +44,7 @@ public final class LiveTexts implements AutoCloseable {
         this.rows = new LiveTextRows(database, node);
     }
 
-    /** Begins the text of an execution; those of earlier ones are void. */
+    /** Begins the text of an execution; texts of earlier executions become void. */
     public LiveText open(UUID step, int epoch) {
         LiveText[] self = new LiveText[1];
         LiveText opened = new LiveText(epoch, () -> here.remove(step, self[0]));

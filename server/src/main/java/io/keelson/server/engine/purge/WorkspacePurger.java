@@ -61,7 +61,7 @@ public final class WorkspacePurger implements AutoCloseable {
         return purge.requested().isEmpty() ? PURGE_INTERVAL : RETRY_DELAY;
     }
 
-    /** One that cannot be emptied now keeps no other one waiting. */
+    /** Empties a workspace. A failure does not delay other workspaces. */
     private void empty(UUID workspace) {
         try {
             cancelAll(workspace, Actor.SYSTEM);
@@ -73,7 +73,7 @@ public final class WorkspacePurger implements AutoCloseable {
         }
     }
 
-    /** Cancels what is open in a workspace that takes nothing new any more. */
+    /** Cancels the open runs of a workspace that accepts no new work. */
     public void cancelAll(UUID workspace, Actor actor) {
         UUID last = null;
         while (true) {

@@ -61,7 +61,7 @@ final class ChangesWriter {
     /** Results that the rows of their steps hold, by step. */
     private final Map<UUID, StepResult> results = new HashMap<>();
     private final List<StepsTable.New> newSteps;
-    /** Without those that the row of the step before them implies. */
+    /** Changed steps, without steps that the row of the step before them implies. */
     private final List<StepsTable.Changed> steps;
 
     /** @param retention retention of artifacts without one of their own, after the end of their run */

@@ -12,7 +12,7 @@ import java.util.UUID;
 public interface CreditSlots {
 
     /**
-     * A change of one slot; what is reserved follows from it.
+     * A change of one slot; the reserved credits follow from it.
      *
      * @param available credits to add to the slot's available ones, negative to withdraw them
      * @param spent credits to add to the slot's spent ones

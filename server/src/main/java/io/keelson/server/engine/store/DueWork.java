@@ -56,7 +56,7 @@ final class DueWork {
                        and (q.workspace_id, q.tool, q.model) > (h.workspace_id, h.tool, h.model)
                      order by q.workspace_id, q.tool, q.model, q.priority limit 1) next),""";
 
-    /** The same for one workspace and the given tools. */
+    /** {@link #HEADS} for one workspace and the given tools. */
     private static final String HEADS_IN_ONE = """
             with recursive heads (workspace_id, tool, model, priority) as (
                 select first.* from unnest(?::text[]) as t (tool) cross join lateral (
@@ -71,8 +71,8 @@ final class DueWork {
                      order by q.model, q.priority limit 1) next),""";
 
     /**
-     * Work with the lowest priority number: workspaces in turn, after the one that was served last, and from each up to
-     * a fair share.
+     * Work with the lowest priority number: workspaces in turn, after the last served workspace, and from each up to a
+     * fair share.
      */
     private static final String FIRST_LEVEL = """
 

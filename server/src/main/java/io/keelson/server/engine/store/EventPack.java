@@ -41,7 +41,7 @@ final class EventPack {
         add(first);
     }
 
-    /** Packs events of several runs; those of one run follow each other without a gap. */
+    /** Packs events of several runs; events of one run follow each other without a gap. */
     static List<EventPack> of(Collection<Event> events) {
         List<EventPack> packs = new ArrayList<>();
         Map<UUID, EventPack> last = new HashMap<>();

@@ -28,7 +28,7 @@ final class EventPacksTable {
             select run_id, first_seq, attempt, agent_id, task_id, actor_type, actor_id, at, body::json
               from {rows}""", PACK);
 
-    /** The same with the board's row numbers. Setting up their look-up costs as much as the rest. */
+    /** Inserts packs with the board's row numbers. Setting up their look-up costs as much as the rest. */
     static final RowSetStatement<EventPack> INSERT_ASSIGNING = new RowSetStatement<>("keelson_event_pack", """
             insert into run_event_packs (run_id, first_seq, attempt, agent_id, task_id, actor_type, actor_id,
                 created_at, body)

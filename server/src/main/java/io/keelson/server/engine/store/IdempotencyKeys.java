@@ -174,7 +174,7 @@ public final class IdempotencyKeys {
         }
     }
 
-    /** The same in a transaction of its own, after the one that has done what was requested. */
+    /** Stores the answer in a transaction of its own, after the transaction that executed the request. */
     public void answeredLater(Connection c, KeyUse use, StoredAnswer answer) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(ANSWERED_LATER)) {
             statement.setInt(1, answer.status());

@@ -4,11 +4,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- *
  * A request under an {@code Idempotency-Key}.
  *
  * @param requestHash the same for equal requests
- * @param run the run that it created or changed; null while unknown, or for none
+ * @param run the run that it created or changed; null if absent or still unknown
  */
 public record KeyUse(Id id, String requestHash, @Nullable UUID run) {
 

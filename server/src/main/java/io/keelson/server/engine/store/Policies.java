@@ -63,7 +63,7 @@ final class Policies {
         return Json.MAPPER.treeToValue(document, type);
     }
 
-    /** Members of objects replace those of the same name; any other value replaces the whole. */
+    /** Replaces members of objects by name; any other value is replaced as a whole. */
     private static void overlay(ObjectNode below, JsonNode above) {
         above.properties().forEach(member -> {
             if (below.get(member.getKey()) instanceof ObjectNode inner && member.getValue().isObject()) {

@@ -30,8 +30,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * {@code work_results}, a view: at most one result per lease. The row of a step holds the one that completed it, where it
- * can; the others are rows of {@code step_results}. Both refuse a second one of a lease.
+ * {@code work_results}, a view: at most one result per lease. The row of a step holds the completing result, if it
+ * fits; the others are rows of {@code step_results}. Both refuse a second result of a lease.
  */
 final class ResultsTable {
     private static final List<Column<StepResult>> COLUMNS = List.of(uuid("step_id", StepResult::stepId),

@@ -32,7 +32,7 @@ public final class RunStore {
     /**
      * A reading of the database's clock, in microseconds.
      *
-     * @param outage the end of the latest time without any engine; null when there was none
+     * @param outage the end of the latest time without any engine; null if there was no outage
      */
     public record Reading(Instant now, @Nullable Instant outage) {}
 
@@ -41,7 +41,7 @@ public final class RunStore {
      *
      * @param versions the version of each run that exists, in order of their ids
      * @param now the database's time once all locks were held, in microseconds
-     * @param outage the end of the latest time without any engine; null when there was none
+     * @param outage the end of the latest time without any engine; null if there was no outage
      */
     public record Locked(Map<UUID, Integer> versions, Instant now, @Nullable Instant outage) {}
 
@@ -131,8 +131,8 @@ public final class RunStore {
     }
 
     /**
-     * Views of existing runs. A view has its plan only where a command may need it: before the tasks exist, for a
-     * failed run, and for one that restarts by itself.
+     * Views of existing runs. A view has its plan only if a command may need it: before the tasks exist, for a failed
+     * run, and for a run that restarts by itself.
      */
     public Map<UUID, RunView> load(Connection c, Collection<UUID> runIds) throws SQLException {
         ViewLoader loader = new ViewLoader();
@@ -214,8 +214,8 @@ public final class RunStore {
     }
 
     /**
-     * The same without locks: the write itself proves that the views were current, and that {@code now} is within 5
-     * seconds of the database's time. A suspended process does not notice that time has passed.
+     * Commits without locks: the write proves that the views were current, and that {@code now} is within 5 seconds of
+     * the database's time. A suspended process does not notice that time has passed.
      */
     public void commitUnlocked(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Instant now)
             throws SQLException {
@@ -230,7 +230,7 @@ public final class RunStore {
         return due.candidates(c, search, List.of());
     }
 
-    /** The same without work whose limits are reached. */
+    /** Claimable work, without work whose limits are reached. */
     public List<Candidate> candidates(Connection c, Search search, WorkLimits.Capacity capacity) throws SQLException {
         return due.candidates(c, search, capacity.full());
     }
@@ -260,7 +260,7 @@ public final class RunStore {
         return due.unreported(c, steps);
     }
 
-    /** The same with a grace of 5 seconds. */
+    /** Expired leases, after a grace of 5 seconds. */
     public List<Expired> expired(Connection c, int limit) throws SQLException {
         return expired(c, GRACE, limit);
     }

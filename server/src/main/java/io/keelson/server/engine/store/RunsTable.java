@@ -213,7 +213,7 @@ final class RunsTable {
             select run_id, version_id, last_seq, steps_completed, total_tokens, usage, total_cost,
                 credits_left, credits_charged, credits_remainder, %s from {rows}""".formatted(IN_TIME), HEAD);
 
-    /** The same. Tokens and credits are null where the stored ones are up to date. */
+    /** Updates a run's head. Tokens and credits are null where the stored values are current. */
     static final RowSetStatement<RunRow> UPDATE_HEAD = RowSetStatement.ofEach("keelson_run_head", "run_id",
             """
             merge into run_heads h using {rows} on h.run_id = u.run_id

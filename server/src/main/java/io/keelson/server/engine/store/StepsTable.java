@@ -44,13 +44,14 @@ final class StepsTable {
      * A step and its JSON texts in this batch.
      *
      * @param resolvedInput its input with expressions resolved
-     * @param result the result that its row is to hold; null if absent, or for none in this batch
-     * @param handedTo the step that began with its end and is not written, see {@link ChangeSet#handedBy}; null if absent
+     * @param result the result that its row is to hold; null if this batch has no result
+     * @param handedTo the step that began with its end and is not written, see {@link ChangeSet#handedBy}; null if
+     *            absent
      */
     record Changed(StepRow row, @Nullable String output, @Nullable String resolvedInput, @Nullable StepResult result,
             @Nullable UUID handedTo) {
 
-        /** The same, and the next step began with its end. */
+        /** This step, with the next step, which began with its end. */
         Changed handing(StepRow next) {
             return new Changed(row, output, resolvedInput, result, next.id());
         }
@@ -120,7 +121,7 @@ final class StepsTable {
                     json("kept_hold", n -> TextColumns.hold(n.row().kept())),
                     bigint("call_result", n -> n.row().callResult()))));
 
-    /** The same of plain rows that are not completed. */
+    /** Inserts plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
             insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch, started_at,
@@ -172,7 +173,7 @@ final class StepsTable {
             json("metered", s -> TextColumns.metered(s.row.metered())),
             json("kept_hold", s -> TextColumns.hold(s.row.kept())), bigint("call_result", s -> s.row.callResult()));
 
-    /** The same of plain rows that are not pending. */
+    /** Updates plain rows that are not pending. */
     static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
             merge into task_steps s using {rows} on s.id = u.id
              when matched then update

@@ -66,7 +66,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
         return known.containsAll(ids);
     }
 
-    /** Reads the limits, including those of workspaces that were unknown. */
+    /** Reads the limits, including limits of workspaces that were unknown. */
     public void meet(Connection c, Collection<UUID> ids) throws SQLException {
         refresh(c);
         known.addAll(ids);

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * The order of workspaces: within a priority the one after the one that was served last, by id. Each claimer has its
- * own and may forget it. Not thread-safe.
+ * The order of workspaces: within a priority, the workspace after the last served one, by id. Each claimer has its own
+ * and may forget it. Not thread-safe.
  */
 public final class WorkspaceRoundRobin {
     private static final int MAX_PRIORITIES = 100;

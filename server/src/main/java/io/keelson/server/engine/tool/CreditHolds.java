@@ -2,7 +2,7 @@ package io.keelson.server.engine.tool;
 
 import io.keelson.core.money.WorstCase;
 
-/** Holds credits of the run for what a tool is about to spend. */
+/** Holds credits of the run for the next cost of a tool. */
 @FunctionalInterface
 public interface CreditHolds {
 
@@ -10,12 +10,13 @@ public interface CreditHolds {
     CreditHolds NONE = (most, begun) -> most.maxOutput();
 
     /**
-     * Holds the cost of a worst case in place of what the step holds. If the credits do not pay it beside other holds, the
-     * thread is interrupted and the step goes back until they do.
+     * Holds the cost of a worst case instead of the step's hold. If the credits do not cover it in addition to other
+     * holds, the thread is interrupted and the step waits until they do.
      *
-     * @param begun true after earlier requests of this execution, whose tokens are part of the worst case: the step does not go back
+     * @param begun true after earlier requests of this execution, whose tokens are part of the worst case: the step
+     *            does not go back
      * @return tokens of output that are paid
-     * @throws ToolFailure {@code BUDGET_EXCEEDED} where the step does not go back; it still holds what it held
+     * @throws ToolFailure {@code BUDGET_EXCEEDED} if the step does not go back; its hold is unchanged
      */
     long hold(WorstCase most, boolean begun) throws ToolFailure, InterruptedException;
 }

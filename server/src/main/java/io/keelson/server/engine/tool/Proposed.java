@@ -10,7 +10,7 @@ import tools.jackson.databind.JsonNode;
  *
  * @param title in a line
  * @param body further text; null if absent
- * @param data what it is about, for programs; null if absent
+ * @param data structured details for programs; null if absent
  * @param lifetime for how long it may be decided; null for ever
  */
 public record Proposed(UUID id, String title, @Nullable String body, @Nullable JsonNode data,

@@ -2,7 +2,10 @@ package io.keelson.server.engine.tool;
 
 import java.io.InputStream;
 
-/** Strikes the secrets of a call's input out. A tool that cuts what it gives does it before, or a head would be left. */
+/**
+ * Redacts the secrets of a call's input. A tool that truncates its output redacts first; otherwise the beginning of a
+ * secret would be left.
+ */
 public interface Redactor {
 
     /** For inputs without secrets. */

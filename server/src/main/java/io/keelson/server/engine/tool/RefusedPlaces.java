@@ -21,7 +21,7 @@ public final class RefusedPlaces {
 
     private final List<Path> places;
 
-    /** @param own what the server keeps for itself: absolute; need not exist */
+    /** @param own the server's private paths: absolute; need not exist */
     public RefusedPlaces(List<Path> own) {
         List<Path> all = new ArrayList<>(OF_THE_SYSTEM);
         own.forEach(each -> all.add(each.toAbsolutePath().normalize()));
@@ -46,7 +46,7 @@ public final class RefusedPlaces {
         return new Look(Set.copyOf(paths), Set.copyOf(keys));
     }
 
-    /** @param keys of the places themselves, not of what is below them */
+    /** @param keys file keys of the places themselves, not of files below them */
     public record Look(Set<Path> paths, Set<Object> keys) {
 
         /** @param path absolute and normal, or real */

@@ -9,7 +9,7 @@ public enum SlotKind {
     /** For calls that wait for another system for most of their time; see {@link WaitPhase}. */
     WAITING,
 
-    /** For calls that wait for a language model: they wait as those of {@link #WAITING} do, within a bound of their own. */
+    /** The slot of calls that wait for a language model: like {@link #WAITING}, within a bound of their own. */
     MODEL;
 
     /** Whether calls wait for another system for most of their time. */

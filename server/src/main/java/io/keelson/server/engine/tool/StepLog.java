@@ -6,6 +6,9 @@ public interface StepLog {
 
     void line(String text);
 
-    /** Shows the next part of the text that the step will have as its result to those who watch it. Does not block. */
+    /**
+     * Shows the next part of the text that the step will have as its result to readers of the live text. Does not
+     * block.
+     */
     default void answer(String part) {}
 }

@@ -18,8 +18,8 @@ import tools.jackson.databind.JsonNode;
  * @param leaseEpoch the fencing token of this execution; increases with every acquisition of the step
  * @param effectKey the same for all attempts of one logical step; pass it to external systems for deduplication
  * @param deadline when the caller stops waiting; the thread is interrupted at that time
- * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null if absent
- * @param log lines people can read beside the step
+ * @param traceparent the header of W3C Trace Context for requests made on its behalf; null if absent
+ * @param log log lines shown with the step
  * @param redactor redacts text that is cut before it is returned; all returned text is redacted in any case
  * @param artifacts where files are put; bound to this execution
  * @param waitPhase where a tool of waiting slots announces that it waits
@@ -49,7 +49,7 @@ public record ToolCall(
     /** Digits of a digest in the name of an artifact. */
     private static final int DIGITS = 8;
 
-    /** The same execution with another input, for a tool that uses another. */
+    /** A copy of the call with another input. */
     public ToolCall asking(JsonNode other) {
         return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, deferred, leaseEpoch,
                 effectKey, deadline, traceparent, log, redactor, artifacts, waitPhase, sent, holds);

@@ -65,9 +65,9 @@ public final class ToolCatalog {
     }
 
     /**
-     * The same for workspaces that have tools of their own.
+     * A catalogue that adds the workspaces' own tools.
      *
-     * @param more the tools of a workspace, none of which has a name of these
+     * @param more the tools of a workspace, with names that this catalogue does not contain
      */
     public ToolCatalog withWorkspaces(WorkspaceTools more) {
         return new ToolCatalog(entries, more, null);
@@ -105,9 +105,9 @@ public final class ToolCatalog {
     }
 
     /**
-     * The same with further tools.
+     * A catalogue with further tools.
      *
-     * @throws IllegalArgumentException when it has one of them already
+     * @throws IllegalArgumentException if it already contains one of them
      */
     public ToolCatalog with(Collection<? extends Tool> more) {
         ToolCatalog whole = new ToolCatalog(entries, ofWorkspaces, workspace);
@@ -167,7 +167,7 @@ public final class ToolCatalog {
         }
     }
 
-    /** As {@link #validateInput} for a template: what an expression may still put right is no problem. */
+    /** Validates a template of an input; ignores problems at values with expressions. */
     public List<Problem> validateTemplate(Tool tool, JsonNode template) {
         return validateInput(tool, template).stream()
                 .filter(problem -> !hasExpression(template.at(problem.pointer())))

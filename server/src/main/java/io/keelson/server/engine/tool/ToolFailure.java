@@ -42,19 +42,19 @@ public final class ToolFailure extends Exception {
         return new ToolFailure(code, ErrorClass.INFRASTRUCTURE, message);
     }
 
-    /** The same failure of a call that has cost something: an answer that its provider has billed, for example. */
+    /** A copy for a call with a cost: an answer that its provider has billed, for example. */
     public ToolFailure spending(ToolUsage usage) {
         return new ToolFailure(code, errorClass, String.valueOf(getMessage()), retryAfter, usage, system);
     }
 
-    /** The same failure with another message. */
+    /** A copy with another message. */
     public ToolFailure saying(String message) {
         return new ToolFailure(code, errorClass, message, retryAfter, spent, system);
     }
 
     /**
-     * The same failure of a system that is out of order for every call: the step waits in the queue until the system answers again,
-     * where it may be repeated and has cost nothing.
+     * A copy for a system that is out of order for every call: the step waits in the queue until the system answers
+     * again, if it may be repeated and has no cost.
      *
      * @param name of the system, such as {@code model:NAME}
      */

@@ -9,7 +9,7 @@ import java.util.UUID;
  * Permissions of this server's built-in tools. Set by the operator, never by a run.
  *
  * @param folders where files can be read and processes started
- * @param refused what is never read, also below those folders
+ * @param refused paths that are never read, also below those folders
  * @param allowedPrograms names of executables, found on the server's {@code PATH}
  * @param allowPrivateAddresses whether {@code http.request} may connect to loopback, private and link-local addresses
  */
@@ -33,7 +33,7 @@ public record ToolPolicy(Folders folders, RefusedPlaces refused, Set<String> all
         allowedPrograms = Set.copyOf(allowedPrograms);
     }
 
-    /** The same folders for all workspaces. */
+    /** A policy with the same folders for all workspaces. */
     public ToolPolicy(List<Path> folders, Set<String> allowedPrograms, boolean allowPrivateAddresses) {
         this(workspace -> folders, new RefusedPlaces(List.of()), allowedPrograms, allowPrivateAddresses);
     }

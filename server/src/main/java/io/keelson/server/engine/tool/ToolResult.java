@@ -7,8 +7,8 @@ import tools.jackson.databind.JsonNode;
 /**
  * The result of a successful call.
  *
- * @param usage what the call cost
- * @param artifacts what the call stored through its sink, in order
+ * @param usage the call's cost
+ * @param artifacts artifacts that the call stored through its sink, in order
  * @param proposals to people; recorded with the step's result
  */
 public record ToolResult(JsonNode output, ToolUsage usage, List<StoredArtifact> artifacts, List<Proposed> proposals) {
@@ -18,7 +18,7 @@ public record ToolResult(JsonNode output, ToolUsage usage, List<StoredArtifact> 
         proposals = List.copyOf(proposals);
     }
 
-    /** One that proposes nothing. */
+    /** A result without proposals. */
     public ToolResult(JsonNode output, ToolUsage usage, List<StoredArtifact> artifacts) {
         this(output, usage, artifacts, List.of());
     }

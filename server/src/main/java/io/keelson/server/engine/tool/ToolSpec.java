@@ -11,9 +11,9 @@ import tools.jackson.databind.JsonNode;
  * @param description one sentence for people and for planners
  * @param inputSchema JSON Schema 2020-12 of the input
  * @param outputSchema JSON Schema 2020-12 of the output
- * @param defaultTimeout how long a call may take where neither step nor task says otherwise
+ * @param defaultTimeout how long a call may take unless step or task specify it
  * @param engineOwned true when the engine itself carries it out (a durable timer) and no executor may claim it
- * @param slot what a call uses of an executor
+ * @param slot the kind of slot that a call uses
  * @param effects of a call on anything outside the run
  * @param openWorld true when its results come from outside, such as the internet: they may be text of strangers
  */
@@ -36,24 +36,24 @@ public record ToolSpec(String name, String description, JsonNode inputSchema, Js
         this(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, effects, false);
     }
 
-    /** The same tool, whose calls wait. */
+    /** A copy whose calls wait. */
     public ToolSpec waiting() {
         return using(SlotKind.WAITING);
     }
 
-    /** The same tool, whose calls use such slots. */
+    /** A copy whose calls use such slots. */
     public ToolSpec using(SlotKind other) {
         return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, other, effects,
                 openWorld);
     }
 
-    /** The same tool, whose calls have these effects. */
+    /** A copy whose calls have these effects. */
     public ToolSpec having(Effects other) {
         return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, other,
                 openWorld);
     }
 
-    /** The same tool, whose results come from outside: they may be text of strangers. */
+    /** A copy whose results come from outside: they may be text of strangers. */
     public ToolSpec reachingOut() {
         return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, effects,
                 true);

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Tools that workspaces have besides those of the server, which executors of servers run. Thread-safe. */
+/** Workspaces' own tools, in addition to the server's, which executors of servers run. Thread-safe. */
 public interface WorkspaceTools {
 
     /** No workspace has any. */
@@ -43,6 +43,6 @@ public interface WorkspaceTools {
      */
     @Nullable String unusable(UUID workspace, String name);
 
-    /** Reads again what the database says of them, on a connection that sees all workspaces. */
+    /** Reads the workspaces' tools again, on a connection that sees all workspaces. */
     void refresh(Connection c) throws SQLException;
 }

@@ -1,4 +1,4 @@
-/** Tools: what a step can call, their contract, the catalogue and the built-in ones. */
+/** Tools that a step can call: their contract, the catalogue and the built-in tools. */
 @NullMarked
 package io.keelson.server.engine.tool;
 

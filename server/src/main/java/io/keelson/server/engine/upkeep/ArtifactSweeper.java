@@ -54,7 +54,9 @@ public final class ArtifactSweeper {
         return all;
     }
 
-    /** Removes the content of marked artifacts; returns their number. Retries what the store cannot remove. */
+    /**
+     * Removes the content of marked artifacts; returns their number. Retries artifacts that the store cannot remove.
+     */
     int remove() {
         int all = 0;
         List<Removable> some;

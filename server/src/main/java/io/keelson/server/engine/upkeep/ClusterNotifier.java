@@ -19,10 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies other nodes of one database, so that they need not wait for their next poll. Best
- * effort, by NOTIFY on connections of its own: polling finds what is lost. Sends at most 50 notifications a second and
- * handles at most 10. A single node neither sends nor listens. Each thread blocks on its connection, so neither is a
- * background task.
+ * Notifies other nodes of one database, so that they need not wait for their next poll. Best effort, by NOTIFY on
+ * connections of its own: polling finds lost notifications. Sends at most 50 notifications a second and handles at most
+ * 10. A single node neither sends nor listens. Each thread blocks on its connection, so neither is a background task.
  */
 public final class ClusterNotifier implements AutoCloseable {
     /** The kind of the notification. */

@@ -23,7 +23,7 @@ public final class NodeHeartbeat implements AutoCloseable {
      * This node.
      *
      * @param lease how long work stays with a silent node
-     * @param secretKeys names of the keys that it opens secrets with, first the one that it seals with
+     * @param secretKeys names of the keys that it opens secrets with, the sealing key first
      */
     public record Node(String id, String version, Duration lease, List<String> secretKeys) {}
 

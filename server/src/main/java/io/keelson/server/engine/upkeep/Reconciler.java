@@ -59,7 +59,7 @@ public final class Reconciler {
     }
 
     /**
-     * Handles due timers that no node had in memory. Deletes those of deleted runs, which a child or a parent may have
+     * Handles due timers that no node had in memory. Deletes timers of deleted runs, which a child or a parent may have
      * armed since.
      */
     int dueTimers() {
@@ -92,7 +92,7 @@ public final class Reconciler {
                 sweep.stuck().stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());
     }
 
-    /** Begins months that no commit has begun, so that what is used in them is known without the ledger. */
+    /** Begins months that no commit has begun, so that their use is known without the ledger. */
     int endedMonths() {
         return database.inTransaction(c -> store.beginMonths(c, BATCH_SIZE));
     }

@@ -21,7 +21,7 @@ public final class CallWaits {
     public enum State {
         /** It was sent, and its outcome is unknown. */
         SENT,
-        /** A person is to answer what the other server asks. */
+        /** A person must answer the other server's question. */
         ASKED,
         /** It is to be sent again, with the answers. */
         ANSWERED,
@@ -37,7 +37,7 @@ public final class CallWaits {
      * A call.
      *
      * @param system the other server's name
-     * @param serverState what it wants to have back with the answers; null for nothing
+     * @param serverState opaque state that the answers return to the server; null if absent
      * @param remoteTask the task's id there; null if absent
      * @param questions by their names there; null if absent
      * @param answers by the same names; null if absent
@@ -166,7 +166,7 @@ public final class CallWaits {
         }
     }
 
-    /** Removes calls whose step has ended, and returns those that leave a task behind. */
+    /** Removes calls whose step has ended, and returns the calls that leave a remote task behind. */
     public List<Wait> takeEnded(Connection c) throws SQLException {
         try (PreparedStatement ended = c.prepareStatement(ENDED)) {
             return Rows.all(ended, CallWaits::wait);

@@ -140,8 +140,9 @@ public final class LeaseHeartbeats {
     }
 
     /**
-     * The same for the details of one step, in a transaction that has locked nothing. Waits for a commit or another heartbeat that
-     * is working on the lane, so that a lease is found expired with these details, or they are not written.
+     * Records the details of one step, in a transaction that has locked nothing. Waits for a commit or another
+     * heartbeat that is working on the lane. So either an expired lease is found with these details, or they are not
+     * written.
      *
      * @return false when the holder has lost the lease
      */

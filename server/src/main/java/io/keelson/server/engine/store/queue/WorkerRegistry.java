@@ -170,7 +170,7 @@ public final class WorkerRegistry {
     /**
      * Stores the names of the keys that a registered node opens secrets with.
      *
-     * @param keys the one that it seals with first
+     * @param keys the sealing key first
      */
     public void announceKeys(Connection c, String node, List<String> keys) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(KEYS)) {
@@ -228,9 +228,9 @@ public final class WorkerRegistry {
      * Records a worker that claims work.
      *
      * @param tools are added to its known ones
-     * @param specs JSON text of what it announces of its tools; null keeps what it has announced
-     * @param slots number that it asked for
-     * @return true when the worker is to be drained: it gets nothing
+     * @param specs the announced tools, as JSON text; null keeps the stored ones
+     * @param slots the requested number
+     * @return true when the worker is to be drained: it gets no steps
      */
     public boolean seen(Connection c, UUID workspaceId, String worker, Collection<String> tools,
             @Nullable String specs, int slots, @Nullable String version) throws SQLException {
@@ -252,8 +252,8 @@ public final class WorkerRegistry {
     /**
      * Makes tools known before a worker claims their steps.
      *
-     * @param worker the name under which they are kept
-     * @param specs JSON text of what is announced of them
+     * @param worker the name under which they are stored
+     * @param specs the announced tools, as JSON text
      */
     public void register(Connection c, UUID workspaceId, String worker, Collection<String> tools, String specs)
             throws SQLException {

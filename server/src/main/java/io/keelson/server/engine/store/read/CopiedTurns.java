@@ -23,12 +23,12 @@ public final class CopiedTurns {
     public static final String ORIGIN = "copied";
 
     /**
-     * The steps of a task's transcript: those that are copied, then those of its current attempt. Has the task's id twice as
+     * The steps of a task's transcript: copied steps, then the steps of its current attempt. Has the task's id twice as
      * parameter. {@code part} orders the tasks that hold them.
      */
     static final String STEPS = steps("s.task_attempt = t.attempt_number");
 
-    /** The same with the steps of those attempts in place of the current one's. */
+    /** The query of {@link #STEPS} with the steps of those attempts instead of the current one's. */
     static String steps(String attempts) {
         return """
                 with taken as materialized (
@@ -84,7 +84,7 @@ public final class CopiedTurns {
             return copied;
         }
 
-        /** The same; the fork's calls are answered as {@link RecordedCalls} says. */
+        /** The copied turns before a turn; the fork's calls are answered by {@link RecordedCalls}. */
         public ObjectNode recorded(String task, int turn) {
             ObjectNode copied = before(task, turn);
             ArrayNode tasks = copied.putArray(RecordedCalls.TASKS);

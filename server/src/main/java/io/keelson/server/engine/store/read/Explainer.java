@@ -240,7 +240,7 @@ public final class Explainer {
         return full;
     }
 
-    /** By id; those that are null are left out. */
+    /** Texts by run id; omits null texts. */
     private static Map<UUID, String> texts(Connection c, String sql, Array runs, String column) throws SQLException {
         Map<UUID, String> texts = new HashMap<>();
         each(c, sql, runs, row -> {

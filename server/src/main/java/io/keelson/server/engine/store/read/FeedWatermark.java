@@ -7,9 +7,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Determines the id up to which events are settled: no event can appear at or below it any more ({@code
- * docs/adr/0014-feed.md}). A later check can prove what an earlier one has seen. Each node has its own; a crash loses
- * nothing. Not thread-safe.
+ * Determines the id up to which events are settled: no event can appear at or below it any more
+ * ({@code docs/adr/0014-feed.md}). A later check can prove the marks of an earlier one. Each node has its own; a crash
+ * loses nothing. Not thread-safe.
  */
 public final class FeedWatermark {
 

@@ -12,7 +12,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Reads steps' proposals as documents. Those of other workspaces are invisible. */
+/** Reads steps' proposals as documents. Other workspaces' proposals are invisible. */
 public final class ProposalReader {
 
     private static final String PROPOSALS = """

@@ -3,9 +3,10 @@ package io.keelson.server.engine.store.read;
 import java.util.Collections;
 
 /**
- * The queries of {@link RunReader}; those of tasks and steps are in {@link TaskSql}. A column's label is the document's
- * member; every query filters by workspace. Where it also has a run's id, the workspace is in {@code is true}, which no
- * index serves: a plan made on empty tables would otherwise always scan all runs of the workspace.
+ * The queries of {@link RunReader}; queries of tasks and steps are in {@link TaskSql}. A column's label is the
+ * document's member; every query filters by workspace. If it also filters by a run's id, the workspace is in
+ * {@code is true}, which no index serves: a plan made on empty tables would otherwise always scan all runs of the
+ * workspace.
  */
 final class ReadSql {
     /** Failures of the current attempt: tasks, and after its end also steps whose tasks continued without them. */
@@ -87,8 +88,8 @@ final class ReadSql {
     static final int SOME = 16;
 
     /**
-     * The same for {@link #SOME} ids, which may be null, and then the workspace. Looks each run up: a plan of a condition on
-     * all ids reads all runs, when it was made on empty tables, or is made again for each list of ids.
+     * Reads {@link #SOME} runs by ids, which may be null, in the workspace that follows them. Looks up each run: a plan
+     * for a condition on all ids reads all runs if it was made on empty tables, or is made again for each list of ids.
      */
     static final String SOME_RUNS = """
             select run.*
@@ -96,14 +97,14 @@ final class ReadSql {
              cross join lateral (%s limit 1) run""".formatted(
             String.join(", ", Collections.nCopies(SOME, "(?::uuid)")), RUN.replace("r.id = ?", "r.id = wanted.id"));
 
-    /** The same without plan, inputs and output. */
+    /** Reads a run without plan, inputs and output. */
     static final String RUN_WITHOUT_VALUES = """
             select %s
               from %s
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted(""), RUN_TABLES);
 
-    /** The same with sizes and beginnings of inputs and output. */
+    /** Reads a run with sizes and beginnings of inputs and output. */
     static final String LIGHT_RUN = """
             select %s
               from %s
@@ -116,7 +117,10 @@ final class ReadSql {
             select r.state from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
-    /** For an open task {@code t}: its output waits or will wait for a person, or a step of it or of its items does. */
+    /**
+     * Condition on an open task {@code t}: its output waits or will wait for a person, or one of its own or its items'
+     * steps does.
+     */
     private static final String APPROVAL_IS_DUE = """
             t.state_type <> 'terminal' and (t.state = 'awaiting_human' or t.policy ->> 'review' = 'true'
                 or exists (select from jsonb_array_elements(t.step_specs) spec where lower(spec ->> 'kind') = 'approval')
@@ -287,8 +291,8 @@ final class ReadSql {
              limit ?""";
 
     /**
-     * The same with {@code step}: the ordinal of the step's completion in its attempt. Counts the run's earlier events,
-     * so read many at once.
+     * Reads events with {@code step}: the ordinal of the step's completion in its attempt. Counts the run's earlier
+     * events, so read many at once.
      */
     static final String EVENTS_WITH_STEPS = """
             with page as materialized (%s),

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * Records of the forked task's calls in the source of a fork. The fork's origin names the tasks that hold them, the
  * newest last.
  *
- * <p>A call's content is its tool and the digest of its input. The k-th call of a content has the answer of the k-th one that has
- * ended in the source's last attempt, then of those in earlier attempts; a further one has the last answer.
+ * <p>A call's content is its tool and the digest of its input. The k-th call of a content gets the answer of the k-th
+ * ended call in the source's last attempt, then in earlier attempts; further calls get the last answer.
  */
 public final class RecordedCalls {
 
@@ -33,7 +33,9 @@ public final class RecordedCalls {
               from orchestration_tasks t join orchestration_runs r on r.id = t.run_id
              where t.id = ?""";
 
-    /** For each content, its number among those asked at once and those that the task has had in this attempt. */
+    /**
+     * Numbers the calls of each content: after the task's earlier calls in this attempt, in the order of the request.
+     */
     private static final String ANSWERS = """
             with had as (
                 select substring(s.call_effect from '^(.*)/[0-9]+$') as content, count(*) as calls

@@ -69,7 +69,7 @@ public final class RunReader {
     /** Maximum number of runs that {@link #someRuns} reads. */
     public static final int SOME = ReadSql.SOME;
 
-    /** The same for up to {@link #SOME} runs, by id. Omits those that do not exist. */
+    /** Reads up to {@link #SOME} runs, by id. Omits ids without a run. */
     public Map<UUID, ObjectNode> someRuns(Connection c, UUID workspaceId, Collection<UUID> runIds) throws SQLException {
         List<UUID> wanted = runIds.stream().distinct().toList();
         List<ObjectNode> found = wanted.size() == 1 ? run(c, workspaceId, wanted.getFirst()).stream().toList()
@@ -87,12 +87,12 @@ public final class RunReader {
                 .collect(Collectors.toMap(run -> UUID.fromString(run.get("id").stringValue()), run -> run));
     }
 
-    /** The same without plan, inputs and output. */
+    /** Reads a run without plan, inputs and output. */
     public Optional<ObjectNode> runWithoutValues(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.RUN_WITHOUT_VALUES, ids(workspaceId, runId));
     }
 
-    /** The same with sizes and beginnings of inputs and output. */
+    /** Reads a run with sizes and beginnings of inputs and output. */
     public Optional<ObjectNode> lightRun(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.LIGHT_RUN, ids(workspaceId, runId));
     }
@@ -216,9 +216,9 @@ public final class RunReader {
     }
 
     /**
-     * The same in another order, of at most the 50,000 newest that match.
+     * Reads runs in a chosen order, at most the newest 50,000 matches.
      *
-     * @param from how many to skip
+     * @param from number of runs to skip
      */
     public Page<ObjectNode> sortedRuns(Connection c, UUID workspaceId, RunSelection filter, RunOrder order,
             boolean reverse, int from, int limit) throws SQLException {
@@ -266,7 +266,7 @@ public final class RunReader {
         return page(c, TaskSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
-    /** The same; of each value only its size and beginning. */
+    /** Reads tasks with only the size and beginning of each value. */
     public Page<ObjectNode> lightTasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
         return page(c, TaskSql.LIGHT_TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
@@ -276,7 +276,7 @@ public final class RunReader {
         return first(c, TaskSql.TASK, ids(workspaceId, taskId));
     }
 
-    /** The same; of each value only its size and beginning. */
+    /** Reads a task with only the size and beginning of each value. */
     public Optional<ObjectNode> lightTask(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, TaskSql.LIGHT_TASK, ids(workspaceId, taskId));
     }
@@ -307,9 +307,9 @@ public final class RunReader {
     /**
      * The steps of one task, in order.
      *
-     * @param history whether to include those of its earlier attempts
+     * @param history whether to include steps of earlier attempts
      * @param light whether to read only the size and beginning of each value
-     * @param from how many to skip
+     * @param from number of steps to skip
      */
     public Page<ObjectNode> stepsOfTask(Connection c, UUID workspaceId, UUID taskId, boolean history, boolean light,
             int from, int limit) throws SQLException {
@@ -357,12 +357,12 @@ public final class RunReader {
         return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
     }
 
-    /** The same for any open task of the run, whose new plan needs no approval by a person. */
+    /** Whether a new plan of the run needs no approval, although one of its open tasks needs a person's approval. */
     public boolean replanSkipsApproval(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.REPLAN_SKIPS_APPROVAL, ids(workspaceId, runId)).isPresent();
     }
 
-    /** The same for any task of an agent in the run's current attempt. */
+    /** Whether a task of an agent in the run's current attempt requires approval by a person. */
     public boolean asksForApproval(Connection c, UUID workspaceId, UUID runId, int agent) throws SQLException {
         return first(c, ReadSql.AGENT_ASKS_FOR_APPROVAL, statement -> {
             statement.setInt(1, agent);
@@ -384,7 +384,7 @@ public final class RunReader {
         return page(c, TaskSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
-    /** The same; of each value only its size and beginning. */
+    /** Reads steps with only the size and beginning of each value. */
     public Page<ObjectNode> lightSteps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
         return page(c, TaskSql.LIGHT_STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
@@ -394,7 +394,7 @@ public final class RunReader {
         return first(c, TaskSql.STEP, ids(workspaceId, stepId));
     }
 
-    /** The same; of each value only its size and beginning. */
+    /** Reads a step with only the size and beginning of each value. */
     public Optional<ObjectNode> lightStep(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
         return first(c, TaskSql.LIGHT_STEP, ids(workspaceId, stepId));
     }

@@ -14,15 +14,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Selects runs of a workspace that match all given values. Null matches any.
  *
- * @param states one of them; empty for any
- * @param tags all of them
- * @param name the whole of it
+ * @param states accepted states; empty for any
+ * @param tags required tags
+ * @param name the whole name
  * @param text part of name or goal, ignoring case
- * @param createdAfter then or later
- * @param createdBefore earlier than that
+ * @param createdAfter inclusive
+ * @param createdBefore exclusive
  * @param recipe the recipe of the run's mission
  * @param parent the parent run
- * @param ids one of them; empty for any
+ * @param ids accepted ids; empty for any
  */
 public record RunSelection(List<String> states, @Nullable String stateType, List<String> tags, @Nullable String name,
         @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore, @Nullable UUID recipe,
@@ -54,7 +54,7 @@ public record RunSelection(List<String> states, @Nullable String stateType, List
                 parent, List.of());
     }
 
-    /** The same of runs that have not ended. */
+    /** Restricts the selection to runs that have not ended. */
     public RunSelection open() {
         return states.isEmpty()
                 ? new RunSelection(OPEN, stateType, tags, name, text, createdAfter, createdBefore, recipe,

@@ -19,7 +19,7 @@ public final class RunTraces {
              where id = ? and (workspace_id = ?) is true and (state = 'created') is true and deleted_at is null
                and (origin ->> 'traceparent') is null""";
 
-    /** Invalidates views, which do not know of it. */
+    /** Invalidates cached views, which do not contain the trace. */
     private static final String RAISE = "update run_heads set version_id = version_id + 1 where run_id = ?";
 
     private RunTraces() {}

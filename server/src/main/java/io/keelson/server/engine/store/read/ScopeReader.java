@@ -208,7 +208,7 @@ public final class ScopeReader {
 
     private static final String NAMED_TASKS = TASKS + " t.key = any (?)";
 
-    /** Tasks of the plan, without those that the engine added. */
+    /** Tasks of the plan, without tasks that the engine added. */
     private static final String ALL_TASKS = TASKS + " t.group_id is null and t.key not like '.%' "
             + "order by t.sequence_number";
 

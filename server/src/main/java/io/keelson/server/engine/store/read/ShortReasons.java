@@ -38,7 +38,7 @@ public final class ShortReasons {
 
     private ShortReasons() {}
 
-    /** By run; without those of which only their tasks could tell. */
+    /** Reasons by run; omits runs whose reason only their tasks contain. */
     public static Map<UUID, Explanation> of(Connection c, UUID workspace, Collection<UUID> runs) throws SQLException {
         Map<UUID, Explanation> found = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(FACTS)) {

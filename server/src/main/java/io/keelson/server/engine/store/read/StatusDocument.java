@@ -40,10 +40,9 @@ public final class StatusDocument {
     }
 
     /**
-     * The contract's error for a run that failed; empty for one that did not, or whose error keeps its
-     * own code.
+     * The contract's error for a run that failed; empty for other runs, and for an error that keeps its own code.
      *
-     * @param row with what {@link ReadSql#failure} selects
+     * @param row with the columns of {@link ReadSql#failure}
      */
     public static Optional<LifecycleError> errorOf(ObjectNode row) {
         String code = row.path("error_code").asString("");

@@ -1,8 +1,8 @@
 package io.keelson.server.engine.store.read;
 
 /**
- * The turns, calls and other steps of attempts of a task, after those that it has copied from another run: each once, and
- * without what came before it.
+ * The turns, calls and other steps of attempts of a task, after the turns that it copied from another run: each once,
+ * and without its predecessors.
  */
 final class TaskTranscript {
 

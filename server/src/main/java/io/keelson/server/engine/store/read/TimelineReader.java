@@ -15,9 +15,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads when the tasks of a run waited and worked. Times are milliseconds since 1970. Events are read only of steps that were
- * claimed more than once, or failed and are tried again, for the times of their claims; and those of the run itself, for which
- * its packs of events are searched.
+ * Reads when the tasks of a run waited and worked. Times are milliseconds since 1970. Events are read only for the
+ * claim times of steps that were claimed more than once or are retried, and for the run itself, whose packs of events
+ * are searched.
  */
 public final class TimelineReader {
 
@@ -317,7 +317,7 @@ public final class TimelineReader {
         }
     }
 
-    /** By task; those that are of the run as a whole by the run's id. */
+    /** Tickets by task; tickets of the run as a whole by the run's id. */
     private static Map<UUID, List<Between>> tickets(Connection c, Range range) throws SQLException {
         Map<UUID, List<Between>> found = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(TICKETS)) {

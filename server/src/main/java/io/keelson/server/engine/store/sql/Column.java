@@ -37,7 +37,7 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
         }
     }
 
-    /** The same column for rows that contain this one's row. */
+    /** This column, for rows that contain its row. */
     public <S> Column<S> of(Function<S, T> part) {
         return new Column<>(name, type, row -> value.apply(part.apply(row)));
     }

@@ -74,7 +74,7 @@ public final class RowSetStatement<T> {
                 .formatted(key, OVERTAKEN, rowType), columns);
     }
 
-    /** The same. */
+    /** {@link #ofEach(String, String, String, List)} with the columns as varargs. */
     @SafeVarargs
     public static <T> RowSetStatement<T> ofEach(String rowType, String key, String template, Column<T>... columns) {
         return ofEach(rowType, key, template, List.of(columns));
@@ -89,7 +89,7 @@ public final class RowSetStatement<T> {
         return ofAll(rowType, template, List.of(columns));
     }
 
-    /** The same. */
+    /** {@link #ofAll(String, String, Column...)} with the columns as a list. */
     public static <T> RowSetStatement<T> ofAll(String rowType, String template, List<Column<T>> columns) {
         return new RowSetStatement<>(rowType, "with touched as (" + template + """
                  returning 1)

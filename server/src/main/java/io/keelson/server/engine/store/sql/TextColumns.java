@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Converts texts to and from columns: replaces what PostgreSQL refuses, and cuts what is too long. */
+/** Converts texts to and from columns: replaces characters that PostgreSQL refuses, and truncates long texts. */
 public final class TextColumns {
     private static final int MAX_CACHED_TEXTS = 200;
     private static final LoadingCache<RetryPolicy, String> RETRIES = cached(Json.MAPPER::writeValueAsString);

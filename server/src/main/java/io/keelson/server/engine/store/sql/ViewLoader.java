@@ -67,12 +67,12 @@ public final class ViewLoader {
         return row.getObject(column, UUID.class);
     }
 
-    /** A cost with the decimal places that decisions give it, not those of its column; not null. */
+    /** A cost with the decimal places that decisions give it, not the column's; not null. */
     public static BigDecimal cost(ResultSet row, String column) throws SQLException {
         return Amounts.exact(row.getBigDecimal(column));
     }
 
-    /** An array of times, none of them null. */
+    /** Reads an array of times without nulls. */
     public static List<Instant> times(ResultSet row, String column) throws SQLException {
         List<Instant> times = new ArrayList<>();
         for (Object each : (Object[]) row.getArray(column).getArray()) {
