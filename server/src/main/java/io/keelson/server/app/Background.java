@@ -38,7 +38,7 @@ final class Background {
     private Background() {}
 
     /**
-     * Starts it all, and the engine with it; returns those of its parts that the API uses.
+     * Starts the background parts and the engine; returns the parts that the API uses.
      *
      * @throws IOException when the folder of status documents cannot be made
      */

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** The folder in which a server keeps what is its own. */
+/** The folder of a server's own files. */
 public final class DataFolder {
 
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
@@ -21,8 +21,8 @@ public final class DataFolder {
     private DataFolder() {}
 
     /**
-     * Makes the folder for its owner alone, mode 0700. One that exists is given that mode, too, unless it belongs to
-     * another user or is one that all users share, such as {@code /tmp}.
+     * Makes the folder for its owner alone, mode 0700. An existing folder gets that mode, too, unless it belongs to
+     * another user or all users share it, such as {@code /tmp}.
      */
     public static void create(Path folder) throws IOException {
         Path absolute = folder.toAbsolutePath();
@@ -50,7 +50,7 @@ public final class DataFolder {
             try {
                 Files.setPosixFilePermissions(folder, PRIVATE);
             } catch (FileSystemException e) {
-                // only its owner may; what is then wrong with it is among the warnings
+                // only the owner may change the mode; the warnings report other problems
             }
         }
     }
@@ -59,7 +59,7 @@ public final class DataFolder {
         return !PRIVATE.containsAll(Files.getPosixFilePermissions(folder));
     }
 
-    /** Warnings for operators about the folder and those that tools may read, one sentence each. */
+    /** Warnings for operators about the data folder and the folders that tools may read, one sentence each. */
     static List<String> warnings(Path folder, Settings.Folders folders) throws IOException {
         List<String> warnings = new ArrayList<>();
         if (open(folder)) {

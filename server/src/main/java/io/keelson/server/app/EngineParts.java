@@ -51,7 +51,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * The engine, not yet started, and what it executes with.
+ * The engine, not yet started, and its parts.
  *
  * @param missions reads missions with the tools and agents of a workspace
  */

@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The tools that call models. Without configured models there are none, and none of their classes is loaded. */
+/** The tools that call models. Without configured models there are no such tools, and their classes are not loaded. */
 final class ModelTools {
 
     private ModelTools() {}
@@ -37,10 +37,10 @@ final class ModelTools {
     /**
      * The catalogue with the tools of models.
      *
-     * @param announced what the workers of a workspace say of their tools, by name
+     * @param announced the announcements of a workspace's workers, by tool
      * @param authors names of the models that have worked on the task of a call
-     * @param facts what a workspace can plan with, out of the tools so far
-     * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
+     * @param facts facts for planners of a workspace, from the tools so far
+     * @param nanos a steady clock in nanoseconds, for the pauses that models request
      */
     static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices,
             Function<UUID, Map<String, JsonNode>> announced, BiFunction<ToolCatalog, UUID, ObjectNode> facts,

@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The whole server, wired by constructors: database, store, engine, HTTP. What was started is stopped in the reverse
- * order, also when a later part cannot start.
+ * The whole server, wired by constructors: database, store, engine, HTTP. Started parts stop in the reverse order, also
+ * when a later part cannot start.
  */
 public final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
@@ -53,9 +53,9 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * The same.
+     * Starts a server with a given clock.
      *
-     * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
+     * @param nanos a steady clock in nanoseconds, for the pauses that models request
      */
     static Server start(Settings settings, LongSupplier nanos) throws StartupException {
         try {
@@ -166,7 +166,7 @@ public final class Server implements AutoCloseable {
         return failure;
     }
 
-    /** Stops taking requests, hands leases back, commits what was accepted, stops the embedded database. */
+    /** Stops taking requests, hands leases back, commits accepted commands, stops the embedded database. */
     @Override
     public synchronized void close() {
         Database open = database;

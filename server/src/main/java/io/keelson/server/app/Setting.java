@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Every variable that Keelson reads, with its default as text. The same names stand in the environment and in the file
+ * Every variable that Keelson reads, with its default as text. The names are used in the environment and in the file
  * that {@code KEELSON_CONFIG} names; docs/reference/configuration.md lists them.
  */
 public enum Setting {

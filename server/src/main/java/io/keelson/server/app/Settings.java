@@ -19,16 +19,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How this process is set up; {@link Setting} says what each value means. Its text form shows no secret.
+ * How this process is set up; {@link Setting} describes each value. Its text form shows no secret.
  *
  * @param dataDir absolute
  * @param databaseUrl null for the embedded PostgreSQL
  * @param databaseConnections most connections of the two pools together
- * @param artifacts bounds of what steps leave behind
- * @param initialCredits credits that the default workspace is given at the first start; 0 if absent
- * @param commands how the world outside is reached
- * @param models where the models that the server calls are configured
- * @param telemetry what the environment says to OpenTelemetry
+ * @param artifacts bounds of steps' files
+ * @param initialCredits credits of the default workspace at the first start; 0 if absent
+ * @param commands settings of effect commands
+ * @param models the configuration of the server's models
+ * @param telemetry settings of OpenTelemetry
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
@@ -49,7 +49,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
             Observed.MetricsAccess metricsAccess, boolean dashboard, @Nullable Path webFolder,
             @Nullable URI publicUrl) {
 
-        /** The same at another address; port 0 for a free one. */
+        /** These settings at another address; port 0 for a free one. */
         public Http at(String otherHost, int otherPort) {
             return new Http(otherHost, otherPort, connections, requestTimeout, metricsAccess, dashboard, webFolder,
                     publicUrl);
@@ -59,8 +59,8 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     /**
      * Settings of the command line.
      *
-     * @param url of its server; null for the one of the data folder
-     * @param apiKey what it shows to the server; null for the key of the data folder
+     * @param url the server's URL; null to read it from the data folder
+     * @param apiKey the API key; null to read it from the data folder
      */
     public record Client(@Nullable String url, @Nullable String apiKey) {}
 
@@ -102,7 +102,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param slots steps that run here at a time, but for those that wait; 0 if absent
      * @param waitingSlots steps that wait here for other systems at a time; 0 if absent
      * @param modelCalls requests to models under way here at a time; 0 if absent
-     * @param runComputation how long the expressions and the like of a run may compute here
+     * @param runComputation the time that expressions, schemas and templates of one run may compute on this server
      * @param lease how long a step is kept for a worker that says nothing
      */
     public record Execution(int slots, int waitingSlots, int modelCalls, Duration runComputation, Duration lease) {}
@@ -114,7 +114,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * Folders of tools; all paths are absolute.
      *
      * @param allowed to every workspace that has no folders of its own
-     * @param ofUser allowed to the first workspace besides: those of the user in whose process the server lives
+     * @param ofUser also allowed to the first workspace: folders of the user who runs the server
      * @param keyFiles files with keys and passwords, which no tool reads
      */
     public record Folders(List<Path> allowed, List<Path> ofUser, List<Path> keyFiles) {
@@ -179,7 +179,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     /**
      * Settings of traces.
      *
-     * @param variables what the environment says to OpenTelemetry
+     * @param variables settings of OpenTelemetry, from the environment
      * @param genAi whether spans follow the conventions for generative AI
      */
     public record Telemetry(Map<String, String> variables, GenAi genAi) {
@@ -194,10 +194,10 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     }
 
     /**
-     * Reads the environment, and the file that it names under what it does not set.
+     * Reads the environment, and for unset variables the file that it names.
      *
-     * @param home what {@code ~} means
-     * @param workingFolder what relative paths are relative to
+     * @param home replaces {@code ~}
+     * @param workingFolder base of relative paths
      * @throws InvalidSettingsException listing every unknown name and every bad value
      */
     public static Settings load(Map<String, String> environment, Path home, Path workingFolder)
@@ -236,17 +236,17 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
         return ApiKeyFormat.generate();
     }
 
-    /** The same on another port; 0 for a free one. */
+    /** These settings on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return with(http.at(host, port), tools, execution);
     }
 
-    /** The same without steps that run here. */
+    /** These settings for a server that executes no steps. */
     public Settings withoutExecutors() {
         return with(http, tools, new Execution(0, 0, 0, execution.runComputation, execution.lease));
     }
 
-    /** The same where the user's folders are these. */
+    /** These settings with other folders of the user. */
     public Settings withFoldersOfUser(List<Path> ofUser) {
         Folders others = new Folders(tools.folders.allowed, ofUser, tools.folders.keyFiles);
         return with(http, new Tools(others, tools.programs, tools.privateAddresses, tools.mcpServers), execution);

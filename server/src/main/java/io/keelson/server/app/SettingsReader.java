@@ -186,7 +186,7 @@ final class SettingsReader {
                 .toList();
     }
 
-    /** None when it is not set. What is wrong is not shown: it may be a key with a slip. */
+    /** The keys; empty if not set. An invalid value is not shown: it may be a key with a typing error. */
     private Stream<SealingKey> secretKeys(Setting setting) {
         return list(setting, ",").map(each -> {
             SealingKey key = SealingKey.parse(each);

@@ -24,7 +24,7 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
         SecretStore secrets, Endpoints endpoints, Deliveries deliveries, Money money, RunReader runs) {
     private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
 
-    /** Migrates the database, and re-encrypts what is sealed under an older key. */
+    /** Migrates the database, and re-encrypts secrets that are sealed under an older key. */
     static Storage open(Settings settings, DatabaseUrl url, Closer closer) throws IOException {
         Database database = closer.register(new Database(url,
                 DatabaseOptions.DEFAULTS.withPoolSize(settings.databaseConnections() / 2)));

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The folders that the tools of a server may read for a workspace, and those that they never read. */
+/** The folders that a server's tools may read for a workspace, and the paths that they never read. */
 final class ToolFolders {
 
     /** Key files by themselves: a hard link to one is the same file under another path. */
@@ -41,7 +41,7 @@ final class ToolFolders {
         }
     }
 
-    /** @param own those that an operator gave the workspace, in place of the settings' */
+    /** @param own folders that an operator gave the workspace, instead of the settings' folders */
     private static List<Path> of(Settings.Folders folders, Optional<List<Path>> own, UUID workspace) {
         List<Path> all = new ArrayList<>(own.orElse(folders.allowed()));
         if (workspace.equals(Bootstrap.DEFAULT_WORKSPACE)) {

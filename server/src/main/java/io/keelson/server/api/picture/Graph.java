@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * A graph without cycles: boxes from 0 and edges between them, each pair once.
  *
- * @param boxes their number
- * @param edges pairs of the box that comes first and the one that depends on it
+ * @param boxes number of boxes
+ * @param edges pairs of a box and the box that depends on it
  */
 record Graph(int boxes, int[][] edges) {
 

@@ -15,7 +15,7 @@ public record Stretch(Kind kind, long from, long to, boolean open) {
     public enum Kind {
         /** A worker or the server executes a step. */
         WORK,
-        /** The same, and it failed. */
+        /** An execution that failed. */
         FAILED,
         /** Nothing but a worker or a place for it is missing. */
         QUEUED,

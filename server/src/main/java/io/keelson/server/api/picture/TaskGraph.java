@@ -25,9 +25,7 @@ public final class TaskGraph {
 
     private static final int LEAST = 3;
 
-    /**
-     * @param group the number of the task whose items this one is of; -1 for none
-     */
+    /** @param group the number of the task whose item this task is; -1 if absent */
     public record Task(String key, String title, int group) {}
 
     /**

@@ -166,7 +166,7 @@ public final class TaskStretches {
         return joined;
     }
 
-    /** Equal parts of the whole, each of the kind that fills most of it; a failure is never lost. */
+    /** Equal parts of the whole time, each with the kind that fills most of the part; a failure always shows. */
     private static List<Stretch> parts(List<Stretch> all) {
         long from = all.getFirst().from();
         long end = all.stream().mapToLong(Stretch::to).max().orElseThrow();

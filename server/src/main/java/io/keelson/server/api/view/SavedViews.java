@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** {@code saved_views}: each principal's own ones, and those that a workspace shares. */
+/** {@code saved_views}: each principal's own views, and the views that a workspace shares. */
 public final class SavedViews {
 
     /** Maximum shared views of a workspace, and views of each principal. */

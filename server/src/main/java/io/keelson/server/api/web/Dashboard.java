@@ -42,7 +42,7 @@ public final class Dashboard {
      * One reading of the sources.
      *
      * @param assets by hashed name
-     * @param pages the same page by the module that it shows first, which differs in what the browser asks for at once
+     * @param pages the page by its first module; the pages differ in the files that the browser requests at once
      * @param other for any other address
      */
     private record Edition(Map<String, WebFile> assets, Map<String, WebFile> pages, WebFile other) {}

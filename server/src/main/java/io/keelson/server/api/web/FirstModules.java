@@ -26,7 +26,7 @@ final class FirstModules {
     private static final String LIST = "runs";
     private static final String RUN = "run";
     private static final String TRANSCRIPT = "transcript";
-    /** Not {@code import(…)}, by which a page loads what it needs later. */
+    /** Excludes {@code import(…)}, which loads modules later. */
     private static final Pattern IMPORT = Pattern.compile("(?:import|from)\\s*[\"']([^\"']+)[\"']");
 
     private FirstModules() {}

@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * One file of the dashboard with all headers of its answer but those of the coding.
+ * One file of the dashboard with all headers of its response except the headers of the encoding.
  *
- * @param bytes as they are
- * @param gzip the same, compressed
+ * @param bytes the content
+ * @param gzip the compressed content
  */
 public record WebFile(byte[] bytes, byte[] gzip, Map<String, String> headers) {
 

@@ -6,8 +6,8 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
- * Ids that follow from what a span is about, so that every server adds to the same trace, and knows a span's parent before
- * that has ended.
+ * Ids derived from the subject of a span, so that every server adds to the same trace, and knows a span's parent before
+ * the parent has ended.
  */
 final class SpanIds implements IdGenerator {
 

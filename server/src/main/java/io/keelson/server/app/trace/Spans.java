@@ -34,8 +34,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a span of each run's attempt, each task's attempt and each lease on a step, when its end is in the database: what was
- * undone has none.
+ * Makes a span of each run's attempt, each task's attempt and each lease on a step, when its end is committed; a
+ * rolled-back end has no span.
  */
 final class Spans implements Observer, Tracing {
 

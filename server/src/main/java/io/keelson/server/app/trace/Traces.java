@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Sends what was committed as spans, to where the usual variables of OpenTelemetry say. */
+/** Exports committed transitions as spans, configured by the usual variables of OpenTelemetry. */
 public final class Traces implements AutoCloseable {
 
     private static final String NONE = "none";
@@ -32,7 +32,7 @@ public final class Traces implements AutoCloseable {
     }
 
     /**
-     * @param variables those of OpenTelemetry, by their names in the environment
+     * @param variables variables of OpenTelemetry, by their names in the environment
      * @param genAi whether spans follow the conventions for generative AI
      */
     public Traces(Map<String, String> variables, boolean genAi) {
@@ -69,7 +69,7 @@ public final class Traces implements AutoCloseable {
         return requestSpans;
     }
 
-    /** Sends what is left. */
+    /** Exports the remaining spans. */
     @Override
     public void close() {
         sdk.getSdkTracerProvider().shutdown().join(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);

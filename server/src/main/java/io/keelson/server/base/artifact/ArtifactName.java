@@ -3,7 +3,7 @@ package io.keelson.server.base.artifact;
 import io.keelson.server.base.json.SafeText;
 import java.nio.charset.StandardCharsets;
 
-/** The rule for names of artifacts: one that is safe as a file name wherever it is downloaded to. */
+/** The rule for names of artifacts: a name is safe as a file name on every system. */
 final class ArtifactName {
 
     private static final int MAX_BYTES = 255;

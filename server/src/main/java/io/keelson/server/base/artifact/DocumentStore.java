@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 public interface DocumentStore {
 
     /**
-     * How far a run's documents have been written.
+     * The progress of writing a run's documents.
      *
-     * @param attempt that the documents are about, those of earlier ones apart
-     * @param seq the run's last event that they tell of; 0 if absent of this attempt
-     * @param steps how many results are written
+     * @param attempt the documents' attempt; earlier attempts have documents of their own
+     * @param seq the run's last event in the documents; 0 before the attempt's first event
+     * @param steps number of written results
      * @param sealed whether the attempt has ended and its documents are complete: they never change
      */
     record Mark(int attempt, long seq, long steps, boolean sealed) {

@@ -15,12 +15,12 @@ final class PrivateFolders {
 
     private PrivateFolders() {}
 
-    /** As {@link Files#createDirectories}. */
+    /** Creates a folder and its parents, readable by the owner only. */
     static Path createAll(Path folder) throws IOException {
         return Files.createDirectories(folder, OWNER);
     }
 
-    /** As {@link Files#createDirectory}. */
+    /** Creates a folder, readable by the owner only. */
     static Path create(Path folder) throws IOException {
         return Files.createDirectory(folder, OWNER);
     }

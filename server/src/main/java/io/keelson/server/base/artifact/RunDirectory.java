@@ -73,7 +73,7 @@ final class RunDirectory implements DocumentStore.Writing {
         }
     }
 
-    /** A mark that cannot be read is none: the documents are then written once more. */
+    /** An unreadable mark counts as no mark: the documents are written once more. */
     private static DocumentStore.Mark read(FileChannel channel) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(MARK_BYTES);
         channel.read(bytes, 0);

@@ -38,7 +38,11 @@ final class StagingDirectory {
         lock = taken;
     }
 
-    /** Null where another start took the folder, not yet locked, for one that was left behind. */
+    /**
+     * Locks the folder.
+     *
+     * @return null if another start took the unlocked folder for a left-over one
+     */
     private static @Nullable FileLock lock(Path folder) throws IOException {
         FileChannel channel = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE_NEW,
                 StandardOpenOption.WRITE);

@@ -20,7 +20,7 @@ public record StoredArtifact(String name, String contentType, long sizeBytes, St
         this(name, contentType, sizeBytes, sha256, storageKey, null);
     }
 
-    /** The same with that retention; null for the default. */
+    /** A copy with that retention; null for the default. */
     public StoredArtifact keptFor(@Nullable Duration other) {
         return new StoredArtifact(name, contentType, sizeBytes, sha256, storageKey, other);
     }

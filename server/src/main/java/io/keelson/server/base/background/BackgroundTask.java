@@ -108,7 +108,7 @@ public final class BackgroundTask implements AutoCloseable {
         schedule(Duration.ZERO);
     }
 
-    /** Runs the step on this thread, and throws what it throws. */
+    /** Runs the step on this thread, and throws its exceptions. */
     public Duration runOnce() throws InterruptedException {
         synchronized (turn) {
             long startedAt = System.nanoTime();

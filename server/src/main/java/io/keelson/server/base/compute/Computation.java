@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs what tenants have computed: expressions, schemas, templates, regular expressions, YAML. It has a few platform
- * threads, for a virtual thread that computes keeps its carrier from all others, probes and dispatch included. Workspaces
- * take turns, none has all threads, and what a run has computed on this server is limited. Within a workspace, requests
- * go before runs.
+ * threads, because a computing virtual thread would keep its carrier from all others, including probes and dispatch.
+ * Workspaces take turns, no workspace uses all threads, and the computing time of a run on this server is limited.
+ * Within a workspace, requests go before runs.
  */
 public final class Computation implements AutoCloseable {
 
@@ -69,7 +69,7 @@ public final class Computation implements AutoCloseable {
     /** The work of one workspace. */
     private static final class Line {
         private final UUID workspace;
-        /** Computations of requests, which go before those of runs. */
+        /** Computations of requests, which precede computations of runs. */
         private final Deque<Job<?>> ofRequests = new ArrayDeque<>();
         private final Deque<Job<?>> ofRuns = new ArrayDeque<>();
         private int running;
@@ -270,7 +270,7 @@ public final class Computation implements AutoCloseable {
         }
     }
 
-    /** Interrupts what is computed; what waits is cancelled. */
+    /** Interrupts running computations and cancels waiting ones. */
     @Override
     public void close() {
         List<Job<?>> left = new ArrayList<>();

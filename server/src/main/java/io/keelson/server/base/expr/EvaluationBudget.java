@@ -100,7 +100,7 @@ final class EvaluationBudget {
         }
     }
 
-    /** The estimated heap bytes of a value, refusing what is nested too deeply or too large. */
+    /** The estimated heap bytes of a value. Refuses a value that is nested too deeply or too large. */
     long weigh(JsonNode value) {
         return weight(value, 0).bytes();
     }

@@ -46,9 +46,9 @@ public final class Expressions {
     private final @Nullable Tenant tenant;
 
     /**
-     * Whom evaluations are for, and what is to be done around one that is handed to another thread.
+     * The owner of evaluations, and actions around an evaluation on another thread.
      *
-     * @param owner asked for only then
+     * @param owner read only for an evaluation on another thread
      */
     public record Tenant(Supplier<Computation.Owner> owner, Runnable before, Runnable after) {}
 
@@ -77,7 +77,7 @@ public final class Expressions {
         this.tenant = tenant;
     }
 
-    /** The same for a tenant: a long evaluation takes its turn in the computation. */
+    /** Expressions for a tenant: a long evaluation takes its turn in the computation. */
     public Expressions on(Tenant whom) {
         return new Expressions(limits, templates, programs, computation, whom);
     }
@@ -175,9 +175,9 @@ public final class Expressions {
     }
 
     /**
-     * The same where secrets are allowed.
+     * Resolves a template that may open secrets.
      *
-     * @param secrets the values of those that the template names, by name
+     * @param secrets values of the named secrets, by name
      */
     public JsonNode resolve(JsonNode template, JsonNode scope, Map<String, String> secrets) {
         ScopedValue.CallableOp<JsonNode, ExpressionException> resolved = () -> resolve(template, scope);
@@ -202,9 +202,9 @@ public final class Expressions {
     }
 
     /**
-     * The same for an input that may hold secrets.
+     * Evaluates an expression on an input that may contain secrets.
      *
-     * @param secretive whether it does: a failure does not say over which values then
+     * @param secretive whether it contains secrets: a failure then shows no values
      */
     public List<JsonNode> evaluate(String expression, JsonNode input, boolean secretive) {
         try {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The functions that every program can call: those that {@link JqNatives} has in Java, and these in jq. */
+/** The functions that every program can call: {@link JqNatives} in Java, and these in jq. */
 final class JqBuiltins {
 
     private static final Set<String> IMPURE = Set.of("now", "localtime", "strflocaltime", "env", "input", "inputs",
@@ -139,7 +139,7 @@ final class JqBuiltins {
         return IMPURE.contains(name);
     }
 
-    /** A call of such a function; null when there is none of that name with so many arguments. */
+    /** A call of a built-in function; null if no function has that name and number of arguments. */
     static @Nullable JqNode call(String name, List<JqNode> args) {
         String signature = name + "/" + args.size();
         JqFunction.Definition definition = DEFINED.get(signature);

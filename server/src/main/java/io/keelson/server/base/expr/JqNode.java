@@ -323,7 +323,7 @@ interface JqNode {
         }
     }
 
-    /** {@code left // right}: the true values of the left, errors ignored, else those of the right. */
+    /** {@code left // right}: the true values of the left, errors ignored, else the values of the right. */
     record Otherwise(JqNode left, JqNode right) implements JqNode {
         @Override
         public void run(JqEnv env, JsonNode in, @Nullable JqPath path, JqOut out) {

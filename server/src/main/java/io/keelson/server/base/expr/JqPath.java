@@ -10,8 +10,8 @@ import tools.jackson.databind.node.NullNode;
  * The way from the input of {@code path(f)} to a value.
  *
  * @param parent null at the input itself
- * @param key a name, an index or a slice; not read where {@code parent} is null
- * @param broken whether the value is none of the input's, so that nothing below it has a path
+ * @param key a name, an index or a slice; not read if {@code parent} is null
+ * @param broken whether the value does not come from the input, so that values below it have no path
  */
 record JqPath(@Nullable JqPath parent, JsonNode key, boolean broken) {
 

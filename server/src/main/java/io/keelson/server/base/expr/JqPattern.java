@@ -100,7 +100,7 @@ sealed interface JqPattern {
     /**
      * Patterns with {@code ?//} between them.
      *
-     * @param names the variables of all of them where there are several, null in those that do not bind them
+     * @param names the variables of all alternatives; null in alternatives that do not bind them
      */
     record Choice(List<JqPattern> patterns, List<Object> names) {
 

@@ -7,7 +7,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * A parsed jq expression, safe to run by many threads at once.
  *
- * @param usage what it names of its input
+ * @param usage the parts of the input that it names
  */
 record JqProgram(JqNode node, ScopeUsage usage) {
 

@@ -149,7 +149,7 @@ final class JqText {
         return text.substring(from, to);
     }
 
-    /** As Unicode has it: none of these characters needs two chars. */
+    /** Whether Unicode classes the character as white space. All such characters fit one char. */
     private static boolean isSpace(char c) {
         return c >= 0x09 && c <= 0x0D || c == 0x85 || Character.isSpaceChar(c);
     }

@@ -207,7 +207,7 @@ final class JqTokens {
         return taken(Kind.WORD, 0);
     }
 
-    /** A word that is no keyword but those that begin a term. */
+    /** A word that is not a keyword, except keywords that begin a term. */
     String name() {
         if (KEYWORDS.contains(token) && !token.equals("reduce") && !token.equals("foreach")) {
             throw unexpected();

@@ -135,7 +135,7 @@ final class JqUpdate {
         return copy;
     }
 
-    /** Deletes what is at the paths; all of them are those of the value before. */
+    /** Deletes the values at the paths, which all refer to the value before the deletion. */
     void delete(List<List<JsonNode>> paths) {
         List<List<JsonNode>> sorted = new ArrayList<>(paths);
         sorted.sort((a, b) -> JqValue.compare(JqValue.array(a), JqValue.array(b), budget));

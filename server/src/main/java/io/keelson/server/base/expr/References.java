@@ -9,9 +9,9 @@ import java.util.Set;
  * @param allTasks whether it can reach tasks it does not name, for example {@code .tasks | keys} or {@code .}
  * @param steps names after {@code .steps}
  * @param inputs names after {@code .inputs}
- * @param others what it reads of the rest of its scope: {@code run.plan} for example, or {@code run} for all of that
+ * @param others other parts of the scope that it reads: {@code run.plan} for example, or the whole {@code run}
  * @param secrets names of the secrets that it opens
- * @param all whether it can reach all of its scope
+ * @param all whether it can reach its whole scope
  * @param roots the first names of paths that are certainly read from the scope itself, {@code inputs} for example
  */
 public record References(Set<String> tasks, boolean allTasks, Set<String> steps, boolean allSteps, Set<String> inputs,

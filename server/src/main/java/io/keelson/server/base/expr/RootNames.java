@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The first names of paths that a program certainly reads from its own input, not from what a pipe, a function or a loop
- * makes of it. It may miss some; it never gives another.
+ * The first names of paths that a program certainly reads from its own input, not from the result of a pipe, a function
+ * or a loop. It may miss names; it never gives a wrong one.
  */
 final class RootNames {
     private final Set<String> names = new HashSet<>();

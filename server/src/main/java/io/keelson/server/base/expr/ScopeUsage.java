@@ -7,11 +7,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which parts of its input a program reads: paths of at most two names. It never misses a part; it may name one that
+ * Which parts of its input a program reads: paths of at most two names. It never misses a part; it may name a part that
  * the run does not reach.
  *
  * @param whole whether it uses its input as a whole
- * @param paths for example {@code [inputs, path]}, or {@code [tasks]} when all of it can be read
+ * @param paths for example {@code [inputs, path]}, or {@code [tasks]} if the whole part can be read
  * @param plain the program's one path when it is nothing but {@code .a.b["c"]}, else null
  * @param secrets names of the secrets that it opens
  * @param roots as {@link RootNames}
@@ -50,7 +50,7 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
                 && literal.value().isString() ? literal.value().stringValue() : null;
     }
 
-    /** Visits what is evaluated on the program's own input; after a pipe the input is another. */
+    /** Visits nodes that are evaluated on the program's own input; after a pipe the input is another. */
     private static final class Collector {
         private final Set<List<String>> paths = new HashSet<>();
         private boolean whole;

@@ -9,8 +9,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.StringNode;
 
 /**
- * The function {@code secret("name")}. The name is a literal, so that data can never choose what is opened, and the names
- * of a program are known before it runs.
+ * The function {@code secret("name")}. The name is a literal, so that data can never choose the opened secret, and the
+ * names of a program are known before it runs.
  */
 final class SecretNames {
 

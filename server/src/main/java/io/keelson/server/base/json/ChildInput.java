@@ -4,7 +4,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The input of a step that starts a run: part of it is the starting run's, part of it the started one's. */
+/** The input of a step that starts a run: the parent run resolves one part, the child run the other. */
 public final class ChildInput {
     private static final List<String> OWN = List.of("plan", "output", "config");
 
@@ -20,7 +20,7 @@ public final class ChildInput {
         return outer;
     }
 
-    /** The input as the started run is to be made of it. */
+    /** The input for the child run, with the resolved members. */
     public static JsonNode joined(JsonNode input, JsonNode resolved) {
         ObjectNode joined = (ObjectNode) input.deepCopy();
         resolved.properties().forEach(each -> joined.set(each.getKey(), each.getValue()));

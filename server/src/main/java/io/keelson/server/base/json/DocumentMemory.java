@@ -38,7 +38,8 @@ public final class DocumentMemory {
     }
 
     /**
-     * Does work that reads answers of other systems. It waits for memory for at most 30 seconds, and gives all of it back at its end.
+     * Does work that reads answers of other systems. It waits for memory for at most 30 seconds, and releases the
+     * memory at its end.
      */
     public static <T, X extends Throwable> T forAnswers(UUID workspace, ScopedValue.CallableOp<T, X> work) throws X {
         try (Share share = ANSWERS.share(workspace, WAIT_TIMEOUT)) {

@@ -23,7 +23,7 @@ public final class IdTime {
         return Long.parseLong(text, RADIX);
     }
 
-    /** The same as a time. */
+    /** The time of an id, as an instant. */
     public static Instant of(String text) {
         return of(micros(text));
     }

@@ -55,9 +55,10 @@ public final class Json {
     private Json() {}
 
     /**
-     * A document of our own, or one that was checked when it was stored. {@link OutsideJson} reads all others.
+     * Reads a document of our own, or a document that was checked when it was stored. {@link OutsideJson} reads all
+     * others.
      *
-     * @throws tools.jackson.core.JacksonException when it is no JSON
+     * @throws tools.jackson.core.JacksonException if the text is not JSON
      */
     public static JsonNode read(String text) {
         try (JsonParser parser = MAPPER.createParser(text)) {
@@ -65,7 +66,7 @@ public final class Json {
         }
     }
 
-    /** The same. */
+    /** Reads a document as {@link #read(String)}, from UTF-8. */
     public static JsonNode read(byte[] bytes) {
         try (JsonParser parser = MAPPER.createParser(bytes)) {
             return read(MAPPER, parser);
@@ -114,7 +115,7 @@ public final class Json {
         return MAPPER.writeValueAsBytes(json);
     }
 
-    /** The same value in one notation: members sorted by name, numbers without trailing zeros. */
+    /** The value in canonical notation: members sorted by name, numbers without trailing zeros. */
     public static JsonNode canonical(JsonNode node) {
         if (node.isObject()) {
             TreeMap<String, JsonNode> members = new TreeMap<>();
@@ -140,7 +141,7 @@ public final class Json {
         }
     }
 
-    /** The same value without trailing zeros and without an exponent. */
+    /** The number without trailing zeros and without an exponent. */
     public static BigDecimal plain(BigDecimal number) {
         BigDecimal stripped = number.stripTrailingZeros();
         return stripped.scale() < 0 ? stripped.setScale(0) : stripped;

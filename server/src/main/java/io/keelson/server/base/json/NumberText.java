@@ -31,7 +31,7 @@ public final class NumberText {
         return Double.isNaN(value) ? "null" : of(BigDecimal.valueOf(bounded(value)));
     }
 
-    /** The same for one of Java's numbers. */
+    /** The text of one of Java's numbers. */
     public static String of(Number number) {
         return number instanceof Double || number instanceof Float
                 ? of(JsonNodeFactory.instance.numberNode(number.doubleValue()))
@@ -55,7 +55,7 @@ public final class NumberText {
         return Math.clamp(value, -Double.MAX_VALUE, Double.MAX_VALUE);
     }
 
-    /** The same number such that its JSON has those digits: without Java's exponent. */
+    /** The number as JSON without Java's exponent. */
     public static JsonNode plain(double value) {
         double bounded = bounded(value);
         BigDecimal decimal = BigDecimal.valueOf(bounded);

@@ -73,8 +73,8 @@ public final class OutsideJson {
     }
 
     /**
-     * The same of a stream, whose bytes count as well while it is read. Memory for a declared length is taken before the first
-     * byte, so that streams that are read at the same time do not wait for each other's memory.
+     * Reads a document from a stream, whose bytes count, too, while it is read. Memory for a declared length is taken
+     * before the first byte, so that concurrent reads do not wait for each other's memory.
      *
      * @param length the value of {@code Content-Length}; null if absent
      */
@@ -107,7 +107,7 @@ public final class OutsideJson {
                 : 0;
     }
 
-    /** The same of a document that its reader soon forgets: its memory is given back when it has been read. */
+    /** Reads a document that its reader soon drops: its memory is released after the reading. */
     public static JsonNode readPassing(byte[] bytes) {
         return DocumentMemory.reading(share -> {
             long weight = weight(bytes);

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Reports what is wrong with a value by a schema. A value that fits no alternative of {@code oneOf} or {@code anyOf} is
+ * Reports the problems of a value by a schema. A value that fits no alternative of {@code oneOf} or {@code anyOf} is
  * compared with the nearest alternative only, because the library lists the errors of all.
  */
 public final class SchemaErrors {

@@ -11,8 +11,8 @@ import com.networknt.schema.regex.RegularExpression;
 import tools.jackson.databind.JsonNode;
 
 /**
- * JSON Schemas 2020-12, ours and those that clients declare. Patterns are RE2, so a client's pattern cannot hang a
- * thread, and nothing is ever fetched.
+ * JSON Schemas 2020-12, our own and clients'. Patterns are RE2, so a client's pattern cannot hang a thread, and no
+ * reference is ever fetched.
  */
 public final class Schemas {
     private static final String META = "https://json-schema.org/draft/2020-12/schema";
@@ -29,7 +29,7 @@ public final class Schemas {
         return SchemaRegistry.withDefaultDialect(DIALECT, builder -> builder.schemaRegistryConfig(CONFIG));
     }
 
-    /** The same with Java's patterns, for schemas of our own. */
+    /** A registry with Java's patterns, for schemas of our own. */
     public static SchemaRegistry trusted() {
         return SchemaRegistry.withDefaultDialect(DIALECT);
     }
@@ -41,7 +41,7 @@ public final class Schemas {
 
     /**
      * @param declaration without references
-     * @throws com.networknt.schema.SchemaException when the library can make nothing of it
+     * @throws com.networknt.schema.SchemaException if the library cannot compile it
      */
     static Schema declared(JsonNode declaration) {
         Schema schema = registry().getSchema(declaration);

@@ -129,10 +129,9 @@ public final class OutboundClient implements AutoCloseable {
     }
 
     /**
-     * The same.
+     * Sends a request; an action runs before the body of the response is read.
      *
-     * @param beforeBody called on another thread before the body of an answer is read; may block, and may be called again
-     *     for a repeated request
+     * @param beforeBody called on another thread; may block, and may be called again for a repeated request
      */
     public OutboundResponse send(OutboundRequest request, Runnable beforeBody)
             throws IOException, InterruptedException {
@@ -153,7 +152,7 @@ public final class OutboundClient implements AutoCloseable {
     }
 
     /**
-     * The same over a pooled connection, for callers that may repeat any broken request.
+     * Sends a request over a pooled connection, for callers that may repeat any broken request.
      *
      * @throws OutboundRefusedException when the request is not allowed, or the answer is too large
      * @throws IOException when there was no answer: unknown host, no connection, timeout, broken off
@@ -175,8 +174,8 @@ public final class OutboundClient implements AutoCloseable {
     }
 
     /**
-     * Sends over a connection of its own, and reads the response on a virtual thread. The same addresses are refused as for any other
-     * request. Cancelling the future closes the connection.
+     * Sends over a connection of its own, and reads the response on a virtual thread. The rules for addresses apply.
+     * Cancelling the future closes the connection.
      *
      * @param idle longest wait for the next byte of the response
      * @return fails with what the reader throws, or with an {@link IOException} when there was no response
@@ -300,7 +299,7 @@ public final class OutboundClient implements AutoCloseable {
         return new OutboundResponse(response.code(), headers(response), body.readByteArray());
     }
 
-    /** Ends what is under way and closes the connections. */
+    /** Cancels pending requests and closes the connections. */
     @Override
     public void close() {
         client.dispatcher().cancelAll();

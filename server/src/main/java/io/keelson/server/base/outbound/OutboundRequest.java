@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * One HTTP request.
  *
  * @param url http or https, without user and password
- * @param headers by name; those that frame the message are refused
+ * @param headers by name; framing headers are refused
  * @param body null if absent, as with GET and HEAD
- * @param timeout for all of it: name lookup, connecting, sending and reading
+ * @param timeout for the whole request: name lookup, connecting, sending and reading
  * @param maxBytes of the response's body after decompression
  */
 public record OutboundRequest(String method, String url, Map<String, String> headers, byte @Nullable [] body,

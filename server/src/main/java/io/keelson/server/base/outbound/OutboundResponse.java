@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A response of any status.
  *
- * @param headers names in lower case; several values of one name joined by {@code ", "}, those of {@link #COOKIES}, which
- *     have commas, by line feeds
+ * @param headers names in lower case; several values of one name joined by {@code ", "}, values of {@link #COOKIES},
+ *            which contain commas, by line feeds
  */
 public record OutboundResponse(int status, Map<String, String> headers, byte[] body) {
 

@@ -28,8 +28,8 @@ public final class AgentReports {
     /**
      * The end of a page: the last report's position in the order.
      *
-     * @param run what is ordered together: the run, or a report of none
-     * @param subject of what it is: the run or a task of it
+     * @param run the group in the order: the run, or a report without a run
+     * @param subject the run or one of its tasks
      */
     public record Place(Instant createdAt, UUID run, UUID subject, UUID id) {
         private static final UUID LAST = new UUID(-1, -1);
@@ -47,7 +47,7 @@ public final class AgentReports {
             coalesce(created_at, to_timestamp(0)) as created_at""";
 
     /**
-     * All rows of one commit have the same time: each run's own report comes first, before those of its tasks, the
+     * All rows of one commit have the same time: each run's own report comes first, before its tasks' reports, the
      * latest task first. The index orders by time; rows of one time are sorted.
      */
     private static final String LIST = """

@@ -16,7 +16,7 @@ final class BoardSql {
             (select count(*) from (select from board_tasks k where k.parent_task_id = b.id limit %d) k) as children"""
             .formatted(BoardTasks.COUNTED + 1);
 
-    /** In a list, of a description as much as a line of it shows. */
+    /** Columns of lists, with the beginning of a description. */
     private static final String LISTED = COLUMNS.replace("b.description", "left(b.description, 4000) as description");
 
     /** One range of the index for each column and source, so that no other task is read. */
@@ -72,7 +72,7 @@ final class BoardSql {
               from clock_timestamp() as now
             returning """ + " " + COLUMNS;
 
-    /** People change only the priority of a run's board tasks. An empty text is none. */
+    /** People change only the priority of a run's board tasks. An empty text clears the column. */
     static final String UPDATE = """
             with w as (
                 select b.id, coalesce(b.source_type, 'user') in ('orchestration', 'orchestration_task') as fixed,

@@ -28,7 +28,7 @@ public record BoardTaskRow(long id, String title, @Nullable String description, 
         @Nullable Instant startedAt, @Nullable Instant completedAt, Instant createdAt, Instant updatedAt,
         int children) {
 
-    /** True for what a run put there. */
+    /** Whether a run created the board task. */
     public boolean orchestrated() {
         return sourceType.equals("orchestration") || sourceType.equals("orchestration_task");
     }

@@ -29,11 +29,11 @@ public final class BoardTasks {
     public static final List<String> SOURCES = List.of("user", "recipe", "orchestration", "orchestration_task");
 
     /**
-     * Which tasks. Without a parent and a run they are those of the whole workspace.
+     * Selects board tasks. Without parent and run, all tasks of the workspace match.
      *
-     * @param parent whose children
-     * @param run whose tasks
-     * @param sources of which kinds
+     * @param parent the parent of the tasks
+     * @param run the run of the tasks
+     * @param sources accepted sources
      * @param tag JSON text, an array of one text
      */
     public record Filter(@Nullable Long parent, @Nullable UUID run, @Nullable String status,
@@ -131,7 +131,7 @@ public final class BoardTasks {
     /**
      * The changed task; of a run's task only the priority changes. Empty for an unknown task.
      *
-     * @param check sees the locked task; what it throws keeps the task as it is
+     * @param check sees the locked task; an exception leaves the task unchanged
      */
     public Optional<BoardTaskRow> change(UUID workspace, long id, Change change, Consumer<BoardTaskRow> check) {
         return database.inTransaction(c -> {

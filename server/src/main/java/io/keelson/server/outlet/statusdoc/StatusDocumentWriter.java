@@ -17,8 +17,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Updates the documents of a run: steps' results in order of completion, the manifest at the attempt's end, and then
- * the status, so that its readers find what it refers to. Reads the facts while it has exclusive write access, so they
- * are never older than the documents.
+ * the status, so that readers find the documents that it refers to. Reads the facts while it has exclusive write
+ * access, so they are never older than the documents.
  */
 final class StatusDocumentWriter {
 

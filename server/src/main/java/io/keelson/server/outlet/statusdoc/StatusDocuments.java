@@ -21,17 +21,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the events of all runs and keeps their documents in the artifact store. What was
- * followed is noted after the documents are durable, so that a crash has some of them written twice and none forgotten;
- * nothing is added to what a commit does. A run whose documents cannot be written keeps no other one waiting: it is tried again
- * beside them, and until then nothing is noted.
+ * Follows the events of all runs and keeps their documents in the artifact store. Progress is recorded after the
+ * documents are durable, so that after a crash some documents are written twice and no document is lost. Commits do no
+ * additional work. A run whose documents cannot be written does not delay other runs: it is retried in parallel, and
+ * until it succeeds no progress is recorded.
  */
 public final class StatusDocuments implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(StatusDocuments.class);
     private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
     private static final Duration SWEEP_INTERVAL = Duration.ofHours(1);
-    /** Event ids to follow before the progress is recorded: those of 400 packs. */
+    /** Event ids to follow before the progress is recorded: the ids of 400 packs. */
     private static final int CHUNK_SIZE = 400_000;
     /** With more failing runs than that the store itself has failed, and all wait. */
     private static final int MAX_POSTPONED = 1_000;
@@ -44,7 +44,10 @@ public final class StatusDocuments implements AutoCloseable {
     private final WriterLease writerLease = new WriterLease(UUID.randomUUID());
     /** Runs whose documents could not be written, each with its workspace. */
     private final Map<UUID, UUID> later = new LinkedHashMap<>();
-    /** Up to which event all but those are written; less than what is noted while they are none. */
+    /**
+     * The event id up to which all documents are written, without the postponed runs' documents; below the recorded
+     * progress while no run is postponed.
+     */
     private long reached = -1;
     private final BackgroundTask writing = BackgroundTask.every("status-documents", POLL_INTERVAL, this::look);
     private final BackgroundTask retrying = BackgroundTask.every("status-documents-retry", RETRY_DELAY, this::again);
@@ -69,7 +72,7 @@ public final class StatusDocuments implements AutoCloseable {
         return this;
     }
 
-    /** Writes what has changed, if it is this server's turn. */
+    /** Writes changed documents, if it is this server's turn. */
     synchronized void look() {
         long settled = database.withConnection(marks::look);
         if (settled < 0 || !database.withConnection(c -> writerLease.wanted(c, settled))) {
@@ -109,7 +112,7 @@ public final class StatusDocuments implements AutoCloseable {
         return true;
     }
 
-    /** Tries once more what could not be written; once it is, what was followed meanwhile can be noted. */
+    /** Retries the postponed runs; after a success the progress made meanwhile can be recorded. */
     synchronized void again() {
         if (later.isEmpty()) {
             return;

@@ -14,7 +14,7 @@ record EndpointSecrets(SecretStore secrets) {
         return new SigningSecret(secrets.open(sealed, context(endpoint)));
     }
 
-    /** The same under the current key; unchanged where its own key is unknown. */
+    /** The secret sealed under the current key; unchanged if its own key is unknown. */
     SecretStore.Sealed reencrypted(UUID endpoint, SecretStore.Sealed sealed) {
         return secrets.knows(sealed.keyId()) ? seal(endpoint, open(endpoint, sealed)) : sealed;
     }

@@ -161,7 +161,7 @@ public final class Endpoints {
     /**
      * Empty for an unknown id.
      *
-     * @param check sees the locked endpoint; what it throws keeps the endpoint as it is
+     * @param check sees the locked endpoint; an exception leaves the endpoint unchanged
      */
     public Optional<Endpoint> change(UUID workspace, UUID id, Endpoint.Spec spec, AuditOrigin origin,
             Consumer<Endpoint> check) {

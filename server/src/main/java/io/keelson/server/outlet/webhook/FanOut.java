@@ -30,9 +30,9 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class FanOut {
 
-    /** Event ids in a transaction: those of 2,000 packs, which have 3 events each on average. */
+    /** Event ids in a transaction: the ids of 2,000 packs, which have 3 events each on average. */
     private static final int CHUNK_SIZE = 2_000_000;
-    /** Event ids that are read at a time: those of 50 packs, with 5,000 events at most. */
+    /** Event ids that are read at a time: the ids of 50 packs, with 5,000 events at most. */
     private static final int BATCH_SIZE = 50_000;
     /** Characters of bodies that are buffered before they are written. */
     private static final long MAX_BATCH_CHARS = 4 << 20;

@@ -17,7 +17,7 @@ public final class Topics {
     static final String PING = "webhook.ping";
 
     private static final String COMPLETED = "run.completed";
-    /** A run that ended although parts of it failed; subscribers of {@link #COMPLETED} receive it, too. */
+    /** A run that completed with failures; subscribers of {@link #COMPLETED} receive it, too. */
     private static final String WITH_FAILURES = "run.completed_with_failures";
     private static final Set<String> GOOD_ENDS = Set.of("run_completed", "run_skipped");
 
