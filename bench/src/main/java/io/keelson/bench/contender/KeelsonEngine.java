@@ -23,6 +23,7 @@ import io.keelson.server.engine.tool.ToolPolicy;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
 import io.keelson.server.mission.plan.CheckedMission;
 import io.keelson.server.mission.plan.Format;
+import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.mission.plan.NewPlans;
 import io.keelson.server.mission.plan.PlannerAnswerValidator;
@@ -150,7 +151,7 @@ final class KeelsonEngine implements Contender {
 
     private CheckedMission mission(Work work) {
         return missions.computeIfAbsent(work, each -> {
-            MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
+            MissionReader reader = new MissionReader(MissionContext.of(knowledge));
             byte[] json = bodies.of(each).toJson().toString().getBytes(StandardCharsets.UTF_8);
             return switch (reader.read(json, Format.JSON)) {
                 case ReadResult.Ok<CheckedMission>(CheckedMission checked) -> checked;

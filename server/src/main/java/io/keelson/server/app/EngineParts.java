@@ -19,6 +19,7 @@ import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.mission.plan.AutonomyDefault;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
+import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.mission.plan.NewPlans;
 import io.keelson.server.mission.plan.PlannerAnswerValidator;
@@ -99,13 +100,11 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Function<UUID, ToolKnowledge> known = workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions,
                 served.check(workspace), () -> served.in(workspace), () -> rules.tools(workspace));
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
-        MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
-        Function<UUID, MissionReader> missions = workspace -> reader
-                .knowing(known.apply(workspace))
-                .ruling(admission.of(workspace))
-                .staffed(() -> agents.of(workspace))
-                .withAutonomy(() -> AutonomyDefault.ofWorkspace(rules.autonomy(workspace)))
-                .in(work -> UnbudgetedWork.run(computation, workspace, work::get));
+        Function<UUID, MissionReader> missions = workspace -> new MissionReader(
+                new MissionContext(known.apply(workspace), knowledge::timeout, admission.of(workspace),
+                        () -> agents.of(workspace),
+                        () -> AutonomyDefault.ofWorkspace(rules.autonomy(workspace))),
+                work -> UnbudgetedWork.run(computation, workspace, work::get));
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
         NewPlans plans = new NewPlans(known, knowledge::timeout, admission::of, agents::of);

@@ -8,6 +8,7 @@ import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolPolicy;
 import io.keelson.server.engine.tool.ToolSpec;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
+import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.work.builtin.BuiltinTools;
 import io.keelson.server.work.effect.CommandTools;
@@ -46,7 +47,7 @@ public final class OfflineToolCatalog {
 
     /** @param servedByWorkers names of tools that are not built in */
     public MissionReader reader(Set<String> servedByWorkers) {
-        CatalogToolKnowledge knowledge = new CatalogToolKnowledge(catalog, expressions, () -> servedByWorkers);
-        return new MissionReader(knowledge, knowledge::timeout);
+        return new MissionReader(
+                MissionContext.of(new CatalogToolKnowledge(catalog, expressions, () -> servedByWorkers)));
     }
 }

@@ -22,10 +22,13 @@ import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolPolicy;
+import io.keelson.server.mission.plan.AutonomyDefault;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
 import io.keelson.server.mission.plan.CheckedMission;
 import io.keelson.server.mission.plan.Format;
+import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
+import io.keelson.server.mission.plan.ModelRules;
 import io.keelson.server.mission.plan.NewPlans;
 import io.keelson.server.mission.plan.PlannerAnswerValidator;
 import io.keelson.server.mission.plan.ReadResult;
@@ -145,9 +148,9 @@ public final class Nodes implements AutoCloseable {
 
     /** The same of another workspace. */
     public NewRun run(String yaml, UUID workspace, String... remoteTools) {
-        MissionReader reader = new MissionReader(
-                new CatalogToolKnowledge(catalog, expressions, () -> Set.of(remoteTools)),
-                this::timeout);
+        MissionReader reader = new MissionReader(new MissionContext(
+                new CatalogToolKnowledge(catalog, expressions, () -> Set.of(remoteTools)), this::timeout,
+                ModelRules.UNKNOWN, null, () -> AutonomyDefault.PRODUCT));
         var result = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
         assertThat(result).as(result.toString()).isInstanceOf(ReadResult.Ok.class);
         CheckedMission mission = ((ReadResult.Ok<CheckedMission>) result).value();

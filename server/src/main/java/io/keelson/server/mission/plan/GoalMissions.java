@@ -6,12 +6,13 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Missions that have a goal and no plan: a planner makes it while the run is {@code planning}. */
+/** Missions without a plan: a planner makes it while the run is {@code planning}, or one agent executes the goal. */
 final class GoalMissions {
     /** The tool of workers that make plans for goals. */
     private static final String PLANNER = "plan";
     /** A model thinks for longer than a tool works. Seconds. */
     private static final int TIMEOUT_SECONDS = 120;
+    private static final String AGENT_TASK = "work";
 
     private GoalMissions() {}
 
@@ -19,6 +20,14 @@ final class GoalMissions {
     static boolean is(JsonNode document) {
         return (document.path("goal").isString() || document.path("task").isString()) && !document.has("plan")
                 && !document.has("recipe") && !document.has("agent_slug");
+    }
+
+    /** The document with a plan of one task, its goal, which the agent executes in turns. */
+    static JsonNode forAgent(JsonNode document, String agent) {
+        ObjectNode planned = ((ObjectNode) document).deepCopy();
+        ObjectNode task = planned.putObject("plan").putArray("tasks").addObject().put("id", AGENT_TASK);
+        task.putObject("suggested_agent").put("type", "roster").put("agent_name", agent);
+        return planned;
     }
 
     /** True of the plan of a run whose planner has not made it yet. */

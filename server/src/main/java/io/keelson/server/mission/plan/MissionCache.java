@@ -62,7 +62,7 @@ public final class MissionCache {
      */
     public ReadResult<CheckedMission> read(Key key, JsonNode document, MissionReader reader) {
         MissionNeeds needs = new MissionNeeds();
-        ReadResult<CheckedMission> result = reader.noting(needs).read(document);
+        ReadResult<CheckedMission> result = reader.read(document, needs);
         if (result instanceof ReadResult.Ok<CheckedMission>(CheckedMission mission) && needs.areAll()
                 && key.bytes <= LARGEST) {
             kept.put(key, new Kept(mission, needs));

@@ -29,21 +29,27 @@ final class MissionNeeds {
     }
 
     /** Whether there are all tools, the workspace's rules are the same, and no model is refused, now. */
-    boolean areMet(ToolKnowledge known, ModelRules rules, Supplier<AutonomyDefault> level) {
-        return level.get().equals(autonomy) && known.workspaceRule().equals(rule)
-                && tools.stream().allMatch(known::knows)
-                && (models.isEmpty() || rules.refused(models).isEmpty());
+    boolean areMet(MissionContext now) {
+        return now.autonomy().get().equals(autonomy) && now.tools().workspaceRule().equals(rule)
+                && tools.stream().allMatch(now.tools()::knows)
+                && (models.isEmpty() || now.models().refused(models).isEmpty());
     }
 
-    Supplier<AutonomyDefault> notingAutonomy(Supplier<AutonomyDefault> level) {
-        return () -> {
-            AutonomyDefault now = level.get();
-            autonomy = now;
-            return now;
-        };
+    /** The context, whose changing state is noted when a reading asks for it. */
+    MissionContext noting(MissionContext context) {
+        Supplier<List<RosterAgent>> roster = context.roster();
+        return new MissionContext(noting(context.tools()), context.toolTimeout(), noting(context.models()),
+                roster == null ? null : () -> {
+                    more = true;
+                    return roster.get();
+                }, () -> {
+                    AutonomyDefault now = context.autonomy().get();
+                    autonomy = now;
+                    return now;
+                });
     }
 
-    ModelRules noting(ModelRules rules) {
+    private ModelRules noting(ModelRules rules) {
         return new ModelRules() {
             @Override
             public List<String> known() {
@@ -68,14 +74,7 @@ final class MissionNeeds {
         };
     }
 
-    Supplier<List<RosterAgent>> noting(Supplier<List<RosterAgent>> roster) {
-        return () -> {
-            more = true;
-            return roster.get();
-        };
-    }
-
-    ToolKnowledge noting(ToolKnowledge known) {
+    private ToolKnowledge noting(ToolKnowledge known) {
         return new ToolKnowledge() {
             @Override
             public boolean knows(String tool) {

@@ -3,18 +3,15 @@ package io.keelson.server.mission.plan;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanCheck;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.base.json.JsonSize;
 import io.keelson.server.base.json.SafeText;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -31,18 +28,12 @@ import tools.jackson.databind.node.ObjectNode;
 public final class MissionReader {
     private static final int NAME_LENGTH = 200;
     private static final int PRIORITY = 100;
-    private static final Supplier<List<RosterAgent>> UNKNOWN_ROSTER = List::of;
     private static final List<String> OF_A_RUN =
             List.of("recipe", "input", "external_id", "external_id_policy", "start",
                     "start_at", "trigger");
     private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)?");
 
-    private final SchemaCheck shape;
-    private final ToolKnowledge tools;
-    private final Function<String, Duration> toolTimeout;
-    private final ModelRules models;
-    private final Supplier<List<RosterAgent>> roster;
-    private final Supplier<AutonomyDefault> autonomy;
+    private final MissionContext context;
     private final Turn turn;
 
     /** Bounds the concurrent reading of documents: a hostile one takes seconds. */
@@ -52,71 +43,20 @@ public final class MissionReader {
         ReadResult<CheckedMission> read(Supplier<ReadResult<CheckedMission>> work);
     }
 
-    /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
-    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelRules models) {
-        this(new SchemaCheck("mission"), tools, toolTimeout, models, UNKNOWN_ROSTER, () -> AutonomyDefault.PRODUCT,
-                Supplier::get);
-    }
-
-    private MissionReader(SchemaCheck shape, ToolKnowledge tools, Function<String, Duration> toolTimeout,
-            ModelRules models, Supplier<List<RosterAgent>> roster, Supplier<AutonomyDefault> autonomy, Turn turn) {
-        this.roster = roster;
-        this.autonomy = autonomy;
+    /** @param turn where documents are read */
+    public MissionReader(MissionContext context, Turn turn) {
+        this.context = context;
         this.turn = turn;
-        this.shape = shape;
-        this.tools = tools;
-        this.toolTimeout = toolTimeout;
-        this.models = models;
     }
 
-    /** That refuses no model. */
-    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
-        this(tools, toolTimeout, ModelRules.UNKNOWN);
-    }
-
-    /** The same with other tools. */
-    public MissionReader knowing(ToolKnowledge others) {
-        return new MissionReader(shape, others, toolTimeout, models, roster, autonomy, turn);
-    }
-
-    /** The same with other rules for models. */
-    public MissionReader ruling(ModelRules others) {
-        return new MissionReader(shape, tools, toolTimeout, others, roster, autonomy, turn);
-    }
-
-    /**
-     * The same with a roster, from which tasks that are done in turns get their agents.
-     *
-     * @param agents asked only when a plan has such tasks
-     */
-    public MissionReader staffed(Supplier<List<RosterAgent>> agents) {
-        return new MissionReader(shape, tools, toolTimeout, models, agents, autonomy, turn);
-    }
-
-    /** The same with another autonomy level of missions that name none. */
-    public MissionReader withAutonomy(Supplier<AutonomyDefault> level) {
-        return new MissionReader(shape, tools, toolTimeout, models, roster, level, turn);
-    }
-
-    /** The same for plans of templates, which a person approves unless a level says otherwise. */
-    public MissionReader ofTemplates() {
-        return withAutonomy(() -> autonomy.get().ofTemplates());
-    }
-
-    /** The same that reads where the turn says; without one, the thread that asks reads. */
-    public MissionReader in(Turn other) {
-        return new MissionReader(shape, tools, toolTimeout, models, roster, autonomy, other);
-    }
-
-    /** The same that notes what it asks of state that changes. */
-    MissionReader noting(MissionNeeds needs) {
-        return new MissionReader(shape, needs.noting(tools), toolTimeout, needs.noting(models),
-                roster == UNKNOWN_ROSTER ? roster : needs.noting(roster), needs.notingAutonomy(autonomy), turn);
+    /** Reads on the calling thread. */
+    public MissionReader(MissionContext context) {
+        this(context, Supplier::get);
     }
 
     /** Whether a mission with these needs is still valid. */
     boolean meets(MissionNeeds needs) {
-        return needs.areMet(tools, models, autonomy);
+        return needs.areMet(context);
     }
 
     /** A mission file or a request's body. */
@@ -129,7 +69,17 @@ public final class MissionReader {
 
     /** @param document as {@link Documents} gives it; not changed */
     public ReadResult<CheckedMission> read(JsonNode document) {
-        return turn.read(() -> read(document, true));
+        return turn.read(() -> read(document, true, context));
+    }
+
+    /** Reads a mission whose plan is from a template: a person approves it, unless a level says otherwise. */
+    public ReadResult<CheckedMission> readOfTemplate(JsonNode document) {
+        return turn.read(() -> read(document, true, context.ofTemplates()));
+    }
+
+    /** @param needs notes the state that the mission depends on */
+    ReadResult<CheckedMission> read(JsonNode document, MissionNeeds needs) {
+        return turn.read(() -> read(document, true, needs.noting(context)));
     }
 
     /**
@@ -139,15 +89,17 @@ public final class MissionReader {
      * @param document as {@link Documents} gives it; not changed
      */
     public ReadResult<CheckedMission> readRecipe(JsonNode document) {
-        return turn.read(() -> read(document, false));
+        return turn.read(() -> read(document, false, context));
     }
 
-    private ReadResult<CheckedMission> read(JsonNode written, boolean run) {
+    private static ReadResult<CheckedMission> read(JsonNode written, boolean run, MissionContext context) {
         if (JsonSize.chars(written, Documents.MAX_BYTES) > Documents.MAX_BYTES) {
             return new ReadResult.Invalid<>(List.of(Documents.tooLarge()));
         }
         Problems problems = new Problems();
-        problems.addAll(shape.check(written));
+        problems.addAll(SchemaCheck.MISSION.check(written));
+        ToolKnowledge tools = context.tools();
+        ModelRules models = context.models();
         JsonNode document = run && GoalMissions.is(written)
                 ? GoalMissions.planned(written, GoalMissions.modelPlans(written, tools, models))
                 : written;
@@ -157,7 +109,7 @@ public final class MissionReader {
         String agent = JsonFields.text(document, "agent_slug");
         boolean alone = agent != null && !document.has("plan") && !document.has("recipe");
         if (alone && agent != null) {
-            return hires(agent) ? read(AgentMissions.planned(document, agent), run)
+            return context.hires(agent) ? read(GoalMissions.forAgent(document, agent), run, context)
                     : new ReadResult.Invalid<>(List.of(new PlanProblem("UNKNOWN_REFERENCE", "/agent_slug",
                             "the roster has no agent '" + Pointers.shown(agent) + "'")));
         }
@@ -174,16 +126,17 @@ public final class MissionReader {
         VisibleNames.check(document, problems);
         Instant startAt = StartTime.read(document, problems);
         AutonomyDefault.Applied autonomous =
-                (run ? autonomy.get() : AutonomyDefault.PRODUCT).to(JsonFields.object(document, "config"));
+                (run ? context.autonomy().get() : AutonomyDefault.PRODUCT).to(JsonFields.object(document, "config"));
         ObjectNode config = autonomous.config();
         FailureConfig.checkPlanners(config, problems);
         LadderReader.check(config, problems);
         RunConfigReader.checkAmounts(config.path("budget"), problems);
         RunConfigReader.checkEstimates(document.path("plan"), problems);
-        StepReader steps = new StepReader(toolTimeout, problems);
+        StepReader steps = new StepReader(context.toolTimeout(), problems);
         ToolRules toolRules = new ToolRules(tools.workspaceRule(), config);
         TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
-                AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config), tools::openWorld,
+                AgentAssignment.choosing(context::agents, agent, models, RunConfigReader.turns(config),
+                        tools::openWorld,
                         toolRules),
                 new UntrustedInputs(tools)::marked, config, problems);
         Plan plan = plan(document.path("plan"), taskReader);
@@ -206,11 +159,6 @@ public final class MissionReader {
                 ? new ReadResult.Ok<>(
                         mission(document, autonomous, name, plan, policy, taskReader, declarations, input, startAt))
                 : new ReadResult.Invalid<>(problems.all());
-    }
-
-    /** True also for an unknown roster. */
-    private boolean hires(String agent) {
-        return roster == UNKNOWN_ROSTER || roster.get().stream().anyMatch(each -> each.slug().equals(agent));
     }
 
     /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */

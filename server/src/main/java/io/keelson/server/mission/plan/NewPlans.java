@@ -30,7 +30,6 @@ import tools.jackson.databind.node.ObjectNode;
 public final class NewPlans {
     private static final int MAX_TASKS = 10_000;
 
-    private final SchemaCheck shape = new SchemaCheck("mission");
     private final Function<UUID, ToolKnowledge> tools;
     private final Function<String, Duration> toolTimeout;
     private final Function<UUID, ModelRules> models;
@@ -87,7 +86,7 @@ public final class NewPlans {
             Set<String> completed, Set<String> inputs, boolean byModel) {
         Problems problems = new Problems();
         JsonNode answer = byModel ? MadePlans.unpriced(given) : given;
-        problems.addAll(shape.check(document(answer)));
+        problems.addAll(SchemaCheck.MISSION.check(document(answer)));
         RunConfigReader.checkEstimates(answer, problems);
         if (!answer.path("tasks").isArray()) {
             return new ReadResult.Invalid<>(problems.all());

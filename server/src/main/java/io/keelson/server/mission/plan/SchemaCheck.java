@@ -15,6 +15,8 @@ import tools.jackson.databind.JsonNode;
 /** Says in our codes and words what one of our schemas has against a document. */
 public final class SchemaCheck {
     private static final String NOT_BLANK = "\\S";
+    /** The published schema of missions. */
+    static final SchemaCheck MISSION = new SchemaCheck("mission");
 
     private final SchemaRegistry schemas = Schemas.registry();
     private final Schema schema;

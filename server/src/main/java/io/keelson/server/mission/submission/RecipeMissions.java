@@ -125,7 +125,8 @@ public final class RecipeMissions {
     private ReadResult<PreparedMission> ofTemplate(RecipeRow recipe, ObjectNode request) {
         ObjectNode mission = recipe.mission().deepCopy();
         mission.remove("name");
-        return ofRecipe(missions.apply(recipe.workspaceId()).ofTemplates(), recipe, recipe.version(), mission, request,
+        return ofRecipe(missions.apply(recipe.workspaceId())::readOfTemplate, recipe, recipe.version(), mission,
+                request,
                 "/input");
     }
 
@@ -138,14 +139,15 @@ public final class RecipeMissions {
      */
     public ReadResult<PreparedMission> ofRecipe(RecipeRow recipe, int version, ObjectNode mission, ObjectNode request,
             String input) {
-        return ofRecipe(missions.apply(recipe.workspaceId()), recipe, version, mission, request, input);
+        return ofRecipe(missions.apply(recipe.workspaceId())::read, recipe, version, mission, request, input);
     }
 
-    private static ReadResult<PreparedMission> ofRecipe(MissionReader reader, RecipeRow recipe, int version,
+    private static ReadResult<PreparedMission> ofRecipe(Function<JsonNode, ReadResult<CheckedMission>> reader,
+            RecipeRow recipe, int version,
             ObjectNode mission, ObjectNode request, String input) {
         List<PlanProblem> problems = new ArrayList<>();
         ObjectNode document = merged(mission, request, problems);
-        ReadResult<CheckedMission> result = reader.read(document);
+        ReadResult<CheckedMission> result = reader.apply(document);
         if (result instanceof ReadResult.Invalid<CheckedMission>(List<PlanProblem> found)) {
             found.forEach(each -> problems.add(placed(each, recipe, version, request, input)));
         }

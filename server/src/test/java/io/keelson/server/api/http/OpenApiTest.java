@@ -28,6 +28,7 @@ import io.keelson.server.mission.bulk.BulkDriver;
 import io.keelson.server.mission.bulk.BulkJobs;
 import io.keelson.server.mission.bulk.BulkRetryAdmission;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
+import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.mission.plan.NewPlans;
 import io.keelson.server.mission.plan.PlannerAnswerValidator;
@@ -216,7 +217,7 @@ class OpenApiTest {
         try (Engine engine = new Engine(database, Store.of(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tools,
                 expressions, secrets, new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)),
                 artifacts, Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
-            Function<UUID, MissionReader> missions = workspace -> new MissionReader(knowledge, knowledge::timeout);
+            Function<UUID, MissionReader> missions = workspace -> new MissionReader(MissionContext.of(knowledge));
             Money money = new Money(database, DbClock.DATABASE);
             BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
             return new HttpServer(HttpOptions.DEFAULTS.withPort(0),

@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
@@ -27,12 +29,7 @@ class MissionCacheTest {
     private final Set<String> served = new HashSet<>(Set.of("translate"));
     private final Set<String> priced = new HashSet<>(Set.of("large"));
     private final CatalogToolKnowledge tools = Missions.tools(() -> served);
-    private final MissionReader reader = new MissionReader(tools, tools::timeout, models -> {
-        Map<String, ModelRules.Objection> refused = new HashMap<>();
-        models.stream().filter(model -> !priced.contains(model))
-                .forEach(model -> refused.put(model, ModelRules.Objection.NO_PRICE));
-        return refused;
-    });
+    private final MissionReader reader = reader(null, () -> AutonomyDefault.PRODUCT);
     private final MissionCache cache = new MissionCache();
 
     @Test
@@ -72,7 +69,7 @@ class MissionCacheTest {
     @Test
     void missionIsReadAgainWhenTheAutonomyLevelOfItsWorkspaceChanges() {
         AtomicReference<AutonomyDefault> level = new AtomicReference<>(AutonomyDefault.PRODUCT);
-        MissionReader levelled = reader.withAutonomy(level::get);
+        MissionReader levelled = reader(null, level::get);
         MissionCache.Key key = key(OURS, MISSION);
         assertThat(problems(cache.read(key, document(MISSION), levelled))).isEmpty();
         assertThat(cache.find(key, levelled)).isNotNull();
@@ -106,7 +103,7 @@ class MissionCacheTest {
     void missionWithAgentsOfTheRosterIsNotKept() {
         RosterAgent ann = new RosterAgent(1, "ann", "Ann", null, null, List.of(), List.of(), 0, null,
                 CallApprovals.NONE, 0, null, Map.of());
-        MissionReader staffed = reader.staffed(() -> List.of(ann));
+        MissionReader staffed = reader(() -> List.of(ann), () -> AutonomyDefault.PRODUCT);
         String mission = "{\"goal\": \"g\", \"agent_slug\": \"ann\"}";
         MissionCache.Key key = key(OURS, mission);
 
@@ -128,6 +125,15 @@ class MissionCacheTest {
         String huge = described(0, "x".repeat(70 << 10));
         assertThat(problems(read(key(OURS, huge), huge))).isEmpty();
         assertThat(cache.find(key(OURS, huge), reader)).isNull();
+    }
+
+    private MissionReader reader(@Nullable Supplier<List<RosterAgent>> roster, Supplier<AutonomyDefault> autonomy) {
+        return new MissionReader(new MissionContext(tools, tools::timeout, models -> {
+            Map<String, ModelRules.Objection> refused = new HashMap<>();
+            models.stream().filter(model -> !priced.contains(model))
+                    .forEach(model -> refused.put(model, ModelRules.Objection.NO_PRICE));
+            return refused;
+        }, roster, autonomy));
     }
 
     private static String described(int number, String description) {

@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 /** A reader over the built-in tools, and {@code translate}, which only a worker serves. */
 final class Missions {
     static final CatalogToolKnowledge TOOLS = tools(() -> Set.of("translate"));
-    private static final MissionReader READER = new MissionReader(TOOLS, TOOLS::timeout);
+    private static final MissionReader READER = new MissionReader(MissionContext.of(TOOLS));
 
     private Missions() {}
 

@@ -34,9 +34,14 @@ class ModelRulesTest {
         return refused;
     };
 
+    private static MissionReader reader() {
+        return new MissionReader(new MissionContext(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL, null,
+                () -> AutonomyDefault.PRODUCT));
+    }
+
     @Test
     void everyTaskWhoseModelHasNoPriceIsNamed() {
-        MissionReader reader = new MissionReader(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL);
+        MissionReader reader = reader();
         byte[] mission = ("{\"name\": \"n\", \"plan\": " + TASKS + "}").getBytes(StandardCharsets.UTF_8);
 
         assertThat(Missions.problems(reader.read(mission, Format.JSON)))
@@ -47,7 +52,7 @@ class ModelRulesTest {
 
     @Test
     void everyPreferenceWhoseModelHasNoPriceIsNamed() {
-        MissionReader reader = new MissionReader(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL);
+        MissionReader reader = reader();
         byte[] mission =
                 """
                 {"name": "n", "plan": {"tasks": [{"id": "a"}]}, "config": {"model_preferences":
@@ -63,7 +68,7 @@ class ModelRulesTest {
 
     @Test
     void modelThatTheWorkspaceMayNotUseIsNamedWithItsOwnCode() {
-        MissionReader reader = new MissionReader(Missions.TOOLS, Missions.TOOLS::timeout).ruling(ONLY_SMALL);
+        MissionReader reader = reader();
         byte[] mission = """
                 {"name": "n", "plan": {"tasks": [{"id": "a", "suggested_model": "secret"}]},
                  "config": {"model_preferences": {"planner": "secret", "reviewer": "small"}}}"""
