@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 home=$(cd "$here/../.." && pwd -P)
 folder=$(cd "${1:-$home}" && pwd -P)
 java=$("$home/scripts/find-jdk")/bin/java
-jar=$home/server/target/keelson.jar
+jar=$home/cli/target/keelson.jar
 
 . "$here/../start.sh"
 

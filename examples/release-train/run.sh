@@ -5,7 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
 home=$(cd "$here/../.." && pwd -P)
 java=$("$home/scripts/find-jdk")/bin/java
-jar=$home/server/target/keelson.jar
+jar=$home/cli/target/keelson.jar
 
 . "$here/../start.sh"
 

@@ -4,7 +4,7 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.report.Measure;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
-import io.keelson.cli.devmodel.DevModelStart;
+import io.keelson.cli.models.DevModelStart;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
 import io.keelson.server.base.json.Json;

@@ -2,11 +2,11 @@ package io.keelson.server.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.devmodel.TestModel;
 import io.keelson.client.Event;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
+import io.keelson.devmodel.TestModel;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.MovedClock;
 import io.keelson.server.base.db.TestDatabase;

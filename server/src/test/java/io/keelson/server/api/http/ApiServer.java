@@ -87,7 +87,7 @@ public final class ApiServer implements AutoCloseable {
         this(dataDir, TestDatabase.createUrl());
     }
 
-    ApiServer(Path dataDir, DatabaseUrl url) throws Exception {
+    public ApiServer(Path dataDir, DatabaseUrl url) throws Exception {
         this(dataDir, url, Map.of());
     }
 
@@ -125,7 +125,7 @@ public final class ApiServer implements AutoCloseable {
         return server.apiKey();
     }
 
-    Database database() {
+    public Database database() {
         return database;
     }
 
@@ -137,7 +137,7 @@ public final class ApiServer implements AutoCloseable {
         return sendJson("POST", path, json, headers);
     }
 
-    Answer put(String path, String json, String... headers) {
+    public Answer put(String path, String json, String... headers) {
         return sendJson("PUT", path, json, headers);
     }
 
@@ -177,7 +177,7 @@ public final class ApiServer implements AutoCloseable {
         return answer.json().get("id").stringValue();
     }
 
-    JsonNode run(String id) {
+    public JsonNode run(String id) {
         return get("/api/v1/runs/" + id).json();
     }
 
@@ -192,7 +192,7 @@ public final class ApiServer implements AutoCloseable {
     }
 
     /** Waits until so many of the run's steps are in a state; answers them. */
-    List<JsonNode> awaitSteps(String run, String state, int count) {
+    public List<JsonNode> awaitSteps(String run, String state, int count) {
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20))
                 .untilAsserted(() -> assertThat(steps(run, state)).hasSize(count));
         return steps(run, state);
@@ -212,7 +212,7 @@ public final class ApiServer implements AutoCloseable {
     }
 
     /** Waits until the feed has all events so far: it ends before the oldest open transaction, which may be another test's. */
-    void awaitFeed() {
+    public void awaitFeed() {
         long now = transaction("pg_current_xact_id()");
         Awaitility.await().until(() -> transaction("pg_snapshot_xmin(pg_current_snapshot())") > now);
     }
@@ -227,7 +227,7 @@ public final class ApiServer implements AutoCloseable {
     }
 
     /** Waits until something in the server's database waits for a lock. */
-    void awaitLock() {
+    public void awaitLock() {
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).until(
                 () -> database.withConnection(c -> {
                     try (var s = c.createStatement(); ResultSet row = s.executeQuery("""
@@ -239,7 +239,7 @@ public final class ApiServer implements AutoCloseable {
     }
 
     /** The number of rows of every table that requests write to. The feed of events follows them later. */
-    Map<String, Long> rowCounts() {
+    public Map<String, Long> rowCounts() {
         return database.withConnection(c -> {
             Map<String, Long> counts = new TreeMap<>();
             try (var s = c.createStatement()) {

@@ -2,13 +2,10 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.CliProcess;
-import io.keelson.cli.InProcessCli;
 import io.keelson.server.api.http.ApiServer.Answer;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -43,15 +40,11 @@ class DefaultAutonomyApiTest {
         return api.get(API + "/whoami", "Authorization", bearer).json().at("/workspace/id").stringValue();
     }
 
-    private static CliProcess.Result cli(String key, String... arguments) {
-        return InProcessCli.run(Map.of("KEELSON_URL", api.url().toString(), "KEELSON_API_KEY", key), arguments);
-    }
-
     /** The bearer of a new workspace with that default. */
     private static String workspaceWith(String level) {
         String bearer = api.stranger();
-        assertThat(cli(api.key(), "workspaces", "autonomy", workspace(bearer), level).out())
-                .contains("autonomy             " + level + " by default");
+        assertThat(setDefault(workspace(bearer), "\"" + level + "\"").path("default_autonomy").asString())
+                .isEqualTo(level);
         return bearer;
     }
 
@@ -102,23 +95,16 @@ class DefaultAutonomyApiTest {
                 + valid.path("plan_approval").asString();
     }
 
-    @Test
-    void operatorsSetItAndValidateShowsIt() throws Exception {
-        String bearer = workspaceWith("approve");
-        String key = bearer.substring("Bearer ".length());
-        String workspace = workspace(bearer);
-        Path mission = Files.writeString(folder.resolve("m.yaml"),
-                "name: n\nplan: {tasks: [{id: a, steps: [{tool: noop}]}]}\n");
+    private static JsonNode setDefault(String workspace, String level) {
+        return api.send("PATCH", API + "/workspaces/" + workspace,
+                ("{\"default_autonomy\": " + level + "}").getBytes(StandardCharsets.UTF_8), "Content-Type",
+                "application/json").json();
+    }
 
-        assertThat(cli(key, "validate", mission.toString()).out())
-                .contains("autonomy approve, the workspace's default: a person approves the plan");
-        assertThat(cli(key, "validate", mission.toString(), "--json").json().at("/autonomy/source").asString())
-                .isEqualTo("workspace");
-        assertThat(cli(key, "workspaces", "autonomy", workspace, "full_auto").code()).as("not an operator").isNotZero();
-        assertThat(cli(api.key(), "workspaces", "autonomy", workspace, "sometimes").err()).contains("default_autonomy");
-        assertThat(cli(api.key(), "workspaces", "autonomy", workspace, "approve", "--none").code()).isEqualTo(2);
-        assertThat(cli(api.key(), "workspaces", "autonomy", workspace, "--none").out())
-                .containsPattern("autonomy +as missions say");
+    @Test
+    void auditLogHasEachChange() {
+        String workspace = workspace(workspaceWith("approve"));
+        assertThat(setDefault(workspace, "null").path("default_autonomy").isNull()).isTrue();
         assertThat(api.get(API + "/workspaces/" + workspace).json().path("default_autonomy").isNull()).isTrue();
         assertThat(api.get(API + "/audit?workspace_id=" + workspace).text())
                 .contains("\"default_autonomy\":\"approve\"", "\"default_autonomy\":null");

@@ -2,8 +2,6 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.CliProcess;
-import io.keelson.cli.InProcessCli;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +16,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The models of a server over HTTP and the command line, and which of them a workspace may use. */
+/** The models of a server over HTTP, and which of them a workspace may use. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ModelsApiTest {
     private static final String KEY = "sk-canary-0987654321";
@@ -70,17 +68,16 @@ class ModelsApiTest {
     }
 
     private Answer patch(String workspace, String models) {
-        return api.send("PATCH", "/api/v1/workspaces/" + workspace,
-                ("{\"allowed_models\": " + models + "}").getBytes(StandardCharsets.UTF_8), "Content-Type",
-                "application/json");
+        return change(workspace, "{\"allowed_models\": " + models + "}");
+    }
+
+    private Answer change(String workspace, String change) {
+        return api.send("PATCH", "/api/v1/workspaces/" + workspace, change.getBytes(StandardCharsets.UTF_8),
+                "Content-Type", "application/json");
     }
 
     private String workspace(String bearer) {
         return api.get("/api/v1/whoami", "Authorization", bearer).json().at("/workspace/id").stringValue();
-    }
-
-    private CliProcess.Result cli(String... arguments) {
-        return InProcessCli.run(Map.of("KEELSON_URL", api.url().toString(), "KEELSON_API_KEY", api.key()), arguments);
     }
 
     @Test
@@ -119,8 +116,8 @@ class ModelsApiTest {
     void workspaceMissionAndTaskNarrowTheToolsOfAnAgent() {
         String bearer = api.stranger();
         String workspace = workspace(bearer);
-        assertThat(cli("workspaces", "tools", workspace, "--deny", "process.*").out())
-                .containsPattern("tools +all, but not process");
+        assertThat(change(workspace, "{\"denied_tools\": [\"process.*\"]}").json().at("/denied_tools/0").stringValue())
+                .isEqualTo("process.*");
         String step = """
                 {"name": "n", "config": {"denied_tools": ["echo"]}, "plan": {"tasks": [{"id": "a", "allowed_tools": ["*"],
                  "denied_tools": ["noop"], "steps": [{"tool": "%s", "input": %s}]}]}}""";
@@ -157,7 +154,6 @@ class ModelsApiTest {
                 .filter(reason -> reason.get("code").stringValue().equals("TOOL_REFUSED_BY"))
                 .map(reason -> reason.at("/on/0").stringValue()).findFirst().orElse("")))
                 .containsExactly("workspace", "mission", "task", "agent");
-        assertThat(cli("workspaces", "tools", workspace, "--all").out()).containsPattern("tools +all\\n");
     }
 
     @Test
@@ -203,22 +199,5 @@ class ModelsApiTest {
                   {"tool": "files.read", "input": {"path": "%s"}, "retry": {"max_attempts": 1}}]}]}}"""
                 .formatted(file));
         return api.get("/api/v1/runs/" + run + "?wait_ms=20000").text();
-    }
-
-    @Test
-    void commandsShowModelsAndSetTheListOfAWorkspace() {
-        assertThat(cli("models").out().lines()).element(1).asString().matches("small +yes +openai +400000 +16000 .*");
-        assertThat(cli("models", "show", "small").out()).contains("gpt-x-mini, family openai",
-                "openai-responses at https://api.example.com/v1", "cache read 0.025").doesNotContain("canary");
-        CliProcess.Result unknown = cli("models", "show", "smal");
-        assertThat(unknown.code()).isEqualTo(1);
-        assertThat(unknown.err()).contains("MODEL_NOT_FOUND", "small");
-
-        String workspace = workspace(api.stranger());
-        assertThat(cli("workspaces", "models", workspace, "small", "other").out())
-                .containsPattern("models +small {2}other");
-        assertThat(cli("workspaces", "models", workspace, "--none").out()).containsPattern("models +none");
-        assertThat(cli("workspaces", "models", workspace, "--all").out()).containsPattern("models +all");
-        assertThat(cli("workspaces", "models", workspace, "small", "--all").code()).isEqualTo(2);
     }
 }

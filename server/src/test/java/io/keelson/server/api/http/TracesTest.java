@@ -3,7 +3,7 @@ package io.keelson.server.api.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
-import io.keelson.cli.devmodel.TestModel;
+import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.trace.TraceAttribute;
 import io.keelson.server.base.db.TestDatabase;
 import java.io.IOException;

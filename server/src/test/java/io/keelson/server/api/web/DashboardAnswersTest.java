@@ -6,7 +6,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
-import io.keelson.cli.devmodel.TestModel;
+import io.keelson.devmodel.TestModel;
 import io.keelson.server.api.http.ApiServer;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.work.mcp.FakeMcpServer;

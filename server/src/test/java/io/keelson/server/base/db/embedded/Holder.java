@@ -1,19 +1,17 @@
 package io.keelson.server.base.db.embedded;
 
-import io.keelson.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 
 /** A {@link HolderMain} in a process of its own; killed, if still there, on closing. */
 record Holder(Process process, BufferedReader output) implements AutoCloseable {
 
     static Holder start(Path dataDirectory, Path binaries) throws IOException {
-        List<String> command = new ArrayList<>(ChildJvm.command());
-        command.addAll(List.of(HolderMain.class.getName(), dataDirectory.toString(), binaries.toString()));
-        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+                HolderMain.class.getName(), dataDirectory.toString(), binaries.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         return new Holder(process, process.inputReader());
     }
 

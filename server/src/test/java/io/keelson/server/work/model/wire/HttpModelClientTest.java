@@ -3,9 +3,9 @@ package io.keelson.server.work.model.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.keelson.cli.devmodel.TestModel;
 import io.keelson.core.Breadth;
 import io.keelson.core.money.Tokens;
+import io.keelson.devmodel.TestModel;
 import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundClient;

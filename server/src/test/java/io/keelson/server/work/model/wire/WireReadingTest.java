@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.keelson.cli.devmodel.TestModel;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundClient;
@@ -107,7 +106,7 @@ class WireReadingTest {
 
     /** The fixtures of answers that are not fetched later; their files are named after their wires. */
     static Stream<Path> fixtures() throws Exception {
-        Path folder = Path.of(Objects.requireNonNull(TestModel.class.getResource("fixtures")).toURI());
+        Path folder = Path.of("../devmodel/src/test/resources/io/keelson/devmodel/fixtures");
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> !file.toString().matches(".*(error|background).*")).sorted().toList().stream();
         }

@@ -1,0 +1,110 @@
+package io.keelson.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.Event;
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.RunRequest;
+import io.keelson.client.Step;
+import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** kill -9 during work, on the embedded database: no step is lost or done twice, and no process is left behind. */
+@ExtendWith(Breadth.InFailures.class)
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
+class KillTest {
+    private static final int TASKS = 200;
+    private static final int KILLS = Breadth.of(1, 50);
+    private static final long SEED = Long.getLong("keelson.kill.seed", 1 + Breadth.part());
+    private static final Map<String, String> QUICK = Map.of("KEELSON_LEASE_SECONDS", "2");
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void runSurvivesKillsAtRandomMoments() throws Exception {
+        System.out.printf("random kills: seed %d, %d kills%n", SEED, KILLS);
+        Random random = new Random(SEED);
+        String run = null;
+        for (int kill = 0; kill < KILLS; kill++) {
+            ServerProcess server = ServerProcess.start(folder, QUICK);
+            if (run == null) {
+                run = server.client().runs().create(RunRequest.of(mission().toJson()).start()).id();
+            }
+            int enough = server.client().runs().get(run).stepsCompleted() + 1 + random.nextInt(20);
+            awaitSteps(server.client(), run, enough);
+            server.kill();
+        }
+        try (ServerProcess server = ServerProcess.start(folder, QUICK)) {
+            Run ended = server.client().runs().awaitEnd(run, Duration.ofMinutes(3));
+            assertThat(ended.state()).as("seed %s, %s kills", SEED, KILLS).isEqualTo("completed");
+            assertSound(server.client(), run);
+        }
+        assertThat(leftBehind()).as("PostgreSQL left behind").isEmpty();
+    }
+
+    private static void awaitSteps(Keelson client, String run, int steps) {
+        Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(20)).until(() -> {
+            Run now = client.runs().get(run);
+            return now.stepsCompleted() >= steps || now.ended();
+        });
+    }
+
+    /** 200 tasks in twenty chains of ten, each with a pause that holds no worker and a piece of work. */
+    private static Mission mission() {
+        Mission mission = Mission.named("two hundred").goal("survive");
+        for (int i = 0; i < TASKS; i++) {
+            int task = i;
+            mission.task("t" + i, t -> {
+                t.step("work", "noop", Map.of()).step("nap", "wait", Map.of("seconds", 0.3))
+                        .step("more", "echo", Map.of("n", task));
+                return task < 20 ? t : t.dependsOn("t" + (task - 20));
+            });
+        }
+        return mission;
+    }
+
+    private static void assertSound(Keelson client, String run) {
+        List<Step> steps = client.runs().steps(run);
+        assertThat(steps).hasSize(3 * TASKS).allMatch(step -> step.state().equals("completed"));
+        List<Event> events = new ArrayList<>();
+        long after = 0;
+        for (List<Event> page = page(client, run, after); !page.isEmpty(); page = page(client, run, after)) {
+            events.addAll(page);
+            after = page.getLast().seq();
+        }
+        Map<UUID, Integer> ends = new HashMap<>();
+        for (int i = 0; i < events.size(); i++) {
+            assertThat(events.get(i).seq()).as("no gap").isEqualTo(i + 1L);
+            if (events.get(i).eventType().equals("step_completed")) {
+                ends.merge(UUID.fromString(events.get(i).stepId()), 1, Integer::sum);
+            }
+        }
+        assertThat(ends).hasSize(3 * TASKS);
+        assertThat(ends.values()).as("each step has exactly one result").containsOnly(1);
+    }
+
+    private static List<Event> page(Keelson client, String run, long after) {
+        return client.runs().events(run, after, 500).items();
+    }
+
+    private List<String> leftBehind() {
+        return ProcessHandle.allProcesses().map(process -> process.info().commandLine().orElse(""))
+                .filter(line -> line.contains(folder.toString())).toList();
+    }
+}
