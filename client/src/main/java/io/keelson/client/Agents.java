@@ -49,9 +49,9 @@ public final class Agents {
     /**
      * Begins a run of one task that the agent does in turns.
      *
-     * @param goal what is to be done
+     * @param goal the task's goal
      * @param inputs values that the agent gets with each turn
-     * @return the run as it was accepted
+     * @return the accepted run
      */
     public Run run(String agent, String goal, Map<String, ?> inputs) {
         var body = Json.object().put("agent_slug", agent).put("goal", goal);

@@ -76,16 +76,16 @@ public final class Api {
         return send(Call.post(path, body)).body();
     }
 
-    /** As {@link #post(String, JsonNode)} with a time limit of its own, for calls that the server holds open. */
+    /** Posts with a time limit of its own, for calls that the server holds open. */
     public JsonNode post(String path, @Nullable JsonNode body, Duration limit) {
         return send(Call.post(path, body).within(limit)).body();
     }
 
     /**
      * Sends a file's content unchanged and reads the response document. Repeated over lost connections, 429 and 503:
-     * only for routes where that does no harm.
+     * only for routes where a repetition is harmless.
      *
-     * @param limit for all of it
+     * @param limit for the whole upload
      * @throws IllegalArgumentException when the file cannot be read
      */
     public JsonNode upload(String path, String contentType, Path file, Duration limit) {

@@ -6,11 +6,11 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A key to be made.
+ * A key to create.
  *
- * @param name what it is for
+ * @param name the purpose of the key
  * @param principal who acts with it; the key's name when null
- * @param principalKind {@code person} or {@code service}; null for that of the one there is, or a service
+ * @param principalKind {@code person} or {@code service}; null for the existing principal's kind, or a service
  * @param scopes at least one
  * @param lifetime whole seconds; null for no end
  */

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of the workspace, for keys with the scope {@code admin}; those of others, for keys with the scope
- * {@code operator}. Every method throws {@link KeelsonException} as {@link Api} says.
+ * The keys of the workspace, for keys with the scope {@code admin}; other workspaces' keys, for keys with the scope
+ * {@code operator}. Every method throws {@link KeelsonException} by the rules of {@link Api}.
  */
 public final class ApiKeys {
 
@@ -40,7 +40,7 @@ public final class ApiKeys {
     }
 
     /**
-     * The same.
+     * Rotates a key of any workspace.
      *
      * @param workspace its id; null for one's own
      */
@@ -56,7 +56,7 @@ public final class ApiKeys {
     }
 
     /**
-     * The same.
+     * Revokes a key of any workspace.
      *
      * @param workspace its id; null for one's own
      */

@@ -21,7 +21,7 @@ public final class Board {
                 .map(column -> Json.document(column, BoardColumn.class)).toList();
     }
 
-    /** The same as the API says it. */
+    /** Reads the board as the API's document. */
     public JsonNode document(BoardQuery query) {
         return api.get(query.on(RequestPath.of("/board")).toString());
     }
@@ -44,7 +44,7 @@ public final class Board {
                 BoardTask.class);
     }
 
-    /** @throws KeelsonException {@code BOARD_TASK_READ_ONLY} for what a run put there, but for its priority */
+    /** @throws KeelsonException {@code BOARD_TASK_READ_ONLY} for a change of a run's board task, except its priority */
     public BoardTask change(long id, BoardTaskRequest change) {
         Call call = Call.of("PATCH", at(id), change.document()).repeatable();
         return Json.document(api.send(call).body(), BoardTask.class);

@@ -3,17 +3,17 @@ package io.keelson.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A filter of board tasks, which are listed newest first. Without a parent, a run or a source: the top level, that is runs
- * and tasks that people created.
+ * A filter of board tasks, which are listed newest first. Without a parent, a run or a source: the top level, that is
+ * runs and tasks that people created.
  *
- * @param parentTaskId only the parts of this task
- * @param runId only this run's tasks
- * @param status only those of this column
- * @param assignee only those of this assignee
- * @param sourceType only those from this source
- * @param tag only those with this tag
+ * @param parentTaskId selects parts of this task
+ * @param runId selects tasks of this run
+ * @param status selects tasks of this column
+ * @param assignee selects tasks of this assignee
+ * @param sourceType selects tasks from this source
+ * @param tag selects tasks with this tag
  * @param cursor the start of the page; null for the beginning
- * @param limit at most so many; null for the server's default
+ * @param limit maximum number; null for the server's default
  */
 public record BoardQuery(@Nullable Long parentTaskId, @Nullable String runId, @Nullable String status,
         @Nullable String assignee, @Nullable String sourceType, @Nullable String tag, @Nullable String cursor,
@@ -29,7 +29,7 @@ public record BoardQuery(@Nullable Long parentTaskId, @Nullable String runId, @N
         return new BoardQuery(value, runId, status, assignee, sourceType, tag, cursor, limit);
     }
 
-    /** Only those of this run. */
+    /** Selects tasks of this run. */
     public BoardQuery run(String value) {
         return new BoardQuery(parentTaskId, value, status, assignee, sourceType, tag, cursor, limit);
     }
@@ -39,7 +39,7 @@ public record BoardQuery(@Nullable Long parentTaskId, @Nullable String runId, @N
         return new BoardQuery(parentTaskId, runId, value, assignee, sourceType, tag, cursor, limit);
     }
 
-    /** Only those of this assignee. */
+    /** Selects tasks of this assignee. */
     public BoardQuery assignee(String value) {
         return new BoardQuery(parentTaskId, runId, status, value, sourceType, tag, cursor, limit);
     }

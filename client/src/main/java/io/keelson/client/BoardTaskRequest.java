@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Members of a board task; null for the server's default, or for no change. An empty description, assignee or
- * result takes away what is.
+ * Members of a board task; null for the server's default, or for no change. An empty description, assignee or result
+ * clears the member.
  */
 public record BoardTaskRequest(@Nullable String title, @Nullable String description, @Nullable String status,
         @Nullable String priority, @Nullable String assignee, @Nullable Long parentTaskId,

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A command to many runs, as far as it has come. JSON components are never Java null: what is absent is a JSON null.
+ * A command to many runs, with its progress. JSON components are never Java null: an absent value is a JSON null.
  *
  * @param action {@code cancel} or {@code retry}
  * @param state {@code running}, {@code completed} or {@code stopped}
@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
  * @param matchesAtLeast whether there were more, which were not counted
  * @param changed runs that were changed
  * @param unchanged runs that were already in the target state
- * @param refused how many runs refused, by the code of the refusal
+ * @param refused the number of runs that refused, by the code of the refusal
  * @param waitsFor the error code that delays it; null while it proceeds
  */
 public record BulkJob(String id, String workspaceId, String action, String state, JsonNode filter, long matches,

@@ -31,17 +31,17 @@ public final class Credits {
     }
 
     /**
-     * The same, at most once per key.
+     * Grants credits, at most once per key.
      *
      * @param key 1 to 255 characters
-     * @throws KeelsonException {@code IDEMPOTENCY_KEY_CONFLICT} when the key was used for another one
+     * @throws KeelsonException {@code IDEMPOTENCY_KEY_CONFLICT} if the key was used for another grant
      */
     public LedgerEntry grant(BigDecimal amount, @Nullable String reason, String key) {
         return book("/credits/grants", Json.object().put("amount", amount).put("reason", reason), key);
     }
 
     /**
-     * Corrects what is wrong; neither account is {@link Account#RESERVED}.
+     * Corrects an error by a transfer; neither account is {@link Account#RESERVED}.
      *
      * @param amount more than 0, at most 6 decimal places
      * @param key as of {@link #grant(BigDecimal, String, String)}
@@ -63,7 +63,7 @@ public final class Credits {
     }
 
     /**
-     * The same of one run.
+     * Sums charges of one run.
      *
      * @param runId null for all runs
      */

@@ -12,7 +12,7 @@ public final class DeploymentRequest {
         this.body = body;
     }
 
-    /** @param strategy what is deployed */
+    /** @param strategy the deployed strategy */
     public static DeploymentRequest of(String strategy) {
         return new DeploymentRequest(Json.object().put("strategy", strategy));
     }

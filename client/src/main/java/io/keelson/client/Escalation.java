@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param attempt the run's attempt
  * @param kind {@code failure} or {@code replan_approval}
- * @param taskKey the id in the plan of the task that it is about; null when the whole run is
+ * @param taskKey the task's id in the plan; null for a ticket about the whole run
  * @param severity {@code medium}, {@code high} or {@code critical}; rises while it is unanswered
  * @param reason why a person is asked, a code
- * @param errorCode of the failure behind it; null when there was none
+ * @param errorCode of the cause; null if there was no failure
  * @param state {@code open} or {@code resolved}
  * @param resolution the answer; {@code void} when the run ended without one, null while open
  * @param suggestedActions answers that are possible; empty when it is resolved

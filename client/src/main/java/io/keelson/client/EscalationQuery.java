@@ -3,12 +3,12 @@ package io.keelson.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which tickets to list, newest first.
+ * A filter of tickets, which are listed newest first.
  *
- * @param runId only those of this run; null for all
+ * @param runId selects tickets of this run; null for all
  * @param state {@code open} or {@code resolved}; null for both
  * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
- * @param limit at most so many; null for the server's default
+ * @param limit maximum number; null for the server's default
  */
 public record EscalationQuery(@Nullable String runId, @Nullable String state, @Nullable String cursor,
         @Nullable Integer limit) {
@@ -23,7 +23,7 @@ public record EscalationQuery(@Nullable String runId, @Nullable String state, @N
         return new EscalationQuery(null, "open", null, null);
     }
 
-    /** Only those of this run. */
+    /** Selects tickets of this run. */
     public EscalationQuery run(String value) {
         return new EscalationQuery(value, state, cursor, limit);
     }

@@ -28,7 +28,7 @@ public final class Escalations {
         return resolve(id, resolution, reason, false);
     }
 
-    /** The same for all open tickets of its run about the same failure: of the same tool, system and code. */
+    /** Resolves all open tickets of its run about the same failure: of the same tool, system and code. */
     public Escalation resolveAlike(String id, Resolution resolution, @Nullable String reason) {
         return resolve(id, resolution, reason, true);
     }

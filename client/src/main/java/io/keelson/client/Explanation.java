@@ -22,9 +22,9 @@ public record Explanation(String runId, String state, List<Reason> reasons, int 
      * @param code stable, for example {@code UPSTREAM_OPEN}
      * @param taskId null for a reason of the whole run
      * @param stepId null for a reason of a task or the run
-     * @param until when it is over by itself; null when that is not known
-     * @param on what it waits for: tasks, a worker, a ticket, a tool
-     * @param neededUsd the least limit with which a run continues that a limit has stopped, in credits; null for other reasons
+     * @param until when it ends by itself; null if unknown
+     * @param on tasks, a worker, a ticket or a tool that it waits for
+     * @param neededUsd the least limit, in credits, with which a stopped run continues; null for other reasons
      */
     public record Reason(String code, String text, @Nullable String taskId, @Nullable String stepId,
             @Nullable Instant until, List<String> on, @Nullable BigDecimal neededUsd) {}

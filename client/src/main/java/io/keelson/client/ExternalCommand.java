@@ -9,14 +9,14 @@ import tools.jackson.databind.JsonNode;
  *
  * @param type such as {@code order.place}
  * @param state {@code executing}, {@code awaiting_tool}, {@code completed}, {@code failed} or {@code unknown}
- * @param idempotencyKey null where none was given
- * @param payload what was asked for
- * @param targetId the deployment or order that it acts upon; null for one that makes something
- * @param providerKey the key under which the provider was asked, at each attempt
- * @param providerReference what the provider calls what was made; null until it is done
- * @param response the provider's; null unless it completed
- * @param advice what people are to do about it; null where nothing is
- * @param runId null unless a step asked
+ * @param idempotencyKey null if absent
+ * @param payload the request
+ * @param targetId the deployment or order that it changes; null for a command that creates something
+ * @param providerKey the key sent to the provider, the same in each attempt
+ * @param providerReference the provider's id of the created object; null until then
+ * @param response the provider's response; null unless it completed
+ * @param advice action for people; null if absent
+ * @param runId null unless a step sent the command
  */
 public record ExternalCommand(String id, String type, String state, @Nullable String idempotencyKey, JsonNode payload,
         @Nullable String targetId, String adapter, String providerKey, @Nullable String providerReference,

@@ -9,14 +9,14 @@ import tools.jackson.databind.node.ObjectNode;
  * A fork of a run from one of its tasks.
  *
  * @param task by its id in the plan
- * @param turn the first turn of the task that is taken again; null to repeat the whole task
- * @param model of the task's agent instead of the run's; null for the same
- * @param instructions of the task's agent; null for the same
- * @param tools of the task's agent; null for the same
- * @param inputs values of inputs by name; the others are those of the run
- * @param name of the new run; null for that of the run
- * @param recordedCalls true if no call of the task is made: each has the result that an equal call had in the run
- * @param taskOnly true for a fork of the task and those it depends on, without hooks, acceptance, ladder and new plans
+ * @param turn the first turn of the task that is repeated; null to repeat the whole task
+ * @param model of the task's agent null for the run's
+ * @param instructions of the task's agent; null for the run's
+ * @param tools of the task's agent; null for the run's
+ * @param inputs values of inputs by name; other inputs keep the run's values
+ * @param name of the new run; null for the run's name
+ * @param recordedCalls true if no call of the task is made: each gets the result of an equal call in the run
+ * @param taskOnly true for a fork of the task and its upstream tasks, without hooks, acceptance, ladder and new plans
  * @param idempotencyKey a request that is repeated with the same key answers with the same fork; null if absent
  */
 public record ForkRequest(String task, @Nullable Integer turn, @Nullable String model, @Nullable String instructions,
@@ -28,53 +28,53 @@ public record ForkRequest(String task, @Nullable Integer turn, @Nullable String 
         return new ForkRequest(task, null, null, null, null, Map.of(), null, false, false, null);
     }
 
-    /** The same from this turn of the task on. */
+    /** A copy of the request that begins at this turn of the task. */
     public ForkRequest turn(int first) {
         return new ForkRequest(task, first, model, instructions, tools, inputs, name, recordedCalls,
                 taskOnly, idempotencyKey);
     }
 
-    /** The same with another model of the task's agent. */
+    /** A copy with another model of the task's agent. */
     public ForkRequest model(String other) {
         return new ForkRequest(task, turn, other, instructions, tools, inputs, name, recordedCalls,
                 taskOnly, idempotencyKey);
     }
 
-    /** The same with other instructions of the task's agent. */
+    /** A copy with other instructions of the task's agent. */
     public ForkRequest instructions(String other) {
         return new ForkRequest(task, turn, model, other, tools, inputs, name, recordedCalls, taskOnly, idempotencyKey);
     }
 
-    /** The same with other tools of the task's agent. */
+    /** A copy with other tools of the task's agent. */
     public ForkRequest tools(List<String> other) {
         return new ForkRequest(task, turn, model, instructions, other, inputs, name, recordedCalls,
                 taskOnly, idempotencyKey);
     }
 
-    /** The same with other values of these inputs. */
+    /** A copy with other values of these inputs. */
     public ForkRequest inputs(Map<String, ?> values) {
         return new ForkRequest(task, turn, model, instructions, tools, values, name, recordedCalls, taskOnly,
                 idempotencyKey);
     }
 
-    /** The same with another name of the new run. */
+    /** A copy with another name of the new run. */
     public ForkRequest name(String other) {
         return new ForkRequest(task, turn, model, instructions, tools, inputs, other, recordedCalls, taskOnly,
                 idempotencyKey);
     }
 
-    /** The same without calls: their results are those of the run. */
+    /** A copy without calls: recorded results of the run answer them. */
     public ForkRequest withRecordedCalls() {
         return new ForkRequest(task, turn, model, instructions, tools, inputs, name, true, taskOnly, idempotencyKey);
     }
 
-    /** The same for the task alone. */
+    /** A copy that repeats only the task. */
     public ForkRequest onlyTask() {
         return new ForkRequest(task, turn, model, instructions, tools, inputs, name, recordedCalls, true,
                 idempotencyKey);
     }
 
-    /** The same under an idempotency key. */
+    /** A copy with an idempotency key. */
     public ForkRequest idempotencyKey(String key) {
         return new ForkRequest(task, turn, model, instructions, tools, inputs, name, recordedCalls, taskOnly, key);
     }

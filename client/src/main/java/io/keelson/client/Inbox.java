@@ -29,12 +29,12 @@ public final class Inbox {
         return Json.document(api.get("/inbox/stats"), InboxStats.class);
     }
 
-    /** Says yes: the item's {@code onAccept} happens. The same answer again changes nothing. */
+    /** Accepts the item: its {@code onAccept} takes effect. A repeated answer changes nothing. */
     public InboxDecision accept(String id, @Nullable String reason) {
         return decide(id, "/accept", Json.object().put("reason", reason));
     }
 
-    /** Says no: the item's {@code onReject} happens. The same answer again changes nothing. */
+    /** Rejects the item: its {@code onReject} takes effect. A repeated answer changes nothing. */
     public InboxDecision reject(String id, @Nullable String reason) {
         return decide(id, "/reject", Json.object().put("reason", reason));
     }
@@ -89,7 +89,7 @@ public final class Inbox {
      * Assigns an item and sets its due time.
      *
      * @param assignee a principal of the workspace, {@code @me} for the caller; null to unassign
-     * @param dueAt null for what the run's own rule says
+     * @param dueAt null to apply the run's rule
      */
     public InboxItem assign(String id, @Nullable String assignee, @Nullable Instant dueAt) {
         return assigned(id, Json.object().put("assignee", assignee).put("due_at", text(dueAt)));
@@ -107,7 +107,7 @@ public final class Inbox {
     /**
      * Sets the due time of an item. Its assignee stays.
      *
-     * @param dueAt null for what the run's own rule says
+     * @param dueAt null to apply the run's rule
      */
     public InboxItem due(String id, @Nullable Instant dueAt) {
         return assigned(id, Json.object().put("due_at", text(dueAt)));

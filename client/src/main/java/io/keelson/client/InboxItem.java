@@ -9,12 +9,13 @@ import tools.jackson.databind.JsonNode;
  * A question that waits for a person.
  *
  * @param id of this question; not reused once it is answered
- * @param kind {@code plan_approval}, {@code result_acceptance}, {@code approval_step}, {@code call_approval}, {@code question}, {@code task_review},
- *     {@code escalation}, {@code budget}, {@code proposal}, {@code elicitation} or {@code tool_change}
- * @param runId null for a {@code tool_change}, which is of no run; the run's name and state likewise
- * @param taskKey the id in the plan of the task that it is about; null when the whole run is
- * @param onAccept what will happen then
- * @param onReject what will happen then
+ * @param kind {@code plan_approval}, {@code result_acceptance}, {@code approval_step}, {@code call_approval},
+ *            {@code question}, {@code task_review}, {@code escalation}, {@code budget}, {@code proposal},
+ *            {@code elicitation} or {@code tool_change}
+ * @param runId null for a {@code tool_change}, which belongs to no run; the run's name and state are null, too
+ * @param taskKey the task's id in the plan; null for a question about the whole run
+ * @param onAccept the effect of acceptance
+ * @param onReject the effect of rejection
  * @param dueAt when an answer is due; null for never
  * @param reminderAt time of the engine's next reminder, or of its automatic answer
  * @param assignee a principal of the workspace; null if unassigned
@@ -23,8 +24,8 @@ import tools.jackson.databind.JsonNode;
  * @param gate the task attempt whose output is meant
  * @param hardLimitUsd what a run may cost that its budget has stopped; null where nothing limits it
  * @param body further text of a proposal
- * @param data what the decision is about: {@code goal}, {@code task_count} and {@code plan}; the {@code output} of a run or
- *     a task; an approval's input; a proposal's data; null for tickets and budgets
+ * @param data what the decision is about: {@code goal}, {@code task_count} and {@code plan}; the {@code output} of a
+ *            run or a task; an approval's input; a proposal's data; null for tickets and budgets
  * @param links where to answer and where to read more
  */
 public record InboxItem(String id, String kind, @Nullable String runId, @Nullable String runName,

@@ -3,16 +3,17 @@ package io.keelson.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which items to list, due first, then oldest.
+ * A filter of items, which are listed by due time, then oldest first.
  *
- * @param kind only those of this kind; null for all
- * @param runId only those of this run; null for all
- * @param assignee only items of this principal; {@code @me} is the caller, {@code @none} selects unassigned items,
- *     null all
- * @param overdue only what is past its due time
- * @param each each ticket; otherwise tickets of a run about the same failure are one item, the first of them
+ * @param kind selects items of this kind; null for all
+ * @param runId selects items of this run; null for all
+ * @param assignee only items of this principal; {@code @me} is the caller, {@code @none} selects unassigned items, null
+ *            all
+ * @param overdue whether to list only overdue items
+ * @param each whether to list each ticket; otherwise tickets of a run about the same failure are one item, the first of
+ *            them
  * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
- * @param limit at most so many; null for the server's default
+ * @param limit maximum number; null for the server's default
  */
 public record InboxQuery(@Nullable String kind, @Nullable String runId, @Nullable String assignee, boolean overdue,
         boolean each,
@@ -28,12 +29,12 @@ public record InboxQuery(@Nullable String kind, @Nullable String runId, @Nullabl
         return new InboxQuery(value, runId, assignee, overdue, each, cursor, limit);
     }
 
-    /** Only those of this run; null for all. */
+    /** Selects items of this run; null for all. */
     public InboxQuery run(@Nullable String value) {
         return new InboxQuery(kind, value, assignee, overdue, each, cursor, limit);
     }
 
-    /** Only those of this principal, {@code @me} or {@code @none}; null for all. */
+    /** Selects items of this principal, {@code @me} or {@code @none}; null for all. */
     public InboxQuery assignee(@Nullable String value) {
         return new InboxQuery(kind, runId, value, overdue, each, cursor, limit);
     }

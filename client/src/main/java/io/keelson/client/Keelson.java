@@ -168,7 +168,7 @@ public final class Keelson {
     /**
      * Actions of operators and administrators, newest first; for operators.
      *
-     * @param workspace only what was done to this one; null for all
+     * @param workspace selects actions on this workspace; null for all
      * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the newest
      */
     public Page<AuditEntry> audit(@Nullable String workspace, @Nullable String cursor, int limit) {
@@ -228,8 +228,8 @@ public final class Keelson {
     }
 
     /**
-     * Whether a server exists: also one that is not ready, or too busy to respond in time. On this machine also one
-     * that is too busy to accept the connection: without a listener, the connection is refused at once.
+     * Whether a server exists, even if it is not ready or too busy to respond in time. On this machine a server that is
+     * too busy to accept the connection counts, too: without a listener, the connection is refused at once.
      */
     public boolean present() {
         try {

@@ -34,7 +34,7 @@ public final class Ledger {
                 LedgerEntry.class));
     }
 
-    /** The same as CSV; the caller closes the stream. */
+    /** Reads the ledger of a run as CSV; the caller closes the stream. */
     public InputStream csvOfRun(String runId) {
         return api.stream(RequestPath.of("/runs/", runId, "/ledger").with("format", "csv").toString());
     }
@@ -44,7 +44,7 @@ public final class Ledger {
         return verify("/ledger/verify");
     }
 
-    /** The same of all workspaces; needs a key with the scope {@code operator}. */
+    /** Verifies the ledgers of all workspaces; needs a key with the scope {@code operator}. */
     public Verification verifyAll() {
         return verify("/ledger/verify?all=true");
     }

@@ -25,7 +25,7 @@ public record LedgerQuery(@Nullable String type, @Nullable Instant from, @Nullab
         return new LedgerQuery(value, from, to, cursor, limit);
     }
 
-    /** Only those of a period: from the first instant, before the second; null for no bound. */
+    /** Selects entries of a period: from the first instant, before the second; null for no bound. */
     public LedgerQuery between(@Nullable Instant first, @Nullable Instant end) {
         return new LedgerQuery(type, first, end, cursor, limit);
     }

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
  * A published state machine: a canonical one, or a contract's.
  *
  * @param name the entity, or the contract
- * @param entity what goes through it: {@code run}, {@code agent}, {@code task} or {@code step}
+ * @param entity its entity: {@code run}, {@code agent}, {@code task} or {@code step}
  * @param projection how the canonical states look in a contract; empty for a canonical machine
- * @param title what a contract calls itself; null for all else
- * @param machines a contract's machines of tasks or steps, itself being the one of its runs; empty for all else
+ * @param title a contract's own name; null otherwise
+ * @param machines a contract's machines of tasks or steps, this one being the machine of its runs; empty otherwise
  */
 public record Lifecycle(String name, String entity, @Nullable String initial, List<State> states,
         List<Transition> transitions, List<Projected> projection, @Nullable String title, List<Lifecycle> machines) {

@@ -21,7 +21,7 @@ public final class McpServers {
         return Page.of(api.get("/mcp-servers"), McpServer.class).items();
     }
 
-    /** @throws KeelsonException {@code MCP_SERVER_NOT_FOUND} when there is none of that name */
+    /** @throws KeelsonException {@code MCP_SERVER_NOT_FOUND} if the name is unknown */
     public McpServer get(String name) {
         return Json.document(api.get(RequestPath.of("/mcp-servers/", name).toString()), McpServer.class);
     }
@@ -53,7 +53,7 @@ public final class McpServers {
                 McpServer.class);
     }
 
-    /** @throws KeelsonException {@code MCP_SERVER_NOT_FOUND} when there is none of that name */
+    /** @throws KeelsonException {@code MCP_SERVER_NOT_FOUND} if the name is unknown */
     public void remove(String name) {
         api.send(Call.of("DELETE", RequestPath.of("/mcp-servers/", name), null));
     }

@@ -4,8 +4,8 @@ import java.math.BigDecimal;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The installation's price list. Changes answer the list that holds now; one that changes nothing makes no version. Every
- * method throws {@link KeelsonException} as {@link Api} says.
+ * The installation's price list. Changes return the current list; a change without effect creates no version. Every
+ * method throws {@link KeelsonException} by the rules of {@link Api}.
  */
 public final class Prices {
 
@@ -41,7 +41,7 @@ public final class Prices {
         return change("model", name, price);
     }
 
-    /** Steps with the tool are charged what they report, and nothing otherwise. */
+    /** Removes a tool's price. Its steps are then charged their reported cost, or nothing. */
     public PriceList removeTool(String name) {
         return change("tool", name, Json.object().put("withdrawn", true));
     }

@@ -8,7 +8,7 @@ import tools.jackson.databind.JsonNode;
  * A proposal of a step to people. Nothing waits for the answer.
  *
  * @param attempt the run's attempt that proposed it
- * @param data what it is about, for programs; null for nothing
+ * @param data structured details for programs; null if absent
  * @param state {@code pending}, {@code accepted}, {@code rejected}, {@code expired} or {@code withdrawn}
  * @param expiresAt when it expires unless it is decided; null for never
  * @param reason given with the decision; null if absent

@@ -3,12 +3,12 @@ package io.keelson.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which proposals to list, newest first.
+ * A filter of proposals, which are listed newest first.
  *
- * @param state only those in this state; null for all
- * @param runId only those of this run; null for all
+ * @param state selects proposals in this state; null for all
+ * @param runId selects proposals of this run; null for all
  * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
- * @param limit at most so many; null for the server's default
+ * @param limit maximum number; null for the server's default
  */
 public record ProposalQuery(@Nullable String state, @Nullable String runId, @Nullable String cursor,
         @Nullable Integer limit) {
@@ -23,7 +23,7 @@ public record ProposalQuery(@Nullable String state, @Nullable String runId, @Nul
         return new ProposalQuery("pending", null, null, null);
     }
 
-    /** Only those of this run; null for all. */
+    /** Selects proposals of this run; null for all. */
     public ProposalQuery run(@Nullable String value) {
         return new ProposalQuery(state, value, cursor, limit);
     }

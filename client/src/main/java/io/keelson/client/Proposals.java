@@ -23,12 +23,12 @@ public final class Proposals {
         return Json.document(api.get(RequestPath.of("/proposals/", id).toString()), Proposal.class);
     }
 
-    /** The same answer again changes nothing. */
+    /** Accepts a proposal. A repeated answer changes nothing. */
     public Proposal accept(String id, @Nullable String reason) {
         return decide(id, "/accept", reason);
     }
 
-    /** The same answer again changes nothing. */
+    /** Rejects a proposal. A repeated answer changes nothing. */
     public Proposal reject(String id, @Nullable String reason) {
         return decide(id, "/reject", reason);
     }

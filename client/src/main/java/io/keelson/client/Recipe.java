@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A mission that is kept to be run again. JSON components are never Java null: what is absent is a JSON null.
+ * A stored mission. JSON components are never Java null: an absent value is a JSON null.
  *
  * @param description the goal of its mission
  * @param version from 1; rises when its mission changes
  * @param inputs its parameters by name, each a JSON Schema; null in a list where they are longer than 16,384 bytes
- * @param templateId of one that was saved from a run; null for another
+ * @param templateId of a recipe saved from a run; null otherwise
  * @param originatedFrom the run that it was saved from; null if absent
  * @param mission the shape of a mission file; absent in lists
  * @param steps its tasks as a line; absent in lists and in old versions

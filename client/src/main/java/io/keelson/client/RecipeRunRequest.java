@@ -44,7 +44,10 @@ public final class RecipeRunRequest {
         return this;
     }
 
-    /** The same key never makes a second run; a call with a key is repeated by itself when its answer is lost. */
+    /**
+     * Sets the idempotency key: a repeated request with it creates no second run. A call with a key is repeated
+     * automatically if its response is lost.
+     */
     public RecipeRunRequest idempotencyKey(String key) {
         idempotencyKey = key;
         return this;

@@ -35,7 +35,7 @@ public final class Recipes {
         return recipe(Call.get(RequestPath.of("/recipes/", id).with("version", version)));
     }
 
-    /** Without its mission; empty when there is none of that name. */
+    /** Finds a recipe by name, without its mission; empty if the name is unknown. */
     public Optional<Recipe> byName(String name) {
         return first("name", name);
     }
@@ -70,7 +70,7 @@ public final class Recipes {
         return recipe(Call.post("/recipes", mission.toJson()));
     }
 
-    /** A new version, unless the mission is the one that it has. */
+    /** Replaces the mission. Creates a new version, unless the mission is unchanged. */
     public Recipe replace(String id, Mission mission) {
         return recipe(Call.put(RequestPath.of("/recipes/", id), mission.toJson()));
     }
@@ -89,7 +89,7 @@ public final class Recipes {
     }
 
     /**
-     * Starts a run of it.
+     * Starts a run of the recipe.
      *
      * @param inputs values by name: any that Jackson can write
      */
@@ -97,12 +97,12 @@ public final class Recipes {
         return run(id, RecipeRunRequest.of(inputs));
     }
 
-    /** Makes a run of it; without a time of its own, it starts at once. */
+    /** Creates a run of the recipe. It starts at once, unless the request has a start time. */
     public Run run(String id, RecipeRunRequest request) {
         return Json.document(api.send(request.call(id)).body(), Run.class);
     }
 
-    /** Runs that were made of it stay. */
+    /** Deletes the recipe. Its runs stay. */
     public void delete(String id) {
         api.send(Call.of("DELETE", RequestPath.of("/recipes/", id), null));
     }

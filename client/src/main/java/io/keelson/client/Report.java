@@ -22,7 +22,7 @@ public record Report(String id, String type, String title, @Nullable String runI
         @Nullable Integer failures, long tokens, BigDecimal cost, @Nullable Long durationMs, @Nullable String content,
         Instant createdAt) {
 
-    /** True when it is about a run that came to its end although parts of it failed. */
+    /** Whether it is about a run that completed with failures. */
     public boolean completedWithFailures() {
         return failures != null && failures > 0 && ("completed".equals(state) || "skipped".equals(state));
     }

@@ -19,7 +19,7 @@ public record ReportQuery(@Nullable String runId, @Nullable String type, @Nullab
         return new ReportQuery(null, null, null, null, null, null, null);
     }
 
-    /** Only those of this run. */
+    /** Selects reports of this run. */
     public ReportQuery run(String value) {
         return new ReportQuery(value, type, agent, from, to, cursor, limit);
     }
@@ -29,12 +29,12 @@ public record ReportQuery(@Nullable String runId, @Nullable String type, @Nullab
         return new ReportQuery(runId, value, agent, from, to, cursor, limit);
     }
 
-    /** Only those of this agent. */
+    /** Selects reports of this agent. */
     public ReportQuery agent(String value) {
         return new ReportQuery(runId, type, value, from, to, cursor, limit);
     }
 
-    /** Only those of a period: from the first instant, before the second; null for no bound. */
+    /** Selects reports of a period: from the first instant, before the second; null for no bound. */
     public ReportQuery between(@Nullable Instant begin, @Nullable Instant end) {
         return new ReportQuery(runId, type, agent, begin, end, cursor, limit);
     }

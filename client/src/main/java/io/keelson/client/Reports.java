@@ -16,7 +16,7 @@ public final class Reports {
         return Page.of(document(query), Report.class);
     }
 
-    /** The same as the API says it. */
+    /** Lists reports as the API's document. */
     public JsonNode document(ReportQuery query) {
         RequestPath route = RequestPath.of("/reports").with("run_id", query.runId()).with("type", query.type())
                 .with("agent", query.agent()).with("from", query.from()).with("to", query.to())
@@ -29,7 +29,7 @@ public final class Reports {
         return Json.document(document(id), Report.class);
     }
 
-    /** The same as the API says it. */
+    /** Reads a report as the API's document. */
     public JsonNode document(String id) {
         return api.get(RequestPath.of("/reports/", id).toString());
     }

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A run as the server shows it. JSON components are never Java null: what is absent is a JSON null. Money is in credits
- * ({@code totalCost}) or credits; durations in milliseconds.
+ * A run as the server shows it. JSON components are never Java null: an absent value is a JSON null. Money is in
+ * credits ({@code totalCost}) or credits; durations in milliseconds.
  *
  * @param state one of the run states of {@code GET /lifecycles}; more may be added
  * @param stateType {@code pending}, {@code running}, {@code paused} or {@code terminal}
@@ -16,8 +16,8 @@ import tools.jackson.databind.JsonNode;
  * @param inputs the values that the run works with, defaults filled in; JSON null in a list, as are plan and output
  * @param planVersion rises with every re-planning, from 1
  * @param replans re-plannings of the attempt
- * @param gate what a running run waits for beside its tasks: {@code none}, {@code replanning},
- *     {@code replan_approved} or {@code acceptance}
+ * @param gate the gate that a running run waits for, in addition to its tasks: {@code none}, {@code replanning},
+ *            {@code replan_approved} or {@code acceptance}
  * @param openEscalations tickets that wait for an answer
  * @param waitsForHumans decisions that only people can take and that are due now, tickets included
  * @param forkedFrom the run that it was forked from; null if absent
@@ -26,8 +26,8 @@ import tools.jackson.databind.JsonNode;
  * @param startAt the scheduled start; null for a start by command
  * @param recipeId its recipe, in {@code recipeVersion}; null if absent
  * @param scheduleId the schedule that made it, for the time {@code scheduledFor}; null if absent
- * @param failures tasks that failed, and steps that failed in tasks that continued without them; while the run continues, the
- *     failed tasks so far
+ * @param failures tasks that failed, and steps that failed in tasks that continued without them; while the run
+ *            continues, the failed tasks so far
  * @param creditsReserved reserved by all of its attempts
  * @param creditsCharged by all of its attempts, the open one included
  * @param creditsRefunded what ended attempts did not need
@@ -39,8 +39,8 @@ import tools.jackson.databind.JsonNode;
  * @param cancelledAt {@code completedAt} of a cancelled run; null for others
  * @param durationMs from its first start to its end, without {@code endedMs}; null while it is open
  * @param endedMs for how long it had ended before its retries
- * @param activeMs how long it was at work in its present attempt, without the time that it was held up;
- *     null while it is at work
+ * @param activeMs how long it was at work in its present attempt, without the time that it was held up; null while it
+ *            is at work
  * @param versionId rises with every change of the run
  */
 public record Run(String id, String workspaceId, String name, @Nullable String externalId, @Nullable String goal,
@@ -83,7 +83,7 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         return "completed".equals(state);
     }
 
-    /** Whether it has come to its end although parts of it failed: its state is {@code completed} or {@code skipped}. */
+    /** Whether the run completed with failures: its state is {@code completed} or {@code skipped}. */
     public boolean completedWithFailures() {
         return failures > 0 && ("completed".equals(state) || "skipped".equals(state));
     }

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param attemptNumber from 1
  * @param failures tasks that failed, and steps that failed in tasks that continued without them; 0 while it is open
- * @param creditsReserved reserved for it; when it has ended, what was charged and refunded together
- * @param creditsUncollected what its work cost beyond what could be charged
+ * @param creditsReserved reserved for it; when it has ended, the sum of charges and refunds
+ * @param creditsUncollected its cost beyond the available credits
  */
 public record RunAttempt(int attemptNumber, String state, @Nullable Instant startedAt, @Nullable Instant completedAt,
         @Nullable String errorCode, @Nullable String errorMessage, int failures, @Nullable BigDecimal creditsReserved,

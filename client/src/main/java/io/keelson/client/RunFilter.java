@@ -13,12 +13,12 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param state as {@code failed}
  * @param stateType as {@code terminal}
- * @param tags all of them
- * @param name the whole of it
+ * @param tags required tags
+ * @param name the whole name
  * @param text contained in name or goal, case-insensitive
- * @param createdAfter then or later
- * @param createdBefore earlier than that
- * @param recipeId the recipe that it was made of
+ * @param createdAfter inclusive
+ * @param createdBefore exclusive
+ * @param recipeId the run's recipe
  * @param trigger as {@code cron}
  * @param errorCode of the run itself
  */
@@ -106,7 +106,7 @@ public record RunFilter(@Nullable String state, @Nullable String stateType, List
                 externalId, value);
     }
 
-    /** The same as parameters of a list. */
+    /** Adds the filter to the parameters of a list. */
     RequestPath addTo(RequestPath route) {
         RequestPath all = route.with("state", state).with("state_type", stateType).with("name", name).with("text", text)
                 .with("created_after", createdAfter).with("created_before", createdBefore).with("recipe_id", recipeId)
@@ -115,7 +115,7 @@ public record RunFilter(@Nullable String state, @Nullable String stateType, List
         return all;
     }
 
-    /** The same as the member of a body. */
+    /** The filter as the member of a body. */
     ObjectNode toJson() {
         ObjectNode json = Json.object();
         put(json, "state", state);

@@ -32,7 +32,7 @@ public record RunRequest(JsonNode mission, @Nullable String idempotencyKey) {
         return new RunRequest(body().put("start", true), idempotencyKey);
     }
 
-    /** Starts it by itself at that time; one that is past starts it at once. */
+    /** Sets the start time; a time in the past starts the run at once. */
     public RunRequest startAt(Instant when) {
         return new RunRequest(body().put("start_at", when.toString()), idempotencyKey);
     }

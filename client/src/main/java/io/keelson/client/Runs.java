@@ -58,7 +58,7 @@ public final class Runs {
         return run.ended() ? run : awaitEnd(run.id(), limit.minusNanos(System.nanoTime() - begun));
     }
 
-    /** As {@link #execute(RunRequest, Duration)} of a mission built in code. */
+    /** Executes a mission built in code; see {@link #execute(RunRequest, Duration)}. */
     public Run execute(Mission mission, Duration limit) {
         return execute(RunRequest.of(mission.toJson()), limit);
     }
@@ -73,7 +73,7 @@ public final class Runs {
         return Page.of(listDocument(query), Run.class);
     }
 
-    /** The same as the server answers it. */
+    /** Lists runs as the server's document. */
     public JsonNode listDocument(RunQuery query) {
         return api.get(query.filter().addTo(RequestPath.of("/runs")).with("cursor", query.cursor())
                 .with("limit", query.limit()).toString());
@@ -100,10 +100,7 @@ public final class Runs {
         return run(Call.post(RequestPath.of("/runs/", id, "/cancel"), body).repeatable());
     }
 
-    /**
-     * Deletes a run that has ended or was never started. Its ledger stays. One that is deleted already
-     * stays so.
-     */
+    /** Deletes a run that has ended or was never started. Its ledger stays. Deleting a deleted run changes nothing. */
     public void delete(String id) {
         api.send(Call.of("DELETE", RequestPath.of("/runs/", id), null).repeatable());
     }
@@ -146,10 +143,10 @@ public final class Runs {
     }
 
     /**
-     * Sends a run a signal: the step that has waited for its name the longest takes it, else it is kept for the first
-     * that will. Each is taken once.
+     * Sends a run a signal. The step that has waited for its name the longest receives it; otherwise the run keeps it
+     * for the first such step. Each signal is received once.
      *
-     * @param payload what the step yields: any value that Jackson can write, null included
+     * @param payload the step's output: any value that Jackson can write, null included
      */
     public Run signal(String id, String name, @Nullable Object payload) {
         ObjectNode body = Json.object();
@@ -157,7 +154,7 @@ public final class Runs {
         return run(Call.post(RequestPath.of("/runs/", id, "/signals/", name), body));
     }
 
-    /** Asks the run's planner for a new plan; what has completed stays. */
+    /** Requests a new plan from the run's planner; completed tasks stay. */
     public Run replan(String id, @Nullable String reason) {
         return run(Call.post(RequestPath.of("/runs/", id, "/replan"), Json.object().put("reason", reason)));
     }
@@ -174,7 +171,7 @@ public final class Runs {
         return fork(id, name == null ? fork : fork.name(name));
     }
 
-    /** Starts a run of the same plan from one of its tasks, or from a turn of it. */
+    /** Starts a run of the same plan from one of its tasks, or from one of the task's turns. */
     public Run fork(String id, ForkRequest fork) {
         Call call = Call.post(RequestPath.of("/runs/", id, "/fork"), fork.body());
         String key = fork.idempotencyKey();
@@ -197,10 +194,10 @@ public final class Runs {
     }
 
     /**
-     * Approves a plan of your own instead of the one that waits. It is checked, and becomes the plan's next version.
+     * Approves a plan of your own instead of the waiting plan. It is checked, and becomes the plan's next version.
      *
      * @param plan with {@code tasks} as in a mission; any value that Jackson can write
-     * @throws KeelsonException {@code INVALID_BODY} with all problems if it is no plan that can run
+     * @throws KeelsonException {@code INVALID_BODY} with all problems if the plan cannot run
      */
     public Run approve(String id, @Nullable String reason, Object plan) {
         return run(Call.post(RequestPath.of("/runs/", id, "/approve"),
@@ -217,7 +214,7 @@ public final class Runs {
         return Json.document(api.get(RequestPath.of("/runs/", id, "/status").toString()), RunStatus.class);
     }
 
-    /** Why the run waits, or what it is busy with. */
+    /** Explains why the run waits, or its current work. */
     public Explanation explain(String id) {
         return Json.document(api.get(RequestPath.of("/runs/", id, "/explain").toString()), Explanation.class);
     }
@@ -247,7 +244,9 @@ public final class Runs {
         return all(id, "/agents", RunAgent.class);
     }
 
-    /** The runs that its steps have started, those of earlier attempts included, newest first; they may have some, too. */
+    /**
+     * The child runs of the run, including children of earlier attempts, newest first. Children may have children, too.
+     */
     public List<Run> children(String id) {
         return Page.all(
                 cursor -> page(RequestPath.of("/runs").with("parent_run_id", id).with("cursor", cursor), Run.class));
@@ -258,7 +257,7 @@ public final class Runs {
         return all(id, "/tasks", Task.class);
     }
 
-    /** All tasks that an attempt of the run has had, those that were replaced included. */
+    /** All tasks of an attempt of the run, including replaced tasks. */
     public List<Task> tasks(String id, int attempt) {
         return history(id, "/tasks", attempt, Task.class);
     }
@@ -268,7 +267,7 @@ public final class Runs {
         return all(id, "/steps", Step.class);
     }
 
-    /** All steps that an attempt of the run has had, those that were replaced included. */
+    /** All steps of an attempt of the run, including replaced steps. */
     public List<Step> steps(String id, int attempt) {
         return history(id, "/steps", attempt, Step.class);
     }
@@ -299,12 +298,12 @@ public final class Runs {
                 RequestPath.of("/runs/", artifact.runId(), "/artifacts/", artifact.id(), "/content").toString());
     }
 
-    /** Ends an artifact before its time; its record stays. What has ended already stays so. */
+    /** Ends an artifact before its time; its record stays. Removing an ended artifact changes nothing. */
     public void remove(Artifact artifact) {
         api.send(Call.of("DELETE", RequestPath.of("/runs/", artifact.runId(), "/artifacts/", artifact.id()), null));
     }
 
-    /** As {@link #awaitEnd(String, Duration, Consumer)} without a listener. */
+    /** Waits for the end of the run's current attempt; see {@link #awaitEnd(String, Duration, Consumer)}. */
     public Run awaitEnd(String id, Duration limit) {
         return new Await(this, id, limit, null).untilEnd();
     }

@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Runs that are made at times. JSON components are never Java null: what is absent is a JSON null.
+ * A schedule of runs. JSON components are never Java null: an absent value is a JSON null.
  *
- * @param recipeId what it makes runs of; null where it has a mission of its own
- * @param inputs null in a list where they are longer than 16,384 bytes
+ * @param recipeId the recipe of its runs; null if it has a mission of its own
+ * @param inputs null in a list if they are longer than 16,384 bytes
  * @param mission absent in lists
  * @param overlap {@code allow}, {@code skip}, {@code queue} or {@code cancel_running}
  * @param catchUp {@code skip}, {@code latest} or {@code all}

@@ -6,7 +6,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A schedule to create or replace: when, and of what it makes runs. Members that are not set get their default. */
+/**
+ * A schedule to create or replace: its times, and the mission or recipe of its runs. Members that are not set get their
+ * default.
+ */
 public final class ScheduleRequest {
 
     private final ObjectNode body;

@@ -4,11 +4,11 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One time of a schedule, and what became of it.
+ * One time of a schedule, and its result.
  *
  * @param kind {@code cron}, {@code manual} or {@code backfill}
  * @param state {@code due}, {@code queued}, {@code made}, {@code skipped} or {@code failed}
- * @param runId there is such a run where it is {@code made}
+ * @param runId such a run exists if the state is {@code made}
  * @param errorCode why no run could be made; null otherwise
  */
 public record ScheduledTime(String scheduleId, Instant scheduledFor, String kind, String state, String runId,

@@ -26,7 +26,7 @@ public final class Schedules {
         return schedule(Call.get(RequestPath.of("/schedules/", id)));
     }
 
-    /** Without its mission; empty when there is none of that name. */
+    /** Finds a schedule by name, without its mission; empty if the name is unknown. */
     public Optional<Schedule> byName(String name) {
         return Page.of(api.get(RequestPath.of("/schedules").with("name", name).toString()), Schedule.class).items()
                 .stream()
@@ -38,7 +38,7 @@ public final class Schedules {
         return schedule(Call.post("/schedules", request.body()));
     }
 
-    /** Replaces all of it; members that the request does not set get their default. */
+    /** Replaces the whole schedule; members that the request does not set get their default. */
     public Schedule replace(String id, ScheduleRequest request) {
         return schedule(Call.put(RequestPath.of("/schedules/", id), request.body()));
     }

@@ -27,7 +27,7 @@ public final class Secrets {
         return Json.document(api.send(call).body(), Secret.class);
     }
 
-    /** @throws KeelsonException {@code SECRET_NOT_FOUND} when there is none of that name */
+    /** @throws KeelsonException {@code SECRET_NOT_FOUND} if the name is unknown */
     public void remove(String name) {
         api.send(Call.of("DELETE", RequestPath.of("/secrets/", name), null));
     }

@@ -17,7 +17,7 @@ public final class Sessions {
                 SessionLink.class);
     }
 
-    /** One's own; with the scope {@code admin} those of the workspace. Newest first. */
+    /** One's own sessions; with the scope {@code admin} all sessions of the workspace. Newest first. */
     public List<Session> list() {
         return Page.all(cursor -> Page.of(api.get("/sessions"), Session.class));
     }

@@ -6,17 +6,17 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A step of a task: what a worker claims.
+ * A step of a task, which a worker claims.
  *
  * @param taskKey its task's id in the plan
  * @param position from 1, the order within its task
- * @param turn from 1; rises where its task is continued
+ * @param turn from 1; rises when its task is continued
  * @param failures reported so far
  * @param failureIgnored true when it failed and its task continued without it
  * @param taskAttempt the attempt of its task that it belongs to
  * @param leaseEpoch rises at every claim and never falls
- * @param progress from 0 to 1, as its executor last said; null when it said nothing
- * @param input as the plan gives it, of a gate resolved; {@link Steps#attempts} has what each attempt was given
+ * @param progress from 0 to 1, last reported by its executor; null if not reported
+ * @param input as the plan gives it, of a gate resolved; {@link Steps#attempts} has each attempt's input
  * @param errorClass {@code infrastructure}, {@code quality}, {@code permanent} and so on
  * @param nextRunAt when it is tried again, while it waits for a retry
  */

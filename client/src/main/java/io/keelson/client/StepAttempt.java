@@ -6,15 +6,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * One lease of a step: what its worker was given and what came of it.
+ * One lease of a step: its worker's input and the result.
  *
- * @param attempt null for one that was lost
- * @param outcome {@code completed}, {@code continued}, {@code failed}, {@code lost} (its worker sent no more heartbeats),
- *     {@code released} (it ended without a result although use was reported: the step was handed back or stopped) or
- *     {@code running}
- * @param worker who held it
- * @param input resolved, secrets redacted; a JSON null where it has expressions and was not recorded, as while it runs.
- *     One of more than 65,536 characters is {@code {"$truncated": {"characters": n, "start": "…"}}}
+ * @param attempt null for a lost lease
+ * @param outcome {@code completed}, {@code continued}, {@code failed}, {@code lost} (its worker sent no more
+ *            heartbeats), {@code released} (it ended without a result although usage was reported: the step was handed
+ *            back or stopped) or {@code running}
+ * @param worker the lease holder
+ * @param input resolved, secrets redacted; a JSON null if it has expressions and was not recorded, as while it runs.
+ *            One of more than 65,536 characters is {@code {"$truncated": {"characters": n, "start": "…"}}}
  * @param output of an attempt that completed or continued; a JSON null elsewhere
  * @param errorClass {@code infrastructure}, {@code quality}, {@code permanent} and so on
  * @param usage null when there are no tokens

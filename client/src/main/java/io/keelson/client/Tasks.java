@@ -23,12 +23,12 @@ public final class Tasks {
         return transcript(RequestPath.of("/tasks/", id, "/transcript"));
     }
 
-    /** The same of the attempt of that number. */
+    /** The transcript of one attempt of the task. */
     public List<TranscriptEntry> transcript(String id, int attempt) {
         return transcript(RequestPath.of("/tasks/", id, "/transcript").with("attempt", attempt));
     }
 
-    /** The same of all attempts. */
+    /** The transcript of all attempts of the task. */
     public List<TranscriptEntry> wholeTranscript(String id) {
         return transcript(RequestPath.of("/tasks/", id, "/transcript").with("history", "true"));
     }

@@ -25,7 +25,7 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
     }
 
     /**
-     * One of the members before {@code credits} says what it is about, where anything is known.
+     * One of the members before {@code credits} identifies the group, if known.
      *
      * @param day in UTC, {@code 2026-01-31}
      * @param hour its beginning in UTC
@@ -35,7 +35,7 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
      * @param recipe an id
      * @param schedule an id
      * @param estimatedCredits the part of {@code credits} whose tokens are an upper bound, as no answer reported them
-     * @param runs how many runs were charged
+     * @param runs number of charged runs
      */
     public record Line(@Nullable String day, @Nullable String agent, @Nullable String model, @Nullable String tool,
             @Nullable String purpose, @Nullable String hour, @Nullable String run, @Nullable String runName,

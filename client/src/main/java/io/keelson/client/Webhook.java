@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param events names of topics, types of events, or {@code *}
  * @param channel only runs that name it in {@code config.notifications.channel}; null for all runs
- * @param disabledReason {@code asked}, {@code gone} (it answered 410) or {@code failing} (it took nothing for too long); null
- *     while it is enabled
- * @param failingSince when the first attempt failed since the last one that was taken; null where none has
- * @param lastError why the last attempt failed; null where none has since
- * @param pending how many deliveries wait
- * @param replaying whether earlier events are still being put in line
+ * @param disabledReason {@code asked}, {@code gone} (it answered 410) or {@code failing} (it took nothing for too
+ *            long); null while it is enabled
+ * @param failingSince time of the first failed attempt since the last success; null if absent
+ * @param lastError error of the last attempt; null if it succeeded
+ * @param pending number of waiting deliveries
+ * @param replaying whether earlier events are still being queued
  * @param previousSecretUntil until when deliveries bear two signatures; null where they bear one
  * @param secret what deliveries are signed with; null but where it has just been made
  */

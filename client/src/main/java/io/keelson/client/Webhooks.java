@@ -69,7 +69,10 @@ public final class Webhooks {
         return again(id, Json.object().put("dead", true));
     }
 
-    /** Delivers once more what has happened since, also while it was disabled or not there. */
+    /**
+     * Delivers the events since an instant once more, including events from a time when the webhook was disabled or did
+     * not exist.
+     */
     public Webhook replay(String id, Instant from) {
         return again(id, Json.object().put("from", from.toString()));
     }

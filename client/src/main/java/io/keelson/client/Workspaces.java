@@ -52,9 +52,9 @@ public final class Workspaces {
     }
 
     /**
-     * Gives the workspace folders of its own in place of those of the server's settings.
+     * Gives the workspace folders of its own instead of the folders of the server's settings.
      *
-     * @param paths absolute on the server, empty for no folder at all; null for those of the server's settings again
+     * @param paths absolute on the server, empty for no folder at all; null to use the server's settings again
      */
     public Workspace folders(String id, @Nullable List<String> paths) {
         return allow(id, "allowed_folders", paths);
@@ -126,7 +126,7 @@ public final class Workspaces {
                         .body(), Workspace.class);
     }
 
-    /** Closes a workspace and has what it has removed, little by little; its ledger and the audit log stay. */
+    /** Closes a workspace and deletes its data in the background; its ledger and the audit log stay. */
     public Workspace delete(String id) {
         return Json.document(api.send(Call.of("DELETE", RequestPath.of("/workspaces/", id), null).repeatable()).body(),
                 Workspace.class);

@@ -8,7 +8,7 @@ public enum ExternalIdPolicy {
     REJECT,
     /** Returns the existing run unchanged. */
     EXISTING,
-    /** It takes the id over from one that has ended; beside one that has not it is refused. */
+    /** The new run takes the id over from an ended run; it is refused while a run with the id is open. */
     AFTER_END;
 
     String wire() {

@@ -2,7 +2,7 @@ package io.keelson.client.plan;
 
 import java.util.Locale;
 
-/** How a task, an agent or a run reacts to a part of it that failed for good. */
+/** Reaction of a task, an agent or a run to the final failure of one of its parts. */
 public enum FailureMode {
     /** It fails, too; its other parts are cancelled. */
     FAIL_FAST,

@@ -8,8 +8,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * A mission built in code: the same shape as a mission file and as the body of {@code POST /runs}. Values are any that
- * Jackson can write; strings in them may hold <code>${ }</code> expressions, as {@link #expr} makes them. What is
- * wrong with a plan is said by the server, all of it at once. Not safe for use by several threads.
+ * Jackson can write; strings in them may hold <code>${ }</code> expressions, written by {@link #expr}. The server
+ * reports all problems of a plan at once. Not safe for use by several threads.
  */
 public final class Mission {
 
@@ -103,7 +103,7 @@ public final class Mission {
         return this;
     }
 
-    /** A copy of what was built so far. */
+    /** A copy of the mission built so far. */
     public JsonNode toJson() {
         return body.deepCopy();
     }

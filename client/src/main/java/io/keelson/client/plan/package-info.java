@@ -1,4 +1,4 @@
-/** Plans built in code; what they make is the same JSON as a mission file. */
+/** Plans built in code; they become the JSON of a mission file. */
 @NullMarked
 package io.keelson.client.plan;
 

@@ -35,8 +35,8 @@ final class Dispatch {
     private volatile boolean announced;
 
     /**
-     * @param tools what is served
-     * @param specs what is announced of them, with claims until one is answered
+     * @param tools names of the served tools
+     * @param specs the announced tools, sent with claims until a claim is answered
      * @param lease of every step that the worker gets
      */
     Dispatch(Api api, String workerId, @Nullable String version, Set<String> tools,
@@ -74,9 +74,9 @@ final class Dispatch {
     }
 
     /**
-     * As {@link #heartbeat}, to the route of the kind.
+     * Sends reports to the route of their kind.
      *
-     * @param requestNext whether the answer to a completed step may bear the next one of its task
+     * @param requestNext whether the answer to a completed step may contain the next step of its task
      */
     List<@Nullable JsonNode> report(ExecutionResult.Kind kind, List<ObjectNode> items, boolean requestNext) {
         ObjectNode body = body();

@@ -27,7 +27,7 @@ record ExecutionResult(Kind kind, ObjectNode body) {
         return new ExecutionResult(Kind.CONTINUE, extras);
     }
 
-    /** @param usage members that say what was used */
+    /** @param usage members of the reported usage */
     static ExecutionResult failed(StepFailure failure, ObjectNode usage) {
         ObjectNode body = usage
                 .put("error_code", failure.code())

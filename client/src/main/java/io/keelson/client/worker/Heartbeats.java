@@ -93,19 +93,19 @@ final class Heartbeats {
     }
 
     /**
-     * Brings what is new of these, and not part of their results, to the server before these are reported. Waits for a beat under way, which
-     * may carry some of it.
+     * Sends the executions' new notes that are not part of their results before the results are reported. Waits for a
+     * heartbeat in progress, which may carry some of them.
      */
     synchronized void flush(List<Execution> executions) {
         beat(executions.stream().filter(execution -> !execution.journal().isEmpty()).toList());
     }
 
-    /** Takes what is new along with a report. Waits for a beat under way, which may put it back. */
+    /** Adds new notes to a report. Waits for a heartbeat in progress, which may put notes back. */
     synchronized void addNotes(Execution execution, ObjectNode report) {
         execution.journal().takeNotes().addTo(report);
     }
 
-    /** Sends what is new together with the sign of life. One call at a time, so that lines keep their order. */
+    /** Sends new notes with the heartbeat. One call at a time, so that log lines keep their order. */
     private synchronized void beat(List<Execution> executions) {
         if (executions.isEmpty()) {
             return;

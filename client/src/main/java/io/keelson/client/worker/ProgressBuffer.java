@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Collects what a handler reports until a heartbeat takes it along. */
+/** Collects a handler's reports until the next heartbeat. */
 final class ProgressBuffer {
 
     private static final int MAX_LINES = 1_000;
@@ -50,7 +50,7 @@ final class ProgressBuffer {
         return progressUpdate;
     }
 
-    /** Takes what a report of the end may have. Details are for a next execution only. */
+    /** Takes the notes that a final report may have. Details stay, for a next execution only. */
     synchronized ProgressUpdate takeNotes() {
         JsonNode kept = details;
         ProgressUpdate all = take();
@@ -58,7 +58,7 @@ final class ProgressBuffer {
         return new ProgressUpdate(all.progress(), null, null, all.logs());
     }
 
-    /** Puts back what did not reach the server, before what has come since. */
+    /** Puts back notes that did not reach the server, before newer ones. */
     synchronized void putBack(ProgressUpdate progressUpdate) {
         progress = progress == null ? progressUpdate.progress() : progress;
         details = details == null ? progressUpdate.details() : details;

@@ -63,7 +63,7 @@ final class ResultAttachments {
         body.put("model", model).set("usage", Json.document(tokens));
     }
 
-    /** The members that say what was used; empty for nothing said. */
+    /** The members of the reported usage; empty if absent. */
     synchronized ObjectNode usage() {
         return body.deepCopy().retain(USAGE);
     }

@@ -56,7 +56,7 @@ final class Slots {
         free(List.of(execution));
     }
 
-    /** The same of several at once, so that one claim fills all their slots. */
+    /** Frees the slots of several executions at once, so that one claim fills them all. */
     void free(Collection<Execution> executions) {
         locked(() -> executions.forEach(execution -> taken.remove(Lease.of(execution), execution)));
     }

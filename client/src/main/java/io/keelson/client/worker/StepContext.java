@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * One execution of a step, as its handler sees it. What it reports reaches the server within about a second, and
- * always before the step's end. Safe for use by the handler's own threads.
+ * One execution of a step, as its handler sees it. Reports reach the server within about a second, and always before
+ * the step's end. Safe for use by the handler's own threads.
  */
 public interface StepContext {
 
@@ -42,7 +42,7 @@ public interface StepContext {
     /** When the server stops waiting, by the server's clock; null for never. */
     @Nullable Instant deadline();
 
-    /** The same in all executions of the step, for deduplication by external systems. */
+    /** A key that is equal in all executions of the step, for deduplication by external systems. */
     String effectKey();
 
     /**
@@ -83,7 +83,7 @@ public interface StepContext {
     void log(String line);
 
     /**
-     * Keeps something for the next execution of this step, should there be one; replaces what was kept before.
+     * Stores a value for a next execution of this step; replaces the earlier value.
      *
      * @throws IllegalArgumentException when Jackson cannot write it
      */
@@ -107,11 +107,11 @@ public interface StepContext {
     void artifact(String name, String contentType, Path file);
 
     /**
-     * Puts something before people, with the step's completion and not otherwise. Nothing waits for their answer.
+     * Sends people a proposal, only with the step's completion. Nothing waits for their answer.
      *
      * @param title at most 200 characters
      * @param body further text; null if absent
-     * @param data what it is about, for programs; null for nothing
+     * @param data structured details for programs; null if absent
      */
     void propose(String title, @Nullable String body, @Nullable Object data);
 

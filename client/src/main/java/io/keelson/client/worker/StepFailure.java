@@ -3,7 +3,7 @@ package io.keelson.client.worker;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Thrown by a handler: the step did not work, and this is what the retry policy needs to know about it. */
+/** Thrown by a handler: the step failed, with the facts that the retry policy needs. */
 public final class StepFailure extends Exception {
 
     private static final long serialVersionUID = 1L;

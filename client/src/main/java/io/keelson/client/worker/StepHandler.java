@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 public interface StepHandler {
 
     /**
-     * Does the work once. It may be called again for the same step (another attempt, or the same one after a lost
-     * worker), so what it changes outside should be keyed by {@link StepContext#effectKey()}.
+     * Does the work once. It may be called again for the same step (another attempt, or a repetition after a lost
+     * worker), so external changes should be keyed by {@link StepContext#effectKey()}.
      *
      * @return the output, any value that Jackson can write; {@link Continue} for another turn
      * @throws StepFailure the named, classified outcome "it did not work"

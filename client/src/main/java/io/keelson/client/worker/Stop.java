@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** Why the server no longer wants the work on a step. */
 public enum Stop {
-    /** The limits of the run and the credits leave nothing for more. What the handler returns or throws still counts. */
+    /** The limits of the run or the credits are used up. The handler's result or exception still counts. */
     BUDGET_EXCEEDED,
     /** A person or other work of the run has ended the step. */
     CANCELLED,
@@ -13,7 +13,7 @@ public enum Stop {
     /** The lease is not this worker's any more. */
     LOST;
 
-    /** @param reason as the server calls it; one that is unknown is a lost lease */
+    /** @param reason the server's code; an unknown code means a lost lease */
     static Stop of(String reason) {
         for (Stop stop : values()) {
             if (stop.name().toLowerCase(Locale.ROOT).equals(reason)) {

@@ -26,8 +26,8 @@ public final class Turn {
     /**
      * An earlier turn.
      *
-     * @param answer what the agent answered
-     * @param results what came of the calls that it asked for, in their order
+     * @param answer the agent's answer
+     * @param results results of the requested calls, in their order
      */
     public record Past(JsonNode answer, List<Result> results) {}
 
@@ -74,7 +74,7 @@ public final class Turn {
     }
 
     /**
-     * Asks for a tool to be called, and for another turn that sees what came of it.
+     * Requests a call of a tool, and another turn with its result.
      *
      * @param input an object, any that Jackson can write
      */

@@ -270,7 +270,7 @@ public final class Worker implements AutoCloseable {
             return this;
         }
 
-        /** Serves a tool and says what it does. */
+        /** Serves a tool and announces its description. */
         public Builder tool(ToolSpec spec, StepHandler handler) {
             handlers.put(spec.name(), handler);
             specs.put(spec.name(), spec);
