@@ -39,11 +39,6 @@ public record CallApproval(Kind kind, @Nullable String condition) {
         return new CallApproval(Kind.WHEN, condition);
     }
 
-    /** The rule of that name; {@link IllegalArgumentException} when there is none without a condition. */
-    public static CallApproval of(String wire) {
-        return new CallApproval(Kind.valueOf(wire.toUpperCase(Locale.ROOT)), null);
-    }
-
     /**
      * Why a call waits for a person by this rule; null when it does not.
      *

@@ -19,6 +19,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class ApprovalRules {
     private static final String WHEN = "when";
+    private static final List<CallApproval> WORDS =
+            List.of(CallApproval.NEVER, CallApproval.EFFECTS, CallApproval.TAINTED, CallApproval.ALWAYS);
     /** Only checks syntax; nothing is evaluated. */
     private static final Expressions EXPRESSIONS = new Expressions();
 
@@ -35,13 +37,15 @@ public final class ApprovalRules {
     public static CallApprovals read(JsonNode document) {
         Map<String, List<CallApproval>> rules = new TreeMap<>();
         document.properties().forEach(each -> rules.put(each.getKey(), each.getValue().isArray()
-                ? each.getValue().valueStream().map(ApprovalRules::rule).toList()
-                : List.of(rule(each.getValue()))));
+                ? each.getValue().valueStream().flatMap(ApprovalRules::rule).toList()
+                : rule(each.getValue()).toList()));
         return new CallApprovals(rules);
     }
 
-    private static CallApproval rule(JsonNode said) {
-        return said.isObject() ? CallApproval.when(said.path(WHEN).asString()) : CallApproval.of(said.asString());
+    /** Empty for a value that the documents' schemas refuse. */
+    private static Stream<CallApproval> rule(JsonNode document) {
+        return document.path(WHEN).isString() ? Stream.of(CallApproval.when(document.path(WHEN).stringValue()))
+                : WORDS.stream().filter(word -> word.kind().wire().equals(document.asString("")));
     }
 
     /** The document of the rules. */

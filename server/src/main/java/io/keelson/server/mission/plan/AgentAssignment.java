@@ -120,7 +120,7 @@ final class AgentAssignment {
             return TurnLimits.NONE;
         }
         Map<String, Integer> byTool = new TreeMap<>();
-        said.path("max_calls_by_tool").forEachEntry((tool, most) -> byTool.put(tool, most.asInt()));
+        said.path("max_calls_by_tool").forEachEntry((tool, most) -> byTool.put(tool, most.asInt(0)));
         return new TurnLimits(said.path("max_calls").asInt(0), byTool, said.path("max_tokens").asLong(0));
     }
 

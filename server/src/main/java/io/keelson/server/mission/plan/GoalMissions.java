@@ -32,7 +32,7 @@ final class GoalMissions {
 
     /** True of the plan of a run whose planner has not made it yet. */
     static boolean unplanned(JsonNode plan) {
-        return plan.path("version").isNumber() && plan.path("version").asInt() == 0;
+        return plan.path("version").isNumber() && plan.path("version").asInt(1) == 0;
     }
 
     /**

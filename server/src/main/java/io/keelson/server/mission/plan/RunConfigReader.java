@@ -108,7 +108,7 @@ final class RunConfigReader {
 
     private static @Nullable Concurrency concurrency(JsonNode raw) {
         String key = JsonFields.text(raw, "key");
-        return key == null ? null : new Concurrency(key, JsonFields.integer(raw, "limit", 1));
+        return key == null ? null : new Concurrency(key, Math.max(1, JsonFields.integer(raw, "limit", 1)));
     }
 
     /**
