@@ -8,16 +8,17 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.engine.commit.Observer;
-import io.keelson.server.engine.commit.Observers;
 import io.keelson.server.engine.commit.RunLog;
 import io.keelson.server.engine.execute.Tracing;
 import io.keelson.server.engine.store.queue.Backlog;
 import io.keelson.server.outlet.webhook.Deliveries;
 import io.keelson.server.outlet.webhook.DeliveryObserver;
+import java.util.List;
+import java.util.stream.Stream;
 
 /** Metrics and traces of a server, and the observers that its other parts call. */
-record Observation(Metrics metrics, Observer engine, Tracing tracing, RequestListener http,
-        DeliveryObserver deliveries) {
+record Observation(Metrics metrics, List<Observer> engine, Tracing tracing,
+        List<RequestListener> http, List<DeliveryObserver> deliveries) {
 
     /** OpenTelemetry is not loaded unless traces are configured. */
     static Observation of(Settings.Telemetry telemetry, Database database, Closer closer) {
@@ -26,13 +27,14 @@ record Observation(Metrics metrics, Observer engine, Tracing tracing, RequestLis
                         Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
                 System::nanoTime, KeelsonVersion.current().toString());
         metrics.pools(database);
-        Observer engine = new Observers(metrics.engine(), new RunLog());
+        List<Observer> engine = List.of(metrics.engine(), new RunLog());
         if (!Traces.wanted(telemetry.variables())) {
-            return new Observation(metrics, engine, Tracing.NONE, metrics.http(), metrics.deliveries());
+            return new Observation(metrics, engine, Tracing.NONE, List.of(metrics.http()),
+                    List.of(metrics.deliveries()));
         }
         Traces traces = closer.register(new Traces(telemetry.variables(), telemetry.genAi() == Settings.GenAi.LATEST));
-        return new Observation(metrics, new Observers(engine, traces.engine()), traces.tracing(),
-                new RequestListener.Both(metrics.http(), traces.http()),
-                new DeliveryObserver.Both(metrics.deliveries(), traces.deliveries()));
+        return new Observation(metrics, Stream.concat(engine.stream(), Stream.of(traces.engine())).toList(),
+                traces.tracing(), List.of(metrics.http(), traces.http()),
+                List.of(metrics.deliveries(), traces.deliveries()));
     }
 }

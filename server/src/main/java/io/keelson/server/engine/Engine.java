@@ -77,12 +77,12 @@ public final class Engine implements Commands, AutoCloseable {
      * @param runArtifactBytes maximum bytes of a run's artifacts together
      */
     public record Options(Map<SlotKind, Integer> slots, Duration lease, String version, Duration artifactRetention,
-            long runArtifactBytes, Observer observer, Tracing tracing) {
+            long runArtifactBytes, List<Observer> observers, Tracing tracing) {
 
         /** As many slots of each kind, retention of 30 days, and 10 GiB of artifacts per run. */
         public Options(int slots, Duration lease, String version) {
             this(Map.of(SlotKind.COMPUTING, slots, SlotKind.WAITING, slots, SlotKind.MODEL, slots), lease, version,
-                    Duration.ofDays(30), 10L << 30, Observer.NONE, Tracing.NONE);
+                    Duration.ofDays(30), 10L << 30, List.of(), Tracing.NONE);
         }
     }
 
@@ -136,15 +136,15 @@ public final class Engine implements Commands, AutoCloseable {
         prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMITTING_THREADS,
-                prices::inForce, options.observer());
+                prices::inForce, options.observers());
         Map<SlotKind, List<String>> tools = catalog.all().stream().map(Tool::spec).filter(tool -> !tool.engineOwned())
                 .collect(Collectors.groupingBy(ToolSpec::slot, () -> new EnumMap<>(SlotKind.class),
                         Collectors.mapping(ToolSpec::name, Collectors.toList())));
         Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own);
         claimer = new Claimer(claims, work, available, () -> claimable(tools), node, options.lease());
-        Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
+        Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observers());
         DueWorkPoller dueWorkPoller = new DueWorkPoller(database, store.runs(), reconciler, available,
-                concurrencyKeyScheduler, options.observer());
+                concurrencyKeyScheduler, options.observers());
         NodeHeartbeat heartbeat = new NodeHeartbeat(database, store, dueWorkPoller, executor, notifier,
                 new NodeHeartbeat.Node(node, options.version(), options.lease(), secrets.keyIds()));
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,

@@ -15,7 +15,6 @@ import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.outbound.OutboundClient;
-import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.execute.Tracing;
 import io.keelson.server.engine.tool.SlotKind;
@@ -94,7 +93,7 @@ public final class Nodes implements AutoCloseable {
 
     Engine node(Map<SlotKind, Integer> slots) throws IOException {
         return node(new Engine.Options(slots, Duration.ofSeconds(30), "test", Duration.ofDays(30), 10L << 30,
-                Observer.NONE, Tracing.NONE));
+                List.of(), Tracing.NONE));
     }
 
     private Engine node(Engine.Options options) throws IOException {

@@ -21,7 +21,6 @@ import io.keelson.server.engine.commit.BatchCommit;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.CommitListener;
 import io.keelson.server.engine.commit.DatabaseTime;
-import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.commit.PendingCommand;
 import io.keelson.server.engine.commit.ViewCache;
 import io.keelson.server.engine.store.CreditSlots;
@@ -78,7 +77,7 @@ final class Replica implements BatchListener, AutoCloseable {
                 time.set(committed.now());
             }
             List<PendingCommand> pending = committed.commands().stream().map(PendingCommand::new).toList();
-            new BatchCommit(store, views, this::next, this, time, () -> story.prices(), Observer.NONE).run(connection,
+            new BatchCommit(store, views, this::next, this, time, () -> story.prices(), List.of()).run(connection,
                     CreditSlots.only(0), pending);
             assertThat(ids).as("ids left over").isExhausted();
             return pending;

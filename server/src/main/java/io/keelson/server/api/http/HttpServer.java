@@ -88,7 +88,7 @@ public final class HttpServer implements AutoCloseable {
     private final DocumentMemory memory;
     private final Computation computation;
     private final Idempotency idempotency;
-    private final RequestListener requestListener;
+    private final List<RequestListener> requestListeners;
     private final List<Route> routes;
     private final Map<Route, RequestSchema> schemas = new IdentityHashMap<>();
     private final Map<Route, QueryParameters> parameters = new IdentityHashMap<>();
@@ -105,7 +105,7 @@ public final class HttpServer implements AutoCloseable {
     }
 
     public HttpServer(HttpOptions options, ApiServices services, Observed observed) {
-        this.requestListener = observed.requestListener();
+        this.requestListeners = observed.requestListeners();
         this.options = options;
         this.memory = new DocumentMemory(Math.max((long) LARGEST_BODIES * options.maxBodyBytes(),
                 Runtime.getRuntime().maxMemory() / HEAP_PART));
@@ -258,8 +258,9 @@ public final class HttpServer implements AutoCloseable {
         try {
             serve(context, route);
         } finally {
-            requestListener.answered(route.method().name(), route.path(), context.statusCode(),
-                    System.nanoTime() - begun, ApiRequest.traceparent(context));
+            long nanos = System.nanoTime() - begun;
+            requestListeners.forEach(each -> each.answered(route.method().name(), route.path(), context.statusCode(),
+                    nanos, ApiRequest.traceparent(context)));
         }
     }
 
@@ -357,7 +358,7 @@ public final class HttpServer implements AutoCloseable {
         try (LogContext _ = about(route, context, caller)) {
             problem = ExceptionMapper.refusal(failure, route.method() + " " + route.path());
         }
-        requestListener.refused(problem.code());
+        requestListeners.forEach(each -> each.refused(problem.code()));
         return problem.answer();
     }
 
@@ -378,9 +379,9 @@ public final class HttpServer implements AutoCloseable {
         if (refused.getStatus() == ErrorCode.METHOD_NOT_ALLOWED.status()) {
             problem.header("Allow", String.join(", ", methodsOf(context.path())));
         }
-        requestListener.refused(problem.code());
-        requestListener.answered(context.method().name(), "unmatched", refused.getStatus(), 0,
-                ApiRequest.traceparent(context));
+        requestListeners.forEach(each -> each.refused(problem.code()));
+        requestListeners.forEach(each -> each.answered(context.method().name(), "unmatched", refused.getStatus(), 0,
+                ApiRequest.traceparent(context)));
         try {
             ResponseWriter.send(context, problem.answer(), arriving(context));
         } catch (IOException e) {

@@ -54,7 +54,7 @@ public final class BatchCommit {
     private final CommitListener node;
     private final DatabaseTime time;
     private final Supplier<Prices> prices;
-    private final Observer observer;
+    private final List<Observer> observers;
 
     /** The result of a try; an undone try leaves nothing. */
     private enum Outcome {
@@ -77,14 +77,14 @@ public final class BatchCommit {
             CreditSlots slots, boolean locked) {}
 
     public BatchCommit(RunStore store, ViewCache views, Ids ids, CommitListener node, DatabaseTime time,
-            Supplier<Prices> prices, Observer observer) {
+            Supplier<Prices> prices, List<Observer> observers) {
         this.store = store;
         this.views = views;
         this.ids = ids;
         this.node = node;
         this.time = time;
         this.prices = prices;
-        this.observer = observer;
+        this.observers = observers;
     }
 
     /** The slot of balances that commits of this connection change. */
@@ -109,7 +109,10 @@ public final class BatchCommit {
             path = path(connection, own, batch);
             batch.returnViews();
         } finally {
-            observer.batchEnded(path, commands.size(), System.nanoTime() - begun);
+            long nanos = System.nanoTime() - begun;
+            for (Observer observer : observers) {
+                observer.batchEnded(path, commands.size(), nanos);
+            }
         }
     }
 
@@ -215,7 +218,7 @@ public final class BatchCommit {
             }
             committed = true;
             node.committed(changes, commitContext.now);
-            observer.committed(changes, commitContext.now);
+            observers.forEach(each -> each.committed(changes, commitContext.now));
         } finally {
             node.settled(capacity);
             if (!committed) {

@@ -22,17 +22,17 @@ public final class Committer implements AutoCloseable {
 
     private final CommandQueue queue;
     private final List<Thread> threads = new ArrayList<>();
-    private final Observer observer;
+    private final List<Observer> observers;
     private final DiskSpace diskSpace;
 
     public Committer(Database database, RunStore store, Ids ids, CommitListener node, int threadCount,
-            Supplier<Prices> prices, Observer observer) {
-        this.observer = observer;
+            Supplier<Prices> prices, List<Observer> observers) {
+        this.observers = observers;
         this.diskSpace = new DiskSpace(database);
         ViewCache views = new ViewCache(VIEW_ROWS);
         this.queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT, views::onTask);
         BatchCommit batchCommit = new BatchCommit(store, views, ids, node,
-                new DatabaseTime(System::nanoTime), prices, observer);
+                new DatabaseTime(System::nanoTime), prices, observers);
         for (int i = 0; i < threadCount; i++) {
             threads.add(Thread.ofPlatform().name("committer-" + i)
                     .start(new CommitLoop(queue, database, batchCommit, diskSpace)));
@@ -42,7 +42,7 @@ public final class Committer implements AutoCloseable {
     public CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key) {
         PendingCommand pending = new PendingCommand(command, key);
         if (!queue.offer(pending)) {
-            observer.overloaded();
+            observers.forEach(Observer::overloaded);
             return CompletableFuture.failedFuture(new Commands.Overloaded());
         }
         return pending.answer;

@@ -6,9 +6,6 @@ import java.time.Instant;
 /** Observes an engine. Called on the engine's own threads, including committing ones: it must not block or throw. */
 public interface Observer {
 
-    /** Observes nothing. */
-    Observer NONE = new Observer() {};
-
     /** How a batch was decided and committed. */
     enum BatchPath {
         /** Decided on views in memory, proven by the write. */

@@ -11,6 +11,7 @@ import io.keelson.server.engine.store.read.FeedWatermark;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -36,18 +37,18 @@ public final class DueWorkPoller implements AutoCloseable {
     private final Reconciler reconciler;
     private final WorkAvailability available;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
-    private final Observer observer;
+    private final List<Observer> observers;
     private final FeedWatermark events = new FeedWatermark();
     private @Nullable Connection connection;
 
     public DueWorkPoller(Database database, RunStore store, Reconciler reconciler, WorkAvailability available,
-            ConcurrencyKeyScheduler concurrencyKeyScheduler, Observer observer) {
+            ConcurrencyKeyScheduler concurrencyKeyScheduler, List<Observer> observers) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
         this.available = available;
         this.concurrencyKeyScheduler = concurrencyKeyScheduler;
-        this.observer = observer;
+        this.observers = observers;
     }
 
     /**
@@ -81,7 +82,7 @@ public final class DueWorkPoller implements AutoCloseable {
         return expired ? RETRY_DELAY : pause(due.nextLease());
     }
 
-    /** Reads the due work; the observer receives whether the database answered, not whether the work can be done. */
+    /** Reads the due work; observers receive whether the database answered, not whether the work can be done. */
     private Due due() {
         boolean answered = false;
         try {
@@ -89,7 +90,9 @@ public final class DueWorkPoller implements AutoCloseable {
             answered = true;
             return due;
         } finally {
-            observer.database(answered);
+            for (Observer observer : observers) {
+                observer.database(answered);
+            }
         }
     }
 

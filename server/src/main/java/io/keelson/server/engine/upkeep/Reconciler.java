@@ -30,12 +30,12 @@ public final class Reconciler {
     private final Database database;
     private final RunStore store;
     private final Function<Command, CompletableFuture<Reply>> commands;
-    private final Observer observer;
+    private final List<Observer> observers;
     private volatile RunStore.Place sweptTo = RunStore.Place.FIRST;
 
     public Reconciler(Database database, RunStore store, Function<Command, CompletableFuture<Reply>> commands,
-            Observer observer) {
-        this.observer = observer;
+            List<Observer> observers) {
+        this.observers = observers;
         this.database = database;
         this.store = store;
         this.commands = commands;
@@ -80,7 +80,7 @@ public final class Reconciler {
         if (!gone.isEmpty()) {
             database.runInTransaction(c -> store.disarm(c, gone));
         }
-        observer.repaired(Observer.Duty.TIMERS, due.size());
+        observers.forEach(each -> each.repaired(Observer.Duty.TIMERS, due.size()));
         return due.size();
     }
 
@@ -100,7 +100,7 @@ public final class Reconciler {
     private int act(Observer.Duty duty, List<Command> found) {
         List<CompletableFuture<Reply>> answers = found.stream().map(commands).toList();
         answers.forEach(CompletableFuture::join);
-        observer.repaired(duty, found.size());
+        observers.forEach(each -> each.repaired(duty, found.size()));
         return found.size();
     }
 }

@@ -7,9 +7,6 @@ import org.jspecify.annotations.Nullable;
 /** Observes deliveries. Called on the sending threads, so it must return quickly. */
 public interface DeliveryObserver {
 
-    /** Observes nothing. */
-    DeliveryObserver NONE = new DeliveryObserver() {};
-
     /** The outcome of an attempt. */
     enum Outcome {
         DELIVERED,
@@ -43,19 +40,4 @@ public interface DeliveryObserver {
     }
 
     default void attempted(Attempt attempt) {}
-
-    /** Counts, and creates spans, which give the trace positions. */
-    record Both(DeliveryObserver counts, DeliveryObserver traces) implements DeliveryObserver {
-
-        @Override
-        public @Nullable TraceParent place(@Nullable TraceParent run) {
-            return traces.place(run);
-        }
-
-        @Override
-        public void attempted(Attempt attempt) {
-            counts.attempted(attempt);
-            traces.attempted(attempt);
-        }
-    }
 }

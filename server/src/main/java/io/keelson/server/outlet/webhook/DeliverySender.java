@@ -120,16 +120,16 @@ final class DeliverySender {
     private final EndpointSecrets endpointSecrets;
     private final Clock clock;
     private final DeliveryPolicy deliveryPolicy;
-    private final DeliveryObserver observer;
+    private final List<DeliveryObserver> observers;
 
     DeliverySender(Database database, OutboundClient client, EndpointSecrets endpointSecrets, Clock clock,
-            DeliveryPolicy deliveryPolicy, DeliveryObserver observer) {
+            DeliveryPolicy deliveryPolicy, List<DeliveryObserver> observers) {
         this.database = database;
         this.client = client;
         this.endpointSecrets = endpointSecrets;
         this.clock = clock;
         this.deliveryPolicy = deliveryPolicy;
-        this.observer = observer;
+        this.observers = observers;
     }
 
     /** Claims due endpoints, up to a maximum; each is then served by {@link EndpointBatch#serve}, on any thread. */
@@ -170,7 +170,7 @@ final class DeliverySender {
             for (int i = 0; i < deliveryPolicy.turn() && next != null; i++) {
                 Outcome outcome;
                 long begun = System.nanoTime();
-                @Nullable TraceParent place = observer.place(next.run);
+                TraceParent place = place(next.run);
                 try {
                     outcome = attempt(next, place);
                 } catch (InterruptedException e) {
@@ -185,8 +185,9 @@ final class DeliverySender {
                 if (noted == null) {
                     return false;
                 }
-                observer.attempted(new DeliveryObserver.Attempt(endpoint, next.type, noted, outcome.status,
-                        System.nanoTime() - begun, next.run, place));
+                DeliveryObserver.Attempt attempt = new DeliveryObserver.Attempt(endpoint, next.type, noted,
+                        outcome.status, System.nanoTime() - begun, next.run, place);
+                observers.forEach(each -> each.attempted(attempt));
                 if (noted == DeliveryObserver.Outcome.FAILED || noted == DeliveryObserver.Outcome.GONE) {
                     return false;
                 }
@@ -273,6 +274,14 @@ final class DeliverySender {
         }
 
         /** Null when another node serves the endpoint. */
+        private @Nullable TraceParent place(@Nullable TraceParent run) {
+            TraceParent place = run;
+            for (DeliveryObserver observer : observers) {
+                place = observer.place(place);
+            }
+            return place;
+        }
+
         private DeliveryObserver.@Nullable Outcome record(Head delivery, Outcome outcome) {
             return database.<DeliveryObserver.@Nullable Outcome>inTransaction(c -> {
                 if (!held(c)) {

@@ -33,13 +33,13 @@ public final class WebhookDispatcher implements AutoCloseable {
 
     /**
      * @param traceContexts trace positions of runs; null if absent
-     * @param observer observes attempts
+     * @param observers observe attempts
      */
     public WebhookDispatcher(Database database, Endpoints endpoints, Deliveries deliveries, OutboundClient client,
-            Clock clock, Function<RunTrace, @Nullable TraceParent> traceContexts, DeliveryObserver observer) {
+            Clock clock, Function<RunTrace, @Nullable TraceParent> traceContexts, List<DeliveryObserver> observers) {
         this.fanOut = new FanOut(database, traceContexts);
         this.deliverySender = new DeliverySender(database, client, endpoints.seals(), clock,
-                DeliveryPolicy.USUAL, observer);
+                DeliveryPolicy.USUAL, observers);
         this.cleaning = BackgroundTask.every("webhook-cleanup", CLEANUP_INTERVAL, deliveries::forget).start();
     }
 

@@ -127,12 +127,12 @@ class BatchCommitTest {
             List<Observer.BatchPath> ways = new ArrayList<>();
             BatchCommit batchCommit = new BatchCommit(store.runs(), new ViewCache(1_000),
                     UuidCreator::getTimeOrderedEpoch, bystander, new DatabaseTime(nanos::get), () -> Prices.NONE,
-                    new Observer() {
+                    List.of(new Observer() {
                         @Override
                         public void batchEnded(BatchPath path, int commands, long took) {
                             ways.add(path);
                         }
-                    });
+                    }));
             Command create = create(nodes);
             UUID run = create.runId();
             // The first time a connection also learns the row types.
@@ -215,7 +215,7 @@ class BatchCommitTest {
     private BatchCommit flush(ViewCache views) {
         // A fixed clock: its time is never too old, even on a slow machine.
         return new BatchCommit(store.runs(), views, UuidCreator::getTimeOrderedEpoch, bystander,
-                new DatabaseTime(() -> 0), () -> Prices.NONE, Observer.NONE);
+                new DatabaseTime(() -> 0), () -> Prices.NONE, List.of());
     }
 
     private static List<Command> creates(Nodes nodes, int count, List<List<PendingCommand>> before) {

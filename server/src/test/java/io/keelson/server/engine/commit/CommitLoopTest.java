@@ -52,7 +52,7 @@ class CommitLoopTest {
             CommitLoop loop = new CommitLoop(queue, nodes.database,
                     new BatchCommit(Nodes.storeAt(Nodes.now()).runs(), new ViewCache(1_000),
                             UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime),
-                            () -> Prices.NONE, Observer.NONE),
+                            () -> Prices.NONE, List.of()),
                     new DiskSpace(nodes.database));
             NewRun run = nodes.run(MISSION, "remote.work");
             List<PendingCommand> all = Stream.of(new Command.Create(run, true, Nodes.WHO),

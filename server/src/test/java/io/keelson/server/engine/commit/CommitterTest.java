@@ -161,7 +161,7 @@ class CommitterTest {
 
     private Committer committer(Nodes nodes) {
         return new Committer(nodes.database, Nodes.store().runs(), UuidCreator::getTimeOrderedEpoch, holder, 2,
-                () -> Prices.NONE, holder);
+                () -> Prices.NONE, List.of(holder));
     }
 
     private static NewRun run(Nodes nodes, String more) {

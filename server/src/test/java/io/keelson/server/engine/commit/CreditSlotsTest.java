@@ -84,12 +84,12 @@ class CreditSlotsTest {
         time.set(now);
         batchCommit =
                 new BatchCommit(Nodes.storeAt(now).runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
-                        BYSTANDER, time, () -> Prices.NONE, new Observer() {
+                        BYSTANDER, time, () -> Prices.NONE, List.of(new Observer() {
                             @Override
                             public void batchEnded(BatchPath path, int commands, long nanos) {
                                 ways.add(path);
                             }
-                        });
+                        }));
     }
 
     @AfterEach

@@ -40,7 +40,7 @@ class DueWorkPollerTest {
             try (DueWorkPoller dueWorkPoller = lookout(nodes, command -> {
                 asked.add(command);
                 return CompletableFuture.completedFuture(Reply.UNCHANGED);
-            }, Observer.NONE)) {
+            }, List.of())) {
                 assertThat(dueWorkPoller.look(Map.of())).as("nothing has ended").isGreaterThanOrEqualTo(LATER);
 
                 execute(nodes, "update work_queue set lease_expires_at = clock_timestamp() - interval '1 s'");
@@ -63,12 +63,12 @@ class DueWorkPollerTest {
             List<Boolean> answers = new ArrayList<>();
             SqlFailure full = new SqlFailure(new SQLException("could not extend file", "53100"));
             try (DueWorkPoller dueWorkPoller = lookout(nodes, _ -> CompletableFuture.failedFuture(full),
-                    new Observer() {
+                    List.of(new Observer() {
                         @Override
                         public void database(boolean answered) {
                             answers.add(answered);
                         }
-                    })) {
+                    }))) {
                 assertThatThrownBy(() -> dueWorkPoller.look(Map.of())).hasCause(full);
                 assertThat(answers).containsExactly(true);
             }
@@ -88,11 +88,11 @@ class DueWorkPollerTest {
     }
 
     private static DueWorkPoller lookout(Nodes nodes, Function<Command, CompletableFuture<Reply>> commands,
-            Observer observer) {
+            List<Observer> observers) {
         RunStore runs = Nodes.store().runs();
-        return new DueWorkPoller(nodes.database, runs, new Reconciler(nodes.database, runs, commands, Observer.NONE),
+        return new DueWorkPoller(nodes.database, runs, new Reconciler(nodes.database, runs, commands, List.of()),
                 new WorkAvailability(tool -> false, tool -> SlotKind.COMPUTING),
-                new ConcurrencyKeyScheduler(nodes.database, runs, commands), observer);
+                new ConcurrencyKeyScheduler(nodes.database, runs, commands), observers);
     }
 
     private static void execute(Nodes nodes, String sql) {

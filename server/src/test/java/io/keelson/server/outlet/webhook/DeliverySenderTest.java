@@ -70,12 +70,12 @@ class DeliverySenderTest {
 
     private DeliverySender sender(DeliveryPolicy deliveryPolicy) {
         return new DeliverySender(database, client, endpoints.seals(), Clock.systemUTC(), deliveryPolicy,
-                new DeliveryObserver() {
+                List.of(new DeliveryObserver() {
                     @Override
                     public void attempted(Attempt attempt) {
                         attempts.add(attempt.outcome());
                     }
-                });
+                }));
     }
 
     private Endpoint.WithSecret endpoint(String path) {
@@ -228,7 +228,7 @@ class DeliverySenderTest {
         queue(to.endpoint().id(), 1);
         Endpoints others = new Endpoints(database, new SecretStore(database, SealingKey.fresh(), List.of()));
         DeliverySender strange =
-                new DeliverySender(database, client, others.seals(), Clock.systemUTC(), PACE, DeliveryObserver.NONE);
+                new DeliverySender(database, client, others.seals(), Clock.systemUTC(), PACE, List.of());
 
         for (DeliverySender.EndpointBatch endpointBatch : strange.claim(1)) {
             endpointBatch.serve();
@@ -255,7 +255,7 @@ class DeliverySenderTest {
         sql("alter table webhook_feed rename to webhook_feed_gone");
         try (WebhookDispatcher webhookDispatcher =
                 new WebhookDispatcher(database, endpoints, deliveries, client, Clock.systemUTC(), run -> null,
-                        DeliveryObserver.NONE)) {
+                        List.of())) {
             webhookDispatcher.signal();
             Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> bodies().size() == 2);
         }

@@ -1,22 +1,24 @@
 package io.keelson.server.api.http.support;
 
 import io.keelson.server.base.background.BackgroundTask;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
  * The health and metrics of this server in the API.
  *
- * @param requestListener receives every request
+ * @param requestListeners receive every request
  * @param background receives the API's background tasks
  * @param page the metrics in the format that the caller's {@code Accept} asks for
  * @param access access to metrics without a key
  */
-public record Observed(RequestListener requestListener, Consumer<BackgroundTask> background, UnaryOperator<Page> page,
+public record Observed(List<RequestListener> requestListeners, Consumer<BackgroundTask> background,
+        UnaryOperator<Page> page,
         MetricsAccess access) {
 
     /** No listener and no metrics. */
-    public static final Observed NOTHING = new Observed(RequestListener.NONE, task -> {}, asked -> asked,
+    public static final Observed NOTHING = new Observed(List.of(), task -> {}, asked -> asked,
             MetricsAccess.LOOPBACK);
 
     /**

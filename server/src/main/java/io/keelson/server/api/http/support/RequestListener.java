@@ -6,9 +6,6 @@ import org.jspecify.annotations.Nullable;
 /** Observes requests. Called on the thread of the request: count, or hand over. */
 public interface RequestListener {
 
-    /** Does nothing. */
-    RequestListener NONE = new RequestListener() {};
-
     /**
      * A request was answered.
      *
@@ -20,20 +17,4 @@ public interface RequestListener {
 
     /** A request was refused with the error code. */
     default void refused(String code) {}
-
-    /** Two who look, in their order. */
-    record Both(RequestListener first, RequestListener second) implements RequestListener {
-
-        @Override
-        public void answered(String method, String route, int status, long nanos, @Nullable TraceParent caller) {
-            first.answered(method, route, status, nanos, caller);
-            second.answered(method, route, status, nanos, caller);
-        }
-
-        @Override
-        public void refused(String code) {
-            first.refused(code);
-            second.refused(code);
-        }
-    }
 }
