@@ -43,10 +43,10 @@ class SlotKindsTest {
 
             @Override
             public ToolResult execute(ToolCall call) throws InterruptedException {
-                call.waitPhase().begin();
+                call.execution().waitBegins();
                 ToolResult result = gate.execute(call);
-                call.waitPhase().end();
-                call.waitPhase().end();
+                call.execution().waitEnds();
+                call.execution().waitEnds();
                 return result;
             }
         };

@@ -17,13 +17,13 @@ import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.LargeDocuments;
 import io.keelson.server.base.log.LogContext;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
-import io.keelson.server.engine.tool.CreditHolds;
+import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.HandBackException;
+import io.keelson.server.engine.tool.SentRequests;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolResult;
 import io.keelson.server.engine.tool.ToolUsage;
-import io.keelson.server.engine.tool.WaitPhase;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -172,7 +172,7 @@ public final class LocalExecutor {
                 .and(LogContext.NODE, actor.id());
     }
 
-    private final class Running implements Runnable, WaitPhase, CreditHolds {
+    private final class Running implements Runnable, Execution {
         private final StepExecution execution;
         private final Lane lane;
         private final SlotKind slot;
@@ -224,16 +224,19 @@ public final class LocalExecutor {
             }
         }
 
-        /** The tool waits for another system. */
         @Override
-        public void begin() {
+        public void waitBegins() {
             leavePhase();
         }
 
-        /** The tool is answered. */
         @Override
-        public void end() {
+        public void waitEnds() {
             enterPhase(processing);
+        }
+
+        @Override
+        public SentRequests sent() {
+            return sent;
         }
 
         @Override
@@ -274,7 +277,7 @@ public final class LocalExecutor {
                 ToolInput resolved = runner.input(execution);
                 input = RecordedInput.of(execution.input(), resolved);
                 called = true;
-                ToolResult result = runner.run(execution, resolved, this, sent, this);
+                ToolResult result = runner.run(execution, resolved, this);
                 return leave() ? complete(result) : afterStop();
             } catch (InterruptedException e) {
                 leave();

@@ -11,10 +11,8 @@ import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.SafeText;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.engine.live.LiveTexts;
-import io.keelson.server.engine.tool.CreditHolds;
+import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.HandBackException;
-import io.keelson.server.engine.tool.Redactor;
-import io.keelson.server.engine.tool.SentRequests;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.tool.StepLog;
 import io.keelson.server.engine.tool.ToolCall;
@@ -23,9 +21,7 @@ import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolResult;
 import io.keelson.server.engine.tool.ToolSpec;
 import io.keelson.server.engine.tool.ToolUsage;
-import io.keelson.server.engine.tool.WaitPhase;
 import io.keelson.server.tenant.secret.Redaction;
-import java.io.InputStream;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.UUID;
@@ -105,17 +101,15 @@ public final class ToolRunner {
 
     /**
      * @param input from {@link #input}
-     * @param waitPhase as {@link ToolCall#waitPhase}
-     * @param sent as {@link ToolCall#sent}
-     * @param holds as {@link ToolCall#holds}
+     * @param running as {@link ToolCall#execution}
      * @throws ToolFailure the tool's own, {@code TOOL_CRASHED}, and for inputs that break the tool's schema
      */
-    ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent, CreditHolds holds)
+    ToolResult run(StepExecution execution, ToolInput input, Execution running)
             throws ToolFailure, InterruptedException {
         Redaction redaction = input.redaction();
         try (ExecutionLog log = new ExecutionLog(logs.apply(execution), redaction,
                 () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
-            ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase, sent, log, holds));
+            ToolResult result = catalog.execute(execution.tool(), call(execution, input, log, running));
             return redaction.none() ? result
                     : new ToolResult(redaction.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.redacted(each, redaction)).toList());
@@ -141,8 +135,7 @@ public final class ToolRunner {
         return cause instanceof SqlFailure failure && failure.unavailable();
     }
 
-    private ToolCall call(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent,
-            StepLog log, CreditHolds holds) {
+    private ToolCall call(StepExecution execution, ToolInput input, StepLog log, Execution running) {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
         Redaction redaction = input.redaction();
@@ -151,29 +144,10 @@ public final class ToolRunner {
                 execution.runName(), input.json(), execution.attempt(), execution.deferred(), execution.leaseEpoch(),
                 execution.effectKey(),
                 clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
-                log, redactor(redaction),
+                log, redaction,
                 (name, type, content) -> artifacts.take(owner, redaction.text(name), redaction.text(type),
                         redaction.stream(content)),
-                waitPhase, sent, holds);
-    }
-
-    private static Redactor redactor(Redaction redaction) {
-        return redaction.none() ? Redactor.NONE : new Redactor() {
-            @Override
-            public boolean none() {
-                return false;
-            }
-
-            @Override
-            public String text(String text) {
-                return redaction.text(text);
-            }
-
-            @Override
-            public InputStream stream(InputStream content) {
-                return redaction.stream(content);
-            }
-        };
+                running);
     }
 
     /**

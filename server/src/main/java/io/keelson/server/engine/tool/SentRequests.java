@@ -12,35 +12,7 @@ import org.jspecify.annotations.Nullable;
 public interface SentRequests {
 
     /** Records nothing. */
-    SentRequests NONE = new SentRequests() {
-        @Override
-        public List<Kept> sending(String model, String requestSha256, long inputTokens, long outputTokens) {
-            return List.of();
-        }
-
-        @Override
-        public void ended(@Nullable Tokens reported) {}
-
-        @Override
-        public void refused() {}
-
-        @Override
-        public void brokeOff(Tokens reported) {}
-
-        @Override
-        public @Nullable String resume(String requestSha256) {
-            return null;
-        }
-
-        @Override
-        public void begun(String id, Runnable cancel) {}
-
-        @Override
-        public void gone() {}
-
-        @Override
-        public void stored(StoredArtifact request) {}
-    };
+    SentRequests NONE = new SentRequests() {};
 
     /** An answer that the provider of the model keeps under the id. */
     record Kept(String model, String id) {}
@@ -53,8 +25,10 @@ public interface SentRequests {
      * @return answers that earlier executions began and that no execution will fetch, because this request is another one
      * @throws InterruptedException when this execution has lost its lease: nothing is to be sent
      */
-    List<Kept> sending(String model, String requestSha256, long inputTokens, long outputTokens)
-            throws InterruptedException;
+    default List<Kept> sending(String model, String requestSha256, long inputTokens, long outputTokens)
+            throws InterruptedException {
+        return List.of();
+    }
 
     /**
      * An earlier execution has sent this request, and its provider makes the answer in the background: this execution waits for
@@ -62,7 +36,9 @@ public interface SentRequests {
      *
      * @return the answer's id; null where nothing of the kind is known
      */
-    @Nullable String resume(String requestSha256);
+    default @Nullable String resume(String requestSha256) {
+        return null;
+    }
 
     /**
      * The answer to the last request has an id, by which further executions can fetch it. Returns once that is written.
@@ -70,24 +46,24 @@ public interface SentRequests {
      * @param cancel to be called when the step ends without the answer
      * @throws InterruptedException when this execution has lost its lease
      */
-    void begun(String id, Runnable cancel) throws InterruptedException;
+    default void begun(String id, Runnable cancel) throws InterruptedException {}
 
     /** The answer to the last request cannot be fetched by its id. */
-    void gone();
+    default void gone() {}
 
     /** The request is kept as this artifact, whether the execution fails or not. */
-    void stored(StoredArtifact request);
+    default void stored(StoredArtifact request) {}
 
     /**
      * The request is answered.
      *
      * @param reported by its provider; null where it has not reported the tokens
      */
-    void ended(@Nullable Tokens reported);
+    default void ended(@Nullable Tokens reported) {}
 
     /** The provider has billed nothing for the request. */
-    void refused();
+    default void refused() {}
 
     /** The answer broke off after its provider had reported the tokens of the input, and of a part of the output. */
-    void brokeOff(Tokens reported);
+    default void brokeOff(Tokens reported) {}
 }

@@ -6,7 +6,7 @@ public enum SlotKind {
     /** For calls that use a processor, memory or a child process for most of their time. */
     COMPUTING,
 
-    /** For calls that wait for another system for most of their time; see {@link WaitPhase}. */
+    /** For calls that wait for another system for most of their time; see {@link Execution#waitBegins}. */
     WAITING,
 
     /** The slot of calls that wait for a language model: like {@link #WAITING}, within a bound of their own. */

@@ -1,6 +1,7 @@
 package io.keelson.server.engine.tool;
 
 import io.keelson.server.base.artifact.ArtifactSink;
+import io.keelson.server.tenant.secret.Redaction;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.time.Duration;
@@ -20,11 +21,10 @@ import tools.jackson.databind.JsonNode;
  * @param deadline when the caller stops waiting; the thread is interrupted at that time
  * @param traceparent the header of W3C Trace Context for requests made on its behalf; null if absent
  * @param log log lines shown with the step
- * @param redactor redacts text that is cut before it is returned; all returned text is redacted in any case
+ * @param redaction redacts the secrets of the input. A tool that truncates its output redacts first; otherwise the beginning
+ *            of a secret would be left. All returned text is redacted in any case.
  * @param artifacts where files are put; bound to this execution
- * @param waitPhase where a tool of waiting slots announces that it waits
- * @param sent where a tool records its requests to models
- * @param holds where a tool holds credits before it spends them
+ * @param execution announces waits, records requests to models, holds credits
  */
 public record ToolCall(
         UUID workspaceId,
@@ -40,11 +40,9 @@ public record ToolCall(
         Instant deadline,
         @Nullable String traceparent,
         StepLog log,
-        Redactor redactor,
+        Redaction redaction,
         ArtifactSink artifacts,
-        WaitPhase waitPhase,
-        SentRequests sent,
-        CreditHolds holds) {
+        Execution execution) {
 
     /** Digits of a digest in the name of an artifact. */
     private static final int DIGITS = 8;
@@ -52,13 +50,13 @@ public record ToolCall(
     /** A copy of the call with another input. */
     public ToolCall asking(JsonNode other) {
         return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, deferred, leaseEpoch,
-                effectKey, deadline, traceparent, log, redactor, artifacts, waitPhase, sent, holds);
+                effectKey, deadline, traceparent, log, redaction, artifacts, execution);
     }
 
     /** Keeps a request to a model as an artifact, whether the execution fails or not, unless it exceeds a quota. */
     public void keepRequest(String sha256, byte[] json) {
         try {
-            sent.stored(
+            execution.sent().stored(
                     artifacts.put("request-" + stepId + "-" + leaseEpoch + "-" + sha256.substring(0, DIGITS) + ".json",
                             "application/json", new ByteArrayInputStream(json)));
         } catch (IOException e) {

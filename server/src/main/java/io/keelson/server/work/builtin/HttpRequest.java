@@ -103,8 +103,8 @@ final class HttpRequest implements Tool {
     }
 
     private OutboundResponse send(ToolCall call, OutboundRequest request) throws IOException, InterruptedException {
-        call.waitPhase().begin();
-        OutboundResponse response = client.send(request, call.waitPhase()::end);
+        call.execution().waitBegins();
+        OutboundResponse response = client.send(request, call.execution()::waitEnds);
         call.log().line(request.method() + " " + withoutQuery(request.url()) + " " + response.status());
         return response;
     }

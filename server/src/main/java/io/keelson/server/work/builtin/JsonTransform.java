@@ -40,7 +40,7 @@ final class JsonTransform implements Tool {
         JsonNode input = call.input().has("input") ? call.input().get("input") : NullNode.instance;
         try {
             List<JsonNode> values = expressions.evaluate(call.input().get("expression").stringValue(), input,
-                    !call.redactor().none());
+                    !call.redaction().none());
             return ToolResult.of(switch (values.size()) {
                 case 0 -> NullNode.instance;
                 case 1 -> values.getFirst();

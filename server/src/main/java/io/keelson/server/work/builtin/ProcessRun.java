@@ -4,13 +4,13 @@ import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.OutsideJson;
-import io.keelson.server.engine.tool.Redactor;
 import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolPolicy;
 import io.keelson.server.engine.tool.ToolResult;
 import io.keelson.server.engine.tool.ToolSpec;
+import io.keelson.server.tenant.secret.Redaction;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -83,10 +83,10 @@ final class ProcessRun implements Tool {
         try {
             Launch launch = launch(program, argv, folders, folder, timeout);
             String parse = input.path("parse").asString("text");
-            UnaryOperator<InputStream> redactor = call.redactor()::stream;
+            UnaryOperator<InputStream> redacted = call.redaction()::stream;
             SupervisedProcess.Outcome outcome = SupervisedProcess.run(launch.command(), folder, launch.environment(),
                     stdin.length == 0 ? null : stdin, input.path("max_output_bytes").asInt(262_144),
-                    parse.equals("json") ? UnaryOperator.identity() : redactor, redactor, timeout);
+                    parse.equals("json") ? UnaryOperator.identity() : redacted, redacted, timeout);
             outcome.stderr().text().lines().forEach(call.log()::line);
             call.log().line("exit code " + outcome.exitCode());
             int most = input.path("max_output_bytes").asInt(262_144);
@@ -98,7 +98,7 @@ final class ProcessRun implements Tool {
                 throw ToolFailure.permanent("PROCESS_OUTPUT_TOO_LARGE", "the output is longer than the " + most
                         + " bytes of max_output_bytes, so that it cannot be read as JSON");
             }
-            return ToolResult.of(output(outcome, parse, call.redactor()));
+            return ToolResult.of(output(outcome, parse, call.redaction()));
         } catch (IOException e) {
             throw ToolFailure.infrastructure("PROCESS_NOT_STARTED",
                     argv.getFirst() + " could not be started: " + StartFailures.reason(e));
@@ -185,11 +185,11 @@ final class ProcessRun implements Tool {
     /** Parses the JSON output first and redacts it then: cut output may end in the beginning of a secret. */
     private static String said(SupervisedProcess.Captured stdout, ToolCall call) {
         boolean head = stdout.truncated() && call.input().path("parse").asString("text").equals("json")
-                && !call.redactor().none();
-        return head ? "" : call.redactor().text(stdout.text());
+                && !call.redaction().none();
+        return head ? "" : call.redaction().text(stdout.text());
     }
 
-    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse, Redactor redactor)
+    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse, Redaction redaction)
             throws ToolFailure {
         String stdout = outcome.stdout().text();
         ObjectNode output = JsonNodeFactory.instance.objectNode()
@@ -202,12 +202,12 @@ final class ProcessRun implements Tool {
             ArrayNode lines = output.putArray("lines");
             stdout.lines().forEach(lines::add);
         } else if (parse.equals("json")) {
-            output.set("json", parsed(stdout, redactor));
+            output.set("json", parsed(stdout, redaction));
         }
         return output;
     }
 
-    private static JsonNode parsed(String stdout, Redactor redactor) throws ToolFailure {
+    private static JsonNode parsed(String stdout, Redaction redaction) throws ToolFailure {
         try {
             return OutsideJson.read(stdout.getBytes(StandardCharsets.UTF_8));
         } catch (StreamConstraintsException e) {
@@ -215,7 +215,7 @@ final class ProcessRun implements Tool {
                     + Excerpt.firstLine(e.getOriginalMessage()));
         } catch (JacksonException e) {
             throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
-                    "the output is not JSON" + (redactor.none() ? ": " + e.getOriginalMessage() : ""));
+                    "the output is not JSON" + (redaction.none() ? ": " + e.getOriginalMessage() : ""));
         }
     }
 }

@@ -1,9 +1,9 @@
 package io.keelson.server.work.builtin;
 
 import io.keelson.core.policy.Effects;
-import io.keelson.server.engine.tool.Redactor;
 import io.keelson.server.engine.tool.ToolResult;
 import io.keelson.server.engine.tool.ToolSpec;
+import io.keelson.server.tenant.secret.Redaction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -36,14 +36,14 @@ final class VerifierAnswers {
      *
      * @param score the share of what was asked for that is there
      */
-    static ToolResult rejected(Redactor redactor, double score, List<String> flaws) {
+    static ToolResult rejected(Redaction redaction, double score, List<String> flaws) {
         String more = flaws.size() <= MAX_FLAWS ? "" : "; and " + (flaws.size() - MAX_FLAWS) + " more";
         String text = String.join("; ", flaws.subList(0, Math.min(MAX_FLAWS, flaws.size())));
-        return result("rejected", score, cut(redactor.text(text)) + more);
+        return result("rejected", score, cut(redaction.text(text)) + more);
     }
 
-    static ToolResult rejected(Redactor redactor, String flaw) {
-        return rejected(redactor, 0, List.of(flaw));
+    static ToolResult rejected(Redaction redaction, String flaw) {
+        return rejected(redaction, 0, List.of(flaw));
     }
 
     /** An output as text: a string unchanged, anything else as JSON. */

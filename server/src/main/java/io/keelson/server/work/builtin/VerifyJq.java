@@ -38,11 +38,11 @@ final class VerifyJq implements Tool {
         String expression = input.get("expression").stringValue();
         String flaw = input.path("feedback").asString("the output does not meet " + expression);
         try {
-            List<JsonNode> values = expressions.evaluate(expression, input.get("output"), !call.redactor().none());
+            List<JsonNode> values = expressions.evaluate(expression, input.get("output"), !call.redaction().none());
             if (values.size() == 1 && values.getFirst().isBoolean() && values.getFirst().booleanValue()) {
                 return VerifierAnswers.passed();
             }
-            return VerifierAnswers.rejected(call.redactor(), values.size() == 1 && values.getFirst().isString()
+            return VerifierAnswers.rejected(call.redaction(), values.size() == 1 && values.getFirst().isString()
                     ? values.getFirst().stringValue()
                     : flaw);
         } catch (ExpressionException e) {
@@ -51,7 +51,7 @@ final class VerifyJq implements Tool {
                 throw new InterruptedException(e.getMessage());
             }
             if (e.code().equals("EXPRESSION_FAILED")) {
-                return VerifierAnswers.rejected(call.redactor(), flaw + " (" + e.getMessage() + ")");
+                return VerifierAnswers.rejected(call.redaction(), flaw + " (" + e.getMessage() + ")");
             }
             throw new ToolFailure(e.code(), ErrorClass.PERMANENT, String.valueOf(e.getMessage()));
         }

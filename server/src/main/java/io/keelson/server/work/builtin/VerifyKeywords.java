@@ -34,6 +34,6 @@ final class VerifyKeywords implements Tool {
         List<String> flaws = all.stream().filter(each -> text.contains(each.toLowerCase(Locale.ROOT)) == absent)
                 .map(each -> "'" + each + "' is " + (absent ? "in the output" : "missing")).toList();
         return flaws.isEmpty() ? VerifierAnswers.passed()
-                : VerifierAnswers.rejected(call.redactor(), 1 - (double) flaws.size() / all.size(), flaws);
+                : VerifierAnswers.rejected(call.redaction(), 1 - (double) flaws.size() / all.size(), flaws);
     }
 }

@@ -33,11 +33,11 @@ final class VerifyLength implements Tool {
                 unit.equals("words") ? new StringTokenizer(text).countTokens() : text.codePointCount(0, text.length());
         String is = "the output has " + length + " " + unit;
         if (length < input.path("min").asInt(0)) {
-            return VerifierAnswers.rejected(call.redactor(), is + ", at least " + input.get("min").intValue()
+            return VerifierAnswers.rejected(call.redaction(), is + ", at least " + input.get("min").intValue()
                     + " are required");
         }
         if (length > input.path("max").asInt(Integer.MAX_VALUE)) {
-            return VerifierAnswers.rejected(call.redactor(), is + ", at most " + input.get("max").intValue()
+            return VerifierAnswers.rejected(call.redaction(), is + ", at most " + input.get("max").intValue()
                     + " are allowed");
         }
         return VerifierAnswers.passed();

@@ -35,7 +35,7 @@ final class VerifyRegex implements Tool {
         if (found != absent) {
             return VerifierAnswers.passed();
         }
-        return VerifierAnswers.rejected(call.redactor(), input.path("feedback").asString(
+        return VerifierAnswers.rejected(call.redaction(), input.path("feedback").asString(
                 absent ? "the output matches " + pattern
                         : "the output does not match " + pattern));
     }

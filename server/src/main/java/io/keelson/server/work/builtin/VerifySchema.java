@@ -29,7 +29,7 @@ final class VerifySchema implements Tool {
             throw ToolFailure.permanent("INVALID_SCHEMA", shown(schema.flaws().getFirst()));
         }
         List<String> flaws = schema.check(call.input().get("output")).stream().map(VerifySchema::shown).toList();
-        return flaws.isEmpty() ? VerifierAnswers.passed() : VerifierAnswers.rejected(call.redactor(), 0, flaws);
+        return flaws.isEmpty() ? VerifierAnswers.passed() : VerifierAnswers.rejected(call.redaction(), 0, flaws);
     }
 
     private static String shown(DeclaredSchema.Flaw flaw) {

@@ -28,7 +28,7 @@ final class VerifySections implements Tool {
     public ToolResult execute(ToolCall call) {
         JsonNode output = call.input().get("output");
         if (!output.isString()) {
-            return VerifierAnswers.rejected(call.redactor(), "the output must be text, not " + output.getNodeType());
+            return VerifierAnswers.rejected(call.redaction(), "the output must be text, not " + output.getNodeType());
         }
         MarkdownSections sections = new MarkdownSections(output.stringValue());
         List<String> wanted = call.input().get("sections").valueStream().map(JsonNode::stringValue).toList();
@@ -41,6 +41,6 @@ final class VerifySections implements Tool {
             }
         }
         return flaws.isEmpty() ? VerifierAnswers.passed()
-                : VerifierAnswers.rejected(call.redactor(), 1 - (double) flaws.size() / wanted.size(), flaws);
+                : VerifierAnswers.rejected(call.redaction(), 1 - (double) flaws.size() / wanted.size(), flaws);
     }
 }

@@ -62,7 +62,7 @@ final class VerifyUrls implements Tool {
                 flaws.add(url + " is not of an allowed host");
             }
         }
-        return flaws.isEmpty() ? VerifierAnswers.passed() : VerifierAnswers.rejected(call.redactor(), 0, flaws);
+        return flaws.isEmpty() ? VerifierAnswers.passed() : VerifierAnswers.rejected(call.redaction(), 0, flaws);
     }
 
     private static @Nullable String host(String url) {

@@ -49,7 +49,7 @@ final class CommandTool implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         ObjectNode payload = Payloads.normal((ObjectNode) call.input());
         String text = payload.toString();
-        if (!call.redactor().none() && !call.redactor().text(text).equals(text)) {
+        if (!call.redaction().none() && !call.redaction().text(text).equals(text)) {
             throw ToolFailure.permanent("SECRET_IN_COMMAND",
                     "a command is kept and shown as it was asked for, so it may not hold a secret");
         }

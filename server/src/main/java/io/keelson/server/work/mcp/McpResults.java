@@ -89,7 +89,7 @@ final class McpResults {
             into.put(member, text);
             return;
         }
-        into.put(member, call.redactor().text(text).substring(0, HEAD)).put(member + "_artifact",
+        into.put(member, call.redaction().text(text).substring(0, HEAD)).put(member + "_artifact",
                 store(text.getBytes(StandardCharsets.UTF_8), type)).put(member + "_characters", text.length());
     }
 

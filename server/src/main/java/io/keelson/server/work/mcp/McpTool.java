@@ -144,7 +144,7 @@ final class McpTool implements Tool {
             meta.put("traceparent", call.traceparent());
         }
         call.log().line("calls " + name + " of " + server);
-        call.waitPhase().begin();
+        call.execution().waitBegins();
         try {
             return client.call(new McpClient.ToolRequest(name, accepted.path("inputSchema"), call.input(), meta,
                     before == null ? null : before.answers(), before == null ? null : before.serverState()),
@@ -152,7 +152,7 @@ final class McpTool implements Tool {
         } catch (McpException e) {
             throw ended(call, before, e);
         } finally {
-            call.waitPhase().end();
+            call.execution().waitEnds();
         }
     }
 
@@ -204,7 +204,7 @@ final class McpTool implements Tool {
 
     private JsonNode poll(ToolCall call, McpClient client, Wait before, String task)
             throws ToolFailure, InterruptedException {
-        call.waitPhase().begin();
+        call.execution().waitBegins();
         try {
             if (before.state() == State.ANSWERED && before.answers() != null) {
                 client.updateTask(task, before.answers(), left(call));
@@ -214,7 +214,7 @@ final class McpTool implements Tool {
         } catch (McpException e) {
             throw failure(call, e);
         } finally {
-            call.waitPhase().end();
+            call.execution().waitEnds();
         }
     }
 

@@ -5,15 +5,13 @@ import io.keelson.server.base.artifact.ArtifactSink;
 import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.outbound.OutboundClient;
-import io.keelson.server.engine.tool.CreditHolds;
-import io.keelson.server.engine.tool.Redactor;
-import io.keelson.server.engine.tool.SentRequests;
+import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolPolicy;
 import io.keelson.server.engine.tool.ToolResult;
-import io.keelson.server.engine.tool.WaitPhase;
+import io.keelson.server.tenant.secret.Redaction;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -49,7 +47,7 @@ final class Calls {
         ArtifactSink sink = (name, type, content) -> store.put(owner, name, type, content);
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
                 attempt, Duration.ZERO, 1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add,
-                Redactor.NONE, sink, WaitPhase.NONE, SentRequests.NONE, CreditHolds.NONE);
+                Redaction.NONE, sink, Execution.NONE);
     }
 
     ToolResult execute(String tool, String input) throws ToolFailure, InterruptedException {

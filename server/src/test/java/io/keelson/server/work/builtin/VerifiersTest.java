@@ -3,11 +3,10 @@ package io.keelson.server.work.builtin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.server.engine.tool.Redactor;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolPolicy;
 import io.keelson.server.engine.tool.ToolResult;
-import java.io.InputStream;
+import io.keelson.server.tenant.secret.Redaction;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -34,24 +33,9 @@ class VerifiersTest {
     @Test
     void secretsAreRedactedBeforeTheFeedbackIsCut() {
         String secret = "the-secret-value";
-        Redactor redactor = new Redactor() {
-            @Override
-            public boolean none() {
-                return false;
-            }
-
-            @Override
-            public String text(String text) {
-                return text.replace(secret, "[redactor]");
-            }
-
-            @Override
-            public InputStream stream(InputStream content) {
-                return content;
-            }
-        };
-        ToolResult rejected = VerifierAnswers.rejected(redactor, "x".repeat(3_990) + secret + "y".repeat(100));
-        assertThat(rejected.output().get("feedback").stringValue()).contains("[redactor]").doesNotContain("the-")
+        Redaction redaction = Redaction.NONE.and(List.of(secret));
+        ToolResult rejected = VerifierAnswers.rejected(redaction, "x".repeat(3_990) + secret + "y".repeat(100));
+        assertThat(rejected.output().get("feedback").stringValue()).contains(Redaction.REDACTED).doesNotContain("the-")
                 .hasSizeLessThan(4_100);
     }
 

@@ -164,7 +164,7 @@ public final class ModelCalls {
 
     private static Held held(ToolCall call, ConfiguredModel model, ModelRequest request, long input,
             Tokens spent) throws ToolFailure, InterruptedException {
-        long paid = call.holds().hold(new WorstCase(model.name(), input + spent.total() - spent.output(),
+        long paid = call.execution().hold(new WorstCase(model.name(), input + spent.total() - spent.output(),
                 request.maxOutputTokens() + spent.output(), true), !spent.none());
         return new Held(request.writing((int) Math.clamp(paid - spent.output(), 1, request.maxOutputTokens())), input);
     }
@@ -205,24 +205,25 @@ public final class ModelCalls {
 
     private ModelAnswer sent(ToolCall call, ConfiguredModel model, Held held, TextListener listener)
             throws ToolFailure, InterruptedException {
-        call.waitPhase().begin();
+        call.execution().waitBegins();
         try (BusySystems.Pass pass = busy.enter(system(model), UNAVAILABLE)) {
             ModelRequest request = held.request();
             JsonNode document = Json.MAPPER.valueToTree(request);
             String sha256 = Json.digest(document);
-            String known = model.background() ? call.sent().resume(sha256) : null;
+            String known = model.background() ? call.execution().sent().resume(sha256) : null;
             if (known == null) {
-                call.sent().sending(model.name(), sha256, held.maxInput(), request.maxOutputTokens())
+                call.execution().sent().sending(model.name(), sha256, held.maxInput(), request.maxOutputTokens())
                         .forEach(this::cancel);
             }
             Duration timeout = Duration.between(clock.instant(), call.deadline());
             CompletableFuture<ModelAnswer> sent = model.background()
-                    ? client.sendStored(model.endpoint(), request, timeout, new Recorded(known, call.sent()))
+                    ? client.sendStored(model.endpoint(), request, timeout,
+                            new Recorded(known, call.execution().sent()))
                     : client.send(model.endpoint(), request, timeout, listener);
             try {
                 ModelAnswer answer = sent.get();
-                call.waitPhase().end();
-                call.sent().ended(answer.estimated() ? null : answer.usage());
+                call.execution().waitEnds();
+                call.execution().sent().ended(answer.estimated() ? null : answer.usage());
                 if (model.recorded() == RecordRequests.ALL) {
                     store(call, document);
                 }
@@ -233,7 +234,7 @@ public final class ModelCalls {
                 sent.cancel(true);
                 throw e;
             } catch (ExecutionException e) {
-                call.waitPhase().end();
+                call.execution().waitEnds();
                 if (e.getCause() instanceof ModelException failure) {
                     end(call, failure);
                     ToolFailure reported = failure(model, failure, pass);
@@ -253,11 +254,11 @@ public final class ModelCalls {
     private static void end(ToolCall call, ModelException failure) {
         Tokens reported = failure.usage();
         if (!failure.lost() && reported != null) {
-            call.sent().ended(reported);
+            call.execution().sent().ended(reported);
         } else if (!failure.lost()) {
-            call.sent().refused();
+            call.execution().sent().refused();
         } else if (reported != null) {
-            call.sent().brokeOff(reported);
+            call.execution().sent().brokeOff(reported);
         }
     }
 

@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.keelson.core.money.Tokens;
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.tool.BusySystems;
+import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.HandBackException;
-import io.keelson.server.engine.tool.Redactor;
-import io.keelson.server.engine.tool.SentRequests;
 import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolResult;
 import io.keelson.server.engine.tool.ToolUsage;
-import io.keelson.server.engine.tool.WaitPhase;
+import io.keelson.server.tenant.secret.Redaction;
 import io.keelson.server.work.model.Finish;
 import io.keelson.server.work.model.Message;
 import io.keelson.server.work.model.ModelAnswer;
@@ -102,9 +102,14 @@ class ModelGenerateTest {
         return tools.execute(ModelGenerate.NAME, new ToolCall(workspace, new UUID(1, 1), new UUID(1, 2),
                 new UUID(1, 3), "test", Json.read(input), 1, Duration.ZERO, 1, "key",
                 Clock.systemUTC().instant().plusSeconds(30),
-                null, line -> {}, Redactor.NONE, (name, type, content) -> {
+                null, line -> {}, Redaction.NONE, (name, type, content) -> {
                     throw new AssertionError("no artifact is written");
-                }, WaitPhase.NONE, SentRequests.NONE, (most, begun) -> Math.min(held, most.maxOutput())));
+                }, new Execution() {
+                    @Override
+                    public long hold(WorstCase most, boolean begun) {
+                        return Math.min(held, most.maxOutput());
+                    }
+                }));
     }
 
     private ToolFailure refused(String input) {
