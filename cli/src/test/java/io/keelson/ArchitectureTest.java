@@ -74,7 +74,7 @@ class ArchitectureTest {
             "server.base.artifact    | json",
             "server.base.background  | nothing",
             "server.base.compute     | db",
-            "server.base.db          | nothing",
+            "server.base.db          | json",
             "server.base.expr        | compute json",
             "server.base.json        | nothing",
             "server.base.log         | nothing",

@@ -1,5 +1,6 @@
 package io.keelson.server.base.db;
 
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -121,5 +122,17 @@ public final class Rows {
     public static @Nullable Instant optionalTime(ResultSet row, String column) throws SQLException {
         OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
         return time == null ? null : time.toInstant();
+    }
+
+    /** An array that is always there. */
+    public static <T> List<T> list(ResultSet row, String column, Class<T[]> type) throws SQLException {
+        return List.of(type.cast(row.getArray(column).getArray()));
+    }
+
+    /** An array that may be missing. */
+    public static <T> @Nullable List<T> optionalList(ResultSet row, String column, Class<T[]> type)
+            throws SQLException {
+        Array array = row.getArray(column);
+        return array == null ? null : List.of(type.cast(array.getArray()));
     }
 }

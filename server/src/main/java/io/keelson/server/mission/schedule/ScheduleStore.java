@@ -1,83 +1,77 @@
 package io.keelson.server.mission.schedule;
 
-import io.keelson.core.schedule.CatchUp;
-import io.keelson.core.schedule.Overlap;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
-import io.keelson.server.base.json.Json;
+import io.keelson.server.base.db.Sql;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ObjectNode;
 
 /** {@code schedules}. A method uses the connection it is given and does not commit. */
 public final class ScheduleStore {
 
-    private static final String COLUMNS = """
-            id, workspace_id, name, recipe_id, inputs, mission, cron, time_zone, overlap, catch_up,
-            catch_up_window_seconds, jitter_seconds, end_at, max_runs, runs_made, times_missed, paused, next_run_at, version,
-            created_by, created_at, updated_at""";
+    private static final RecordColumns<ScheduleSpec> SPEC = RecordColumns.of(ScheduleSpec.class);
+    private static final RecordColumns<ScheduleRow> ROW = RecordColumns.of(ScheduleRow.class);
 
-    private static final String INSERT = """
-            insert into schedules (name, recipe_id, inputs, mission, cron, time_zone, overlap, catch_up,
-                catch_up_window_seconds, jitter_seconds, end_at, max_runs, next_run_at, wake_at, paused, id, workspace_id,
-                created_by, created_at, updated_at)
-            select ?, ?, ?::jsonb, ?::jsonb, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now, now
+    private static final Sql INSERT = Sql.of("""
+            insert into schedules (%s, next_run_at, wake_at, paused, id, workspace_id, created_by, created_at, updated_at)
+            select %s, :next, :next, :paused, :id, :workspace, :created_by, now, now
               from (select {now} as now) as clock
-            on conflict (workspace_id, name) do nothing""".replace("{now}", DbClock.SQL);
+            on conflict (workspace_id, name) do nothing""".formatted(SPEC.names(), SPEC.parameters()));
 
-    private static final String CHANGE = """
+    private static final Sql CHANGE = Sql.of("""
             update schedules
-               set name = ?, recipe_id = ?, inputs = ?::jsonb, mission = ?::jsonb, cron = ?, time_zone = ?, overlap = ?,
-                   catch_up = ?, catch_up_window_seconds = ?, jitter_seconds = ?, end_at = ?, max_runs = ?,
-                   next_run_at = ?, wake_at = least(?, wake_at), paused = ?, version = version + 1, updated_at = {now}
-             where id = ? and workspace_id = ?""".replace("{now}", DbClock.SQL);
+               set %s, next_run_at = :next, wake_at = least(:next, wake_at), paused = :paused, version = version + 1,
+                   updated_at = {now}
+             where id = :id and workspace_id = :workspace""".formatted(SPEC.assignments()));
 
-    private static final String ONE = "select " + COLUMNS + " from schedules where workspace_id = ? and id = ?";
+    private static final Sql ONE =
+            Sql.of("select " + ROW.names() + " from schedules where workspace_id = :workspace and id = :id");
+
+    private static final Sql LOCKED = ONE.and(" for update");
 
     /** Lists omit longer inputs. */
     private static final int MAX_LISTED_INPUTS = 16_384;
 
-    private static final String LIST = "select " + COLUMNS.replace("inputs, mission", """
-            case when octet_length(inputs::text) <= %d then inputs end as inputs, null as mission"""
-            .formatted(MAX_LISTED_INPUTS)) + """
-
+    private static final Sql LIST = Sql.of("select " + ROW.names().replace(" inputs, mission,", """
+             case when octet_length(inputs::text) <= :most then inputs else '{}' end as inputs, null as mission,""")
+            + """
+            , octet_length(inputs::text) > :most as inputs_omitted
              from schedules
-             where workspace_id = ? and (?::text is null or name = ?) and (?::text is null or name > ?)
-             order by name limit ?""";
+             where workspace_id = :workspace and (:name::text is null or name = :name)
+               and (:after::text is null or name > :after)
+             order by name limit :limit""");
 
     /** Skips schedules that other servers have locked. */
-    private static final String WAKING = "select " + COLUMNS + """
+    private static final Sql WAKING = Sql.of("select " + ROW.names() + """
 
-             from schedules where wake_at <= (select {now}) order by wake_at limit ?
-               for update skip locked""".replace("{now}", DbClock.SQL);
+             from schedules where wake_at <= (select {now}) order by wake_at limit :limit
+               for update skip locked""");
 
-    private static final String MINE = "select " + COLUMNS + " from schedules where id = ? for update skip locked";
+    private static final Sql MINE =
+            Sql.of("select " + ROW.names() + " from schedules where id = :id for update skip locked");
 
-    private static final String PLANNED = """
-            update schedules set next_run_at = ?, times_missed = times_missed + ?, wake_at = ? where id = ?""";
+    private static final Sql PLANNED = Sql.of("""
+            update schedules set next_run_at = :next, times_missed = times_missed + :missed, wake_at = :wake
+             where id = :id""");
 
-    private static final String WAKE = "update schedules set wake_at = least(wake_at, ?) where id = ?";
+    private static final Sql WAKE = Sql.of("update schedules set wake_at = least(wake_at, :at) where id = :id");
 
-    private static final String POSTPONE = "update schedules set wake_at = ? where id = ? and wake_at is not null";
+    private static final Sql POSTPONE =
+            Sql.of("update schedules set wake_at = :at where id = :id and wake_at is not null");
 
-    private static final String DECIDED = """
-            update schedules set runs_made = runs_made + ?, next_run_at = ?, wake_at = ? where id = ?""";
+    private static final Sql DECIDED = Sql.of("""
+            update schedules set runs_made = runs_made + :made, next_run_at = :next, wake_at = :wake where id = :id""");
 
-    private static final String DELETE = "delete from schedules where workspace_id = ? and id = ?";
+    private static final Sql DELETE = Sql.of("delete from schedules where workspace_id = :workspace and id = :id");
 
-    private static final String NOW = "select " + DbClock.SQL;
+    private static final Sql NOW = Sql.of("select {now} as now");
 
     /**
      * A schedule of a list.
@@ -95,27 +89,15 @@ public final class ScheduleStore {
 
     /** The database's time. */
     public Instant now(Connection c) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(NOW)) {
-            clock.bind(s, 1);
-            try (ResultSet row = s.executeQuery()) {
-                row.next();
-                return row.getObject(1, OffsetDateTime.class).toInstant();
-            }
-        }
+        return NOW.on(c).at(clock).one(row -> Rows.time(row, "now"));
     }
 
     /** Keeps a schedule; false when its name is taken, and then nothing has changed. */
     public boolean insert(Connection c, UUID id, UUID workspace, ScheduleSpec spec, boolean paused, String createdBy)
             throws SQLException {
         Instant next = paused ? null : spec.rule().after(now(c));
-        try (PreparedStatement s = c.prepareStatement(INSERT)) {
-            int p = bind(s, spec, next, paused);
-            s.setObject(p++, id);
-            s.setObject(p++, workspace);
-            s.setString(p++, createdBy);
-            clock.bind(s, p);
-            return s.executeUpdate() > 0;
-        }
+        return INSERT.on(c).set(spec).set("next", next).set("paused", paused).set("id", id).set("workspace", workspace)
+                .set("created_by", createdBy).at(clock).update() > 0;
     }
 
     /**
@@ -129,42 +111,17 @@ public final class ScheduleStore {
                 new ScheduleRow(schedule.id(), schedule.workspaceId(), spec, schedule.runsMade(), 0, paused, null, 1,
                         "", schedule.createdAt(), schedule.createdAt()).left() == 0;
         Instant next = paused || over ? null : spec.rule().after(now(c));
-        try (PreparedStatement s = c.prepareStatement(CHANGE)) {
-            int p = bind(s, spec, next, paused);
-            clock.bind(s, p++);
-            s.setObject(p++, schedule.id());
-            s.setObject(p, schedule.workspaceId());
-            s.executeUpdate();
-        }
-    }
-
-    private static int bind(PreparedStatement s, ScheduleSpec spec, @Nullable Instant next, boolean paused)
-            throws SQLException {
-        s.setString(1, spec.name());
-        s.setObject(2, spec.recipe());
-        s.setString(3, spec.inputs().toString());
-        s.setString(4, spec.mission() == null ? null : spec.mission().toString());
-        s.setString(5, spec.cron());
-        s.setString(6, spec.timeZone());
-        s.setString(7, spec.overlap().wire());
-        s.setString(8, spec.catchUp().wire());
-        s.setInt(9, (int) spec.window().toSeconds());
-        s.setInt(10, (int) spec.jitter().toSeconds());
-        time(s, 11, spec.endAt());
-        s.setObject(12, spec.maxRuns(), Types.INTEGER);
-        time(s, 13, next);
-        time(s, 14, next);
-        s.setBoolean(15, paused);
-        return 16;
+        CHANGE.on(c).set(spec).set("next", next).set("paused", paused).at(clock).set("id", schedule.id())
+                .set("workspace", schedule.workspaceId()).update();
     }
 
     public Optional<ScheduleRow> find(Connection c, UUID workspace, UUID id) throws SQLException {
-        return Rows.ofWorkspace(c, ONE, workspace, id, ScheduleStore::schedule);
+        return ONE.on(c).set("workspace", workspace).set("id", id).first(ROW);
     }
 
     /** Locked until the transaction ends. */
     public Optional<ScheduleRow> locked(Connection c, UUID workspace, UUID id) throws SQLException {
-        return Rows.ofWorkspace(c, ONE + " for update", workspace, id, ScheduleStore::schedule);
+        return LOCKED.on(c).set("workspace", workspace).set("id", id).first(ROW);
     }
 
     /**
@@ -175,45 +132,29 @@ public final class ScheduleStore {
      */
     public Page<Listed> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
-        return Rows.byName(c, LIST, workspace, name, after, limit,
-                row -> new Listed(schedule(row), row.getString("inputs") == null));
+        return LIST.on(c).set("workspace", workspace).set("name", name).set("after", after)
+                .set("most", MAX_LISTED_INPUTS)
+                .page(limit, row -> new Listed(ROW.read(row), row.getBoolean("inputs_omitted")));
     }
 
     /** False when there is none; its runs stay. */
     public boolean delete(Connection c, UUID workspace, UUID id) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(DELETE)) {
-            s.setObject(1, workspace);
-            s.setObject(2, id);
-            return s.executeUpdate() > 0;
-        }
+        return DELETE.on(c).set("workspace", workspace).set("id", id).update() > 0;
     }
 
     /** Due schedules, locked; skips those that are locked already. */
     List<ScheduleRow> waking(Connection c, int limit) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(WAKING)) {
-            clock.bind(s, 1);
-            s.setInt(2, limit);
-            return Rows.all(s, ScheduleStore::schedule);
-        }
+        return WAKING.on(c).at(clock).set("limit", limit).all(ROW);
     }
 
     /** Locked; empty when it is locked already or gone. */
     Optional<ScheduleRow> mine(Connection c, UUID id) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(MINE)) {
-            s.setObject(1, id);
-            return Rows.all(s, ScheduleStore::schedule).stream().findFirst();
-        }
+        return MINE.on(c).set("id", id).first(ROW);
     }
 
     void planned(Connection c, UUID id, @Nullable Instant next, int missed, @Nullable Instant wake)
             throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(PLANNED)) {
-            time(s, 1, next);
-            s.setInt(2, missed);
-            time(s, 3, wake);
-            s.setObject(4, id);
-            s.executeUpdate();
-        }
+        PLANNED.on(c).set("next", next).set("missed", missed).set("wake", wake).set("id", id).update();
     }
 
     /**
@@ -222,52 +163,15 @@ public final class ScheduleStore {
      * @return false where it is no longer there
      */
     boolean wake(Connection c, UUID id, Instant at) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(WAKE)) {
-            time(s, 1, at);
-            s.setObject(2, id);
-            return s.executeUpdate() > 0;
-        }
+        return WAKE.on(c).set("at", at).set("id", id).update() > 0;
     }
 
     /** Wants it looked at no sooner. */
     void postpone(Connection c, UUID id, Instant at) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(POSTPONE)) {
-            time(s, 1, at);
-            s.setObject(2, id);
-            s.executeUpdate();
-        }
+        POSTPONE.on(c).set("at", at).set("id", id).update();
     }
 
     void decided(Connection c, UUID id, int made, @Nullable Instant next, @Nullable Instant wake) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(DECIDED)) {
-            s.setInt(1, made);
-            time(s, 2, next);
-            time(s, 3, wake);
-            s.setObject(4, id);
-            s.executeUpdate();
-        }
-    }
-
-    static void time(PreparedStatement s, int position, @Nullable Instant time) throws SQLException {
-        s.setObject(position, time == null ? null : time.atOffset(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE);
-    }
-
-    private static ScheduleRow schedule(ResultSet row) throws SQLException {
-        String inputs = row.getString("inputs");
-        String mission = row.getString("mission");
-        ScheduleSpec spec = new ScheduleSpec(row.getString("name"), row.getObject("recipe_id", UUID.class),
-                inputs == null ? Json.object() : object(inputs), mission == null ? null : object(mission),
-                row.getString("cron"), row.getString("time_zone"), Overlap.of(row.getString("overlap")),
-                CatchUp.of(row.getString("catch_up")), Duration.ofSeconds(row.getInt("catch_up_window_seconds")),
-                Duration.ofSeconds(row.getInt("jitter_seconds")), Rows.optionalTime(row, "end_at"),
-                row.getObject("max_runs", Integer.class));
-        return new ScheduleRow(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), spec,
-                row.getInt("runs_made"), row.getInt("times_missed"), row.getBoolean("paused"),
-                Rows.optionalTime(row, "next_run_at"), row.getInt("version"), row.getString("created_by"),
-                Rows.time(row, "created_at"), Rows.time(row, "updated_at"));
-    }
-
-    private static ObjectNode object(String json) {
-        return (ObjectNode) Json.read(json);
+        DECIDED.on(c).set("made", made).set("next", next).set("wake", wake).set("id", id).update();
     }
 }
