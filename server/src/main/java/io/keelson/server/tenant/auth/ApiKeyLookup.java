@@ -3,10 +3,10 @@ package io.keelson.server.tenant.auth;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.tenant.workspace.Limits;
 import java.nio.ByteBuffer;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,19 +31,19 @@ public final class ApiKeyLookup {
 
     private static final int MAX_CACHED = 10_000;
 
-    private static final String FIND = """
+    private static final Sql FIND = Sql.of("""
             select k.id, k.workspace_id, coalesce(p.name, k.name) as principal, coalesce(p.kind, 'person') as kind,
                 k.scopes, w.closed_at is not null as closed, %s,
                 coalesce(k.last_used_at < clock_timestamp() - interval '1 minute', true) as unseen
               from api_keys k
               join workspaces w on w.id = k.workspace_id
               left join principals p on p.id = k.principal_id
-             where k.key_hash = ? and k.revoked_at is null
+             where k.key_hash = :hash and k.revoked_at is null
                and (k.expires_at is null or k.expires_at > clock_timestamp())"""
-            .formatted(Limits.column("k.workspace_id"));
+            .formatted(Limits.column("k.workspace_id")));
 
     /** Its scopes are those that the key has at present, of the ones that it was made with. */
-    private static final String FIND_SESSION = """
+    private static final Sql FIND_SESSION = Sql.of("""
             select s.id as session_id, k.id, k.workspace_id, p.name as principal, p.kind,
                 array(select unnest(s.scopes) intersect select unnest(k.scopes)) as scopes,
                 w.closed_at is not null as closed, %s,
@@ -52,10 +52,10 @@ public final class ApiKeyLookup {
               join api_keys k on k.id = s.key_id
               join workspaces w on w.id = s.workspace_id
               join principals p on p.id = k.principal_id
-             where s.token_hash = ? and s.ends_at > clock_timestamp()
+             where s.token_hash = :hash and s.ends_at > clock_timestamp()
                and s.last_used_at > clock_timestamp() - make_interval(secs => %d)
                and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())"""
-            .formatted(Limits.column("s.workspace_id"), SessionStore.IDLE.toSeconds());
+            .formatted(Limits.column("s.workspace_id"), SessionStore.IDLE.toSeconds()));
 
     /** @param at time before the query, so that the age of the answer includes the query */
     private record Remembered(Caller caller, long at) {}
@@ -91,7 +91,7 @@ public final class ApiKeyLookup {
         return SessionStore.wellFormed(token) ? find(token, FIND_SESSION) : null;
     }
 
-    private @Nullable Caller find(String text, String sql) {
+    private @Nullable Caller find(String text, Sql sql) {
         ByteBuffer hash = ByteBuffer.wrap(ApiKeyFormat.hash(text));
         long now = nanoTime.getAsLong();
         Remembered known = memory.getIfPresent(hash);
@@ -102,7 +102,7 @@ public final class ApiKeyLookup {
     }
 
     /** Concurrent look-ups of the same key cause one query: followers of events all ask at once. */
-    private @Nullable Caller query(ByteBuffer hash, String sql, long now) {
+    private @Nullable Caller query(ByteBuffer hash, Sql sql, long now) {
         FutureTask<@Nullable Caller> own = new FutureTask<>(() -> {
             Caller caller = Tenancy.allWorkspaces(() -> read(sql, hash.array()));
             remember(hash, caller, now);
@@ -131,15 +131,9 @@ public final class ApiKeyLookup {
         memory.put(hash, new Remembered(caller, now));
     }
 
-    private @Nullable Caller read(String sql, byte[] hash) {
-        return database.<@Nullable Caller>withConnection(connection -> {
-            try (PreparedStatement find = connection.prepareStatement(sql)) {
-                find.setBytes(1, hash);
-                try (ResultSet row = find.executeQuery()) {
-                    return row.next() ? caller(row, sql.equals(FIND_SESSION)) : null;
-                }
-            }
-        });
+    private @Nullable Caller read(Sql sql, byte[] hash) {
+        return database.withConnection(c -> sql.on(c).set("hash", hash).first(row -> caller(row, sql == FIND_SESSION)))
+                .orElse(null);
     }
 
     private Caller caller(ResultSet row, boolean ofSession) throws SQLException {

@@ -2,9 +2,8 @@ package io.keelson.server.tenant.auth;
 
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.SqlFailure;
-import java.sql.Array;
-import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -20,13 +19,13 @@ public final class ApiKeyUsage implements AutoCloseable {
 
     private static final Duration WRITE_INTERVAL = Duration.ofSeconds(10);
 
-    private static final String WRITE = """
+    private static final Sql WRITE = Sql.of("""
             update api_keys set last_used_at = clock_timestamp()
-             where id = any (?) and coalesce(last_used_at < clock_timestamp() - interval '1 minute', true)""";
+             where id = any (:ids) and coalesce(last_used_at < clock_timestamp() - interval '1 minute', true)""");
 
-    private static final String WRITE_SESSIONS = """
+    private static final Sql WRITE_SESSIONS = Sql.of("""
             update sessions set last_used_at = clock_timestamp()
-             where id = any (?) and last_used_at < clock_timestamp() - interval '1 minute'""";
+             where id = any (:ids) and last_used_at < clock_timestamp() - interval '1 minute'""");
 
     private final Database database;
     private final Set<UUID> usedSessions = ConcurrentHashMap.newKeySet();
@@ -60,18 +59,12 @@ public final class ApiKeyUsage implements AutoCloseable {
         return write(used, WRITE) + write(usedSessions, WRITE_SESSIONS);
     }
 
-    private int write(Set<UUID> seen, String sql) {
+    private int write(Set<UUID> seen, Sql sql) {
         Set<UUID> these = new HashSet<>(seen);
         if (these.isEmpty()) {
             return 0;
         }
-        int written = database.inTransaction(connection -> {
-            Array ids = connection.createArrayOf("uuid", these.toArray());
-            try (PreparedStatement write = connection.prepareStatement(sql)) {
-                write.setArray(1, ids);
-                return write.executeUpdate();
-            }
-        });
+        int written = database.inTransaction(c -> sql.on(c).setUuids("ids", these).update());
         seen.removeAll(these);
         return written;
     }

@@ -1,8 +1,8 @@
 package io.keelson.server.tenant.auth;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.tenant.audit.AuditOrigin;
-import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -13,19 +13,16 @@ public final class Bootstrap {
     /** The workspace that every database has; its id is fixed so that servers starting at once agree on it. */
     public static final UUID DEFAULT_WORKSPACE = UUID.fromString("00000000-0000-7000-8000-000000000001");
 
-    private static final String INSERT_WORKSPACE = """
-            insert into workspaces (id, name, created_at) values (?, 'default', now())
-            on conflict do nothing""";
+    private static final Sql INSERT_WORKSPACE = Sql.of("""
+            insert into workspaces (id, name, created_at) values (:id, 'default', now())
+            on conflict do nothing""");
 
     private Bootstrap() {}
 
     /** Makes the default workspace where there is none. */
     public static void ensureWorkspace(Database database) {
         database.runInTransaction(connection -> {
-            try (PreparedStatement insert = connection.prepareStatement(INSERT_WORKSPACE)) {
-                insert.setObject(1, DEFAULT_WORKSPACE);
-                insert.executeUpdate();
-            }
+            INSERT_WORKSPACE.on(connection).set("id", DEFAULT_WORKSPACE).update();
         });
     }
 

@@ -1,16 +1,15 @@
 package io.keelson.server.tenant.auth;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -28,58 +27,63 @@ public final class KeyStore {
                 case when k.revoked_at is not null then 'revoked'
                     when k.expires_at <= clock_timestamp() then 'expired' else 'active' end as state
               from api_keys k left join principals p on p.id = k.principal_id
-             where k.workspace_id = ?""";
+             where k.workspace_id = :workspace_id""";
 
-    private static final String LIST = COLUMNS + """
+    private static final Sql LIST = Sql.of(COLUMNS + """
 
-               and (?::uuid is null or (k.created_at, k.id) < (
+               and (:after::uuid is null or (k.created_at, k.id) < (
                    select last.created_at, last.id from api_keys last
-                    where last.workspace_id = k.workspace_id and last.id = ?))
+                    where last.workspace_id = k.workspace_id and last.id = :after))
              order by k.created_at desc, k.id desc
-             limit ?""";
+             limit :limit""");
 
-    private static final String ONE = COLUMNS + " and k.id = ?";
+    private static final Sql ONE = Sql.of(COLUMNS + " and k.id = :id");
 
-    private static final String LOCK = ONE + " for no key update of k";
+    private static final Sql LOCK = ONE.and(" for no key update of k");
 
-    private static final String OPEN_WORKSPACE = """
-            select from workspaces where id = ? and closed_at is null for key share""";
+    private static final Sql OPEN_WORKSPACE = Sql.of("""
+            select from workspaces where id = :id and closed_at is null for key share""");
 
     /** An existing row keeps its kind; the update returns it. */
-    private static final String PRINCIPAL = """
-            insert into principals (workspace_id, kind, name) values (?, coalesce(?, 'service'), ?)
+    private static final Sql PRINCIPAL = Sql.of("""
+            insert into principals (workspace_id, kind, name) values (:workspace_id, coalesce(:kind, 'service'), :name)
             on conflict (workspace_id, name) do update set name = excluded.name
-            returning id, kind""";
+            returning id, kind""");
 
-    private static final String INSERT = """
+    private static final Sql INSERT = Sql.of("""
             insert into api_keys (id, workspace_id, name, prefix, key_hash, principal_id, scopes, created_by, created_at,
                 expires_at)
-            select ?, ?, ?, ?, ?, ?, ?, ?, t.now, t.now + ? * interval '1 second'
-              from (select clock_timestamp() as now) t""";
+            select :id, :workspace_id, :name, :prefix, :key_hash, :principal_id, :scopes, :created_by,
+                t.now, t.now + :lifetime * interval '1 second'
+              from (select clock_timestamp() as now) t""");
 
-    private static final String REPLACED = """
+    private static final Sql REPLACED = Sql.of("""
             update api_keys
-               set replaced_by = ?, revoked_at = case when ? = 0 then clock_timestamp() end,
-                   expires_at = least(expires_at, clock_timestamp() + ? * interval '1 second')
-             where id = ?""";
+               set replaced_by = :replaced_by, revoked_at = case when :overlap = 0 then clock_timestamp() end,
+                   expires_at = least(expires_at, clock_timestamp() + :overlap * interval '1 second')
+             where id = :id""");
 
-    private static final String REVOKE = """
-            update api_keys set revoked_at = clock_timestamp() where id = ? and revoked_at is null""";
+    private static final Sql REVOKE = Sql.of("""
+            update api_keys set revoked_at = clock_timestamp() where id = :id and revoked_at is null""");
 
-    private static final String KNOWN = "select from principals where workspace_id = ? and name = ?";
+    private static final Sql KNOWN =
+            Sql.of("select from principals where workspace_id = :workspace_id and name = :name");
 
-    private static final String PRINCIPALS = """
+    private static final Sql PRINCIPALS = Sql.of("""
             select p.kind, p.name, exists (select from api_keys k where k.principal_id = p.id and k.revoked_at is null
                     and (k.expires_at is null or k.expires_at > clock_timestamp())) as active
-              from principals p where p.workspace_id = ? order by p.kind, p.name limit 1000""";
+              from principals p where p.workspace_id = :workspace_id order by p.kind, p.name limit 1000""");
 
-    private static final String LOCK_TEXT = "select pg_advisory_xact_lock(hashtextextended(encode(?, 'hex'), 0))";
+    private static final Sql LOCK_TEXT =
+            Sql.of("select pg_advisory_xact_lock(hashtextextended(encode(:text, 'hex'), 0))");
 
-    private static final String MADE = "select from api_keys where key_hash = ?";
+    private static final Sql MADE = Sql.of("select from api_keys where key_hash = :key_hash");
 
-    private static final String OPERATES = """
+    private static final Sql OPERATES = Sql.of("""
             select from api_keys k join principals p on p.id = k.principal_id
-             where p.workspace_id = ? and p.name = ? and 'operator' = any (k.scopes) limit 1""";
+             where p.workspace_id = :workspace_id and p.name = :name and 'operator' = any (k.scopes) limit 1""");
+
+    private record PrincipalRow(UUID id, Principal.Kind kind) {}
 
     private final Database database;
 
@@ -89,13 +93,7 @@ public final class KeyStore {
 
     /** Whether the workspace has a principal of that name. */
     public boolean knows(Connection c, UUID workspaceId, String principal) throws SQLException {
-        try (PreparedStatement select = c.prepareStatement(KNOWN)) {
-            select.setObject(1, workspaceId);
-            select.setString(2, principal);
-            try (ResultSet row = select.executeQuery()) {
-                return row.next();
-            }
-        }
+        return KNOWN.on(c).set("workspace_id", workspaceId).set("name", principal).exists();
     }
 
     /** @param active whether it has a key that has not ended */
@@ -103,27 +101,16 @@ public final class KeyStore {
 
     /** People first, then services, by name; at most 1,000. */
     public List<KnownPrincipal> principals(UUID workspaceId) {
-        return database.withConnection(c -> {
-            try (PreparedStatement select = c.prepareStatement(PRINCIPALS)) {
-                select.setObject(1, workspaceId);
-                return Rows.all(select, row -> new KnownPrincipal(
+        return database.withConnection(c -> PRINCIPALS.on(c).set("workspace_id", workspaceId)
+                .all(row -> new KnownPrincipal(
                         new Principal(Principal.Kind.of(row.getString("kind")), row.getString("name")),
-                        row.getBoolean("active")));
-            }
-        });
+                        row.getBoolean("active"))));
     }
 
     /** Whether the workspace's principal of that name has or had a key with the scope operator. */
     public boolean operates(UUID workspaceId, String principal) {
-        return database.withConnection(c -> {
-            try (PreparedStatement select = c.prepareStatement(OPERATES)) {
-                select.setObject(1, workspaceId);
-                select.setString(2, principal);
-                try (ResultSet row = select.executeQuery()) {
-                    return row.next();
-                }
-            }
-        });
+        return database
+                .withConnection(c -> OPERATES.on(c).set("workspace_id", workspaceId).set("name", principal).exists());
     }
 
     /**
@@ -132,21 +119,8 @@ public final class KeyStore {
      * @param after the last key of the page before; null to begin with the newest
      */
     public List<KeyRow> list(UUID workspaceId, @Nullable UUID after, int limit) {
-        return database.withConnection(c -> {
-            try (PreparedStatement list = c.prepareStatement(LIST)) {
-                list.setObject(1, workspaceId);
-                list.setObject(2, after);
-                list.setObject(3, after);
-                list.setInt(4, limit);
-                List<KeyRow> keys = new ArrayList<>();
-                try (ResultSet row = list.executeQuery()) {
-                    while (row.next()) {
-                        keys.add(key(row));
-                    }
-                }
-                return keys;
-            }
-        });
+        return database.withConnection(c -> LIST.on(c).set("workspace_id", workspaceId).set("after", after)
+                .set("limit", limit).all(KeyStore::key));
     }
 
     public Optional<KeyRow> find(UUID workspaceId, UUID keyId) {
@@ -161,17 +135,9 @@ public final class KeyStore {
     /** The same with a text from elsewhere, unless a key of that text was ever made; then empty. */
     Optional<KeyResult> createOnce(UUID workspaceId, NewKey wanted, String text, AuditOrigin origin) {
         return database.inTransaction(c -> {
-            try (PreparedStatement lock = c.prepareStatement(LOCK_TEXT)) {
-                lock.setBytes(1, ApiKeyFormat.hash(text));
-                lock.execute();
-            }
-            try (PreparedStatement select = c.prepareStatement(MADE)) {
-                select.setBytes(1, ApiKeyFormat.hash(text));
-                try (ResultSet row = select.executeQuery()) {
-                    if (row.next()) {
-                        return Optional.empty();
-                    }
-                }
+            LOCK_TEXT.on(c).set("text", ApiKeyFormat.hash(text)).exists();
+            if (MADE.on(c).set("key_hash", ApiKeyFormat.hash(text)).exists()) {
+                return Optional.empty();
             }
             return Optional.of(create(c, workspaceId, wanted, text, origin));
         });
@@ -182,21 +148,13 @@ public final class KeyStore {
         if (!isOpen(c, workspaceId)) {
             return new KeyResult.NoWorkspace();
         }
-        UUID principal;
-        try (PreparedStatement insert = c.prepareStatement(PRINCIPAL)) {
-            insert.setObject(1, workspaceId);
-            insert.setString(2, wanted.kind() == null ? null : wanted.kind().wire());
-            insert.setString(3, wanted.principal());
-            try (ResultSet row = insert.executeQuery()) {
-                row.next();
-                Principal.Kind kind = Principal.Kind.of(row.getString("kind"));
-                if (wanted.kind() != null && wanted.kind() != kind) {
-                    return new KeyResult.OtherKind(new Principal(kind, wanted.principal()));
-                }
-                principal = row.getObject("id", UUID.class);
-            }
+        PrincipalRow principal = PRINCIPAL.on(c).set("workspace_id", workspaceId)
+                .set("kind", wanted.kind() == null ? null : wanted.kind().wire()).set("name", wanted.principal())
+                .one(RecordColumns.of(PrincipalRow.class));
+        if (wanted.kind() != null && wanted.kind() != principal.kind) {
+            return new KeyResult.OtherKind(new Principal(principal.kind, wanted.principal()));
         }
-        IssuedKey key = insert(c, workspaceId, wanted, text, principal, origin);
+        IssuedKey key = insert(c, workspaceId, wanted, text, principal.id, origin);
         AuditLog.write(c, origin, "key_created", workspaceId, key.row().id().toString(), detail(key.row()));
         return new KeyResult.Issued(key);
     }
@@ -219,13 +177,8 @@ public final class KeyStore {
             IssuedKey key =
                     insert(c, workspaceId, new NewKey(old.name(), old.principal().name(), null, old.scopes(), lifetime),
                             ApiKeyFormat.generate(), principalOf(c, workspaceId, keyId), origin);
-            try (PreparedStatement replaced = c.prepareStatement(REPLACED)) {
-                replaced.setObject(1, key.row().id());
-                replaced.setLong(2, overlap.toSeconds());
-                replaced.setLong(3, overlap.toSeconds());
-                replaced.setObject(4, keyId);
-                replaced.executeUpdate();
-            }
+            REPLACED.on(c).set("replaced_by", key.row().id()).set("overlap", overlap.toSeconds()).set("id", keyId)
+                    .update();
             AuditLog.write(c, origin, "key_rotated", workspaceId, keyId.toString(), detail(key.row())
                     .put("new_key_id", key.row().id().toString()).put("overlap_seconds", overlap.toSeconds()));
             return new KeyResult.Issued(key);
@@ -237,10 +190,7 @@ public final class KeyStore {
         return database.inTransaction(c -> {
             Optional<KeyRow> found = one(c, LOCK, workspaceId, keyId);
             if (found.isPresent() && found.get().revokedAt() == null) {
-                try (PreparedStatement revoke = c.prepareStatement(REVOKE)) {
-                    revoke.setObject(1, keyId);
-                    revoke.executeUpdate();
-                }
+                REVOKE.on(c).set("id", keyId).update();
                 AuditLog.write(c, origin, "key_revoked", workspaceId, keyId.toString(), detail(found.get()));
                 return one(c, ONE, workspaceId, keyId);
             }
@@ -249,52 +199,28 @@ public final class KeyStore {
     }
 
     private static boolean isOpen(Connection c, UUID workspaceId) throws SQLException {
-        try (PreparedStatement open = c.prepareStatement(OPEN_WORKSPACE)) {
-            open.setObject(1, workspaceId);
-            try (ResultSet row = open.executeQuery()) {
-                return row.next();
-            }
-        }
+        return OPEN_WORKSPACE.on(c).set("id", workspaceId).exists();
     }
 
     private static IssuedKey insert(Connection c, UUID workspaceId, NewKey wanted, String text,
             @Nullable UUID principal, AuditOrigin origin) throws SQLException {
         UUID id = UUID.randomUUID();
         Duration lifetime = wanted.lifetime();
-        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
-            insert.setObject(1, id);
-            insert.setObject(2, workspaceId);
-            insert.setString(3, wanted.name());
-            insert.setString(4, ApiKeyFormat.shown(text));
-            insert.setBytes(5, ApiKeyFormat.hash(text));
-            insert.setObject(6, principal);
-            insert.setArray(7, c.createArrayOf("text", wanted.scopes().stream().map(Scope::wire).toArray()));
-            insert.setString(8, origin.name());
-            insert.setObject(9, lifetime == null ? null : lifetime.toSeconds());
-            insert.executeUpdate();
-        }
+        INSERT.on(c).set("id", id).set("workspace_id", workspaceId).set("name", wanted.name())
+                .set("prefix", ApiKeyFormat.shown(text)).set("key_hash", ApiKeyFormat.hash(text))
+                .set("principal_id", principal).setTexts("scopes", wanted.scopes().stream().map(Scope::wire).toList())
+                .set("created_by", origin.name()).set("lifetime", lifetime == null ? null : lifetime.toSeconds())
+                .update();
         return new IssuedKey(one(c, ONE, workspaceId, id).orElseThrow(), text);
     }
 
     private static @Nullable UUID principalOf(Connection c, UUID workspaceId, UUID keyId) throws SQLException {
-        try (PreparedStatement one = c.prepareStatement(ONE)) {
-            one.setObject(1, workspaceId);
-            one.setObject(2, keyId);
-            try (ResultSet row = one.executeQuery()) {
-                row.next();
-                return row.getObject("principal_id", UUID.class);
-            }
-        }
+        return ONE.on(c).set("workspace_id", workspaceId).set("id", keyId)
+                .<@Nullable UUID>one(row -> row.getObject("principal_id", UUID.class));
     }
 
-    private static Optional<KeyRow> one(Connection c, String sql, UUID workspaceId, UUID keyId) throws SQLException {
-        try (PreparedStatement one = c.prepareStatement(sql)) {
-            one.setObject(1, workspaceId);
-            one.setObject(2, keyId);
-            try (ResultSet row = one.executeQuery()) {
-                return row.next() ? Optional.of(key(row)) : Optional.empty();
-            }
-        }
+    private static Optional<KeyRow> one(Connection c, Sql sql, UUID workspaceId, UUID keyId) throws SQLException {
+        return sql.on(c).set("workspace_id", workspaceId).set("id", keyId).first(KeyStore::key);
     }
 
     private static KeyRow key(ResultSet row) throws SQLException {
@@ -302,7 +228,7 @@ public final class KeyStore {
                 row.getString("name"), row.getString("prefix"),
                 new Principal(Principal.Kind.of(row.getString("kind")), row.getString("principal")),
                 ApiKeyLookup.scopes(row.getArray("scopes").getArray()), row.getString("state"),
-                row.getObject("created_at", OffsetDateTime.class).toInstant(), row.getString("created_by"),
+                Rows.time(row, "created_at"), row.getString("created_by"),
                 Rows.optionalTime(row, "expires_at"), Rows.optionalTime(row, "revoked_at"),
                 Rows.optionalTime(row, "last_used_at"), row.getObject("replaced_by", UUID.class));
     }

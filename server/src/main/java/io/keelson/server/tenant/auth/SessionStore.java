@@ -1,18 +1,18 @@
 package io.keelson.server.tenant.auth;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.security.SecureRandom;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
@@ -41,41 +41,45 @@ public final class SessionStore {
     private static final Pattern FORM = Pattern.compile("[A-Za-z0-9_-]{43}");
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    private static final String LINK_OUTDATED = "delete from session_links where expires_at < clock_timestamp()";
+    private static final Sql LINK_OUTDATED = Sql.of("delete from session_links where expires_at < clock_timestamp()");
 
-    private static final String LINK_INSERT = """
+    private static final Sql LINK_INSERT =
+            Sql.of("""
             insert into session_links (code_hash, workspace_id, key_id, scopes, expires_at)
-            values (?, ?, ?, ?, clock_timestamp() + make_interval(secs => ?)) returning expires_at""";
+            values (:code_hash, :workspace_id, :key_id, :scopes, clock_timestamp() + make_interval(secs => :link))
+            returning expires_at""");
 
-    private static final String TAKE = """
+    private static final Sql TAKE = Sql.of("""
             delete from session_links l using api_keys k
-             where l.code_hash = ? and l.expires_at > clock_timestamp() and k.id = l.key_id and k.revoked_at is null
+             where l.code_hash = :code_hash and l.expires_at > clock_timestamp() and k.id = l.key_id and k.revoked_at is null
                and (k.expires_at is null or k.expires_at > clock_timestamp())
-            returning l.workspace_id, l.key_id, l.scopes""";
+            returning l.workspace_id, l.key_id, l.scopes""");
 
-    private static final String OUTDATED = """
-            delete from sessions where workspace_id = ?
-               and (ends_at < clock_timestamp() or last_used_at < clock_timestamp() - make_interval(secs => ?))""";
+    private static final Sql OUTDATED = Sql.of("""
+            delete from sessions where workspace_id = :workspace_id
+               and (ends_at < clock_timestamp() or last_used_at < clock_timestamp() - make_interval(secs => :idle))""");
 
-    private static final String INSERT = """
+    private static final Sql INSERT =
+            Sql.of("""
             insert into sessions (id, workspace_id, key_id, token_hash, scopes, from_address, ends_at)
-            values (?, ?, ?, ?, ?, ?, clock_timestamp() + make_interval(secs => ?))""";
+            values (:id, :workspace_id, :key_id, :token_hash, :scopes, :from_address,
+                clock_timestamp() + make_interval(secs => :longest))""");
 
     private static final String COLUMNS = """
             select s.id, s.workspace_id, s.key_id, p.kind, p.name,
                 array(select unnest(s.scopes) intersect select unnest(k.scopes)) as scopes, s.from_address, s.created_at,
-                s.last_used_at, least(s.ends_at, k.expires_at, s.last_used_at + make_interval(secs => ?)) as ends_at
+                s.last_used_at, least(s.ends_at, k.expires_at, s.last_used_at + make_interval(secs => :idle)) as ends_at
               from sessions s
               join api_keys k on k.id = s.key_id
               join principals p on p.id = k.principal_id
-             where s.workspace_id = ? and (?::text is null or p.name = ?) and k.revoked_at is null
-               and least(s.ends_at, k.expires_at, s.last_used_at + make_interval(secs => ?)) > clock_timestamp()""";
+             where s.workspace_id = :workspace_id and (:principal::text is null or p.name = :principal) and k.revoked_at is null
+               and least(s.ends_at, k.expires_at, s.last_used_at + make_interval(secs => :idle)) > clock_timestamp()""";
 
-    private static final String LIST = COLUMNS + " order by s.created_at desc, s.id";
+    private static final Sql LIST = Sql.of(COLUMNS + " order by s.created_at desc, s.id");
 
-    private static final String ONE = COLUMNS + " and s.id = ?";
+    private static final Sql ONE = Sql.of(COLUMNS + " and s.id = :id");
 
-    private static final String DELETE = "delete from sessions where id = ?";
+    private static final Sql DELETE = Sql.of("delete from sessions where id = :id");
 
     /** @param code shown once */
     public record Link(String code, Instant expiresAt) {
@@ -98,7 +102,7 @@ public final class SessionStore {
     }
 
     /** The principal of a session that begins. */
-    private record Holder(UUID workspaceId, UUID keyId, Object[] scopes) {}
+    private record Holder(UUID workspaceId, UUID keyId, List<String> scopes) {}
 
     private final Database database;
 
@@ -115,20 +119,10 @@ public final class SessionStore {
     public Link link(UUID workspaceId, UUID keyId, Set<Scope> scopes) {
         String code = random();
         return database.inTransaction(c -> {
-            try (PreparedStatement outdated = c.prepareStatement(LINK_OUTDATED)) {
-                outdated.executeUpdate();
-            }
-            try (PreparedStatement insert = c.prepareStatement(LINK_INSERT)) {
-                insert.setBytes(1, ApiKeyFormat.hash(code));
-                insert.setObject(2, workspaceId);
-                insert.setObject(3, keyId);
-                insert.setArray(4, c.createArrayOf("text", words(scopes)));
-                insert.setLong(5, LINK.toSeconds());
-                try (ResultSet row = insert.executeQuery()) {
-                    row.next();
-                    return new Link(code, row.getObject("expires_at", OffsetDateTime.class).toInstant());
-                }
-            }
+            LINK_OUTDATED.on(c).update();
+            return LINK_INSERT.on(c).set("code_hash", ApiKeyFormat.hash(code)).set("workspace_id", workspaceId)
+                    .set("key_id", keyId).setTexts("scopes", words(scopes)).set("link", LINK.toSeconds())
+                    .one(row -> new Link(code, Rows.time(row, "expires_at")));
         });
     }
 
@@ -137,16 +131,9 @@ public final class SessionStore {
         if (!wellFormed(code)) {
             return Optional.empty();
         }
-        return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
-            try (PreparedStatement take = c.prepareStatement(TAKE)) {
-                take.setBytes(1, ApiKeyFormat.hash(code));
-                try (ResultSet row = take.executeQuery()) {
-                    return row.next() ? Optional.of(begin(c, new Holder(row.getObject("workspace_id", UUID.class),
-                            row.getObject("key_id", UUID.class), (Object[]) row.getArray("scopes").getArray()),
-                            fromAddress)) : Optional.empty();
-                }
-            }
-        }));
+        return Tenancy
+                .allWorkspaces(() -> database.inTransaction(c -> TAKE.on(c).set("code_hash", ApiKeyFormat.hash(code))
+                        .first(row -> begin(c, RecordColumns.of(Holder.class).read(row), fromAddress))));
     }
 
     /** Begins a session of the key's holder. */
@@ -156,23 +143,12 @@ public final class SessionStore {
     }
 
     private static Begun begin(Connection c, Holder holder, @Nullable String fromAddress) throws SQLException {
-        try (PreparedStatement outdated = c.prepareStatement(OUTDATED)) {
-            outdated.setObject(1, holder.workspaceId);
-            outdated.setLong(2, IDLE.toSeconds());
-            outdated.executeUpdate();
-        }
+        OUTDATED.on(c).set("workspace_id", holder.workspaceId).set("idle", IDLE.toSeconds()).update();
         UUID id = UUID.randomUUID();
         String token = random();
-        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
-            insert.setObject(1, id);
-            insert.setObject(2, holder.workspaceId);
-            insert.setObject(3, holder.keyId);
-            insert.setBytes(4, ApiKeyFormat.hash(token));
-            insert.setArray(5, c.createArrayOf("text", holder.scopes));
-            insert.setString(6, fromAddress);
-            insert.setLong(7, LONGEST.toSeconds());
-            insert.executeUpdate();
-        }
+        INSERT.on(c).set("id", id).set("workspace_id", holder.workspaceId).set("key_id", holder.keyId)
+                .set("token_hash", ApiKeyFormat.hash(token)).setTexts("scopes", holder.scopes)
+                .set("from_address", fromAddress).set("longest", LONGEST.toSeconds()).update();
         SessionRow session = one(c, holder.workspaceId, null, id).orElseThrow();
         AuditLog.write(c, new AuditOrigin(session.principal().name(), session.principal().kind().actor(), holder.keyId,
                 fromAddress), "session_begun", holder.workspaceId, id.toString(),
@@ -186,12 +162,7 @@ public final class SessionStore {
      * @param principal whose; null for all of the workspace
      */
     public List<SessionRow> list(UUID workspaceId, @Nullable String principal) {
-        return database.withConnection(c -> {
-            try (PreparedStatement list = c.prepareStatement(LIST)) {
-                bind(list, workspaceId, principal);
-                return Rows.all(list, SessionStore::session);
-            }
-        });
+        return database.withConnection(c -> of(LIST, c, workspaceId, principal).all(SessionStore::session));
     }
 
     /** A session that has not ended. */
@@ -210,10 +181,7 @@ public final class SessionStore {
             if (one(c, workspaceId, principal, id).isEmpty()) {
                 return false;
             }
-            try (PreparedStatement delete = c.prepareStatement(DELETE)) {
-                delete.setObject(1, id);
-                delete.executeUpdate();
-            }
+            DELETE.on(c).set("id", id).update();
             AuditLog.write(c, origin, "session_ended", workspaceId, id.toString(),
                     JsonNodeFactory.instance.objectNode());
             return true;
@@ -222,22 +190,11 @@ public final class SessionStore {
 
     private static Optional<SessionRow> one(Connection c, UUID workspaceId, @Nullable String principal, UUID id)
             throws SQLException {
-        try (PreparedStatement one = c.prepareStatement(ONE)) {
-            bind(one, workspaceId, principal);
-            one.setObject(6, id);
-            try (ResultSet row = one.executeQuery()) {
-                return row.next() ? Optional.of(session(row)) : Optional.empty();
-            }
-        }
+        return of(ONE, c, workspaceId, principal).set("id", id).first(SessionStore::session);
     }
 
-    private static void bind(PreparedStatement query, UUID workspaceId, @Nullable String principal)
-            throws SQLException {
-        query.setLong(1, IDLE.toSeconds());
-        query.setObject(2, workspaceId);
-        query.setString(3, principal);
-        query.setString(4, principal);
-        query.setLong(5, IDLE.toSeconds());
+    private static Sql.Call of(Sql query, Connection c, UUID workspaceId, @Nullable String principal) {
+        return query.on(c).set("idle", IDLE.toSeconds()).set("workspace_id", workspaceId).set("principal", principal);
     }
 
     private static SessionRow session(ResultSet row) throws SQLException {
@@ -245,13 +202,13 @@ public final class SessionStore {
                 row.getObject("key_id", UUID.class),
                 new Principal(Principal.Kind.of(row.getString("kind")), row.getString("name")),
                 ApiKeyLookup.scopes(row.getArray("scopes").getArray()), row.getString("from_address"),
-                row.getObject("created_at", OffsetDateTime.class).toInstant(),
-                row.getObject("last_used_at", OffsetDateTime.class).toInstant(),
-                row.getObject("ends_at", OffsetDateTime.class).toInstant());
+                Rows.time(row, "created_at"),
+                Rows.time(row, "last_used_at"),
+                Rows.time(row, "ends_at"));
     }
 
-    private static Object[] words(Set<Scope> scopes) {
-        return scopes.stream().map(Scope::wire).toArray();
+    private static List<String> words(Set<Scope> scopes) {
+        return scopes.stream().map(Scope::wire).toList();
     }
 
     private static String random() {
