@@ -1,15 +1,14 @@
 package io.keelson.server.tenant.secret;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -32,47 +31,49 @@ public final class SecretStore {
     /** In characters. */
     public static final int MAX_LENGTH = 65_536;
 
-    private static final String SET = """
-            insert into secrets as s (workspace_id, name, key_id, sealed, updated_by) values (?, ?, ?, ?, ?)
+    private static final Sql SET = Sql.of("""
+            insert into secrets as s (workspace_id, name, key_id, sealed, updated_by)
+            values (:workspace, :name, :key_id, :sealed, :updated_by)
             on conflict (workspace_id, name) do update
                set version = s.version + 1, previous_key_id = s.key_id, previous = s.sealed, key_id = excluded.key_id,
                    sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = clock_timestamp()
-            returning version, created_at, updated_at""";
+            returning version, created_at, updated_at""");
 
-    private static final String LIST = """
+    private static final Sql LIST = Sql.of("""
             select name, version, created_at, updated_at, updated_by from secrets
-             where workspace_id = ? order by name""";
+             where workspace_id = :workspace order by name""");
 
     /** Keeps the replaced value, in the transaction that has just set the new one; safe for concurrent writers. */
-    private static final String KEEP = """
+    private static final Sql KEEP = Sql.of("""
             insert into former_secrets (workspace_id, name, key_id, sealed)
             select workspace_id, name, previous_key_id, previous from secrets
-             where workspace_id = ? and name = ? and previous is not null""";
+             where workspace_id = :workspace and name = :name and previous is not null""");
 
-    private static final String REMOVE = """
+    private static final Sql REMOVE = Sql.of("""
             with removed as (
-                delete from secrets where workspace_id = ? and name = ? returning workspace_id, name, key_id, sealed)
+                delete from secrets where workspace_id = :workspace and name = :name
+                returning workspace_id, name, key_id, sealed)
             insert into former_secrets (workspace_id, name, key_id, sealed)
-            select workspace_id, name, key_id, sealed from removed""";
+            select workspace_id, name, key_id, sealed from removed""");
 
-    private static final String FORGET = """
-            delete from former_secrets where replaced_at < clock_timestamp() - interval '24 hours'""";
+    private static final Sql FORGET = Sql.of("""
+            delete from former_secrets where replaced_at < clock_timestamp() - interval '24 hours'""");
 
-    private static final String VALUES = """
-            with named as (select ?::uuid as workspace_id, unnest(?::text[]) as name)
+    private static final Sql VALUES = Sql.of("""
+            with named as (select :workspace::uuid as workspace_id, unnest(:names::text[]) as name)
             select s.name, s.key_id, s.sealed, true as present from secrets s join named using (workspace_id, name)
             union all
             select s.name, s.previous_key_id, s.previous, false from secrets s join named using (workspace_id, name)
              where s.previous is not null
             union all
-            select f.name, f.key_id, f.sealed, false from former_secrets f join named using (workspace_id, name)""";
+            select f.name, f.key_id, f.sealed, false from former_secrets f join named using (workspace_id, name)""");
 
-    private static final String FOREIGN = """
-            select workspace_id, name, key_id, sealed from secrets where key_id <> ?
-             order by workspace_id, name limit 500 for update""";
+    private static final Sql FOREIGN = Sql.of("""
+            select workspace_id, name, key_id, sealed from secrets where key_id <> :key_id
+             order by workspace_id, name limit 500 for update""");
 
-    private static final String RESEAL = """
-            update secrets set key_id = ?, sealed = ? where workspace_id = ? and name = ?""";
+    private static final Sql RESEAL = Sql.of("""
+            update secrets set key_id = :key_id, sealed = :sealed where workspace_id = :workspace and name = :name""");
 
     /** A secret as people see it: never its value. */
     public record Shown(String name, int version, Instant createdAt, Instant updatedAt, @Nullable String updatedBy) {}
@@ -111,39 +112,22 @@ public final class SecretStore {
     public Shown set(UUID workspace, String name, String value, AuditOrigin origin) {
         String by = origin.name();
         return database.inTransaction(c -> {
-            try (PreparedStatement statement = c.prepareStatement(SET)) {
-                statement.setObject(1, workspace);
-                statement.setString(2, name);
-                statement.setString(3, key.id());
-                statement.setBytes(4, key.seal(value, context(workspace, name)));
-                statement.setString(5, by);
-                try (ResultSet row = statement.executeQuery()) {
-                    row.next();
-                    execute(c, KEEP, workspace, name);
-                    AuditLog.write(c, origin, "secret_set", workspace, name,
-                            JsonNodeFactory.instance.objectNode().put("version", row.getInt("version")));
-                    return new Shown(name, row.getInt("version"), Rows.time(row, "created_at"),
-                            Rows.time(row, "updated_at"), by);
-                }
-            }
+            Shown shown = SET.on(c).set("workspace", workspace).set("name", name).set("key_id", key.id())
+                    .set("sealed", key.seal(value, context(workspace, name))).set("updated_by", by)
+                    .one(row -> new Shown(name, row.getInt("version"), Rows.time(row, "created_at"),
+                            Rows.time(row, "updated_at"), by));
+            execute(c, KEEP, workspace, name);
+            AuditLog.write(c, origin, "secret_set", workspace, name,
+                    JsonNodeFactory.instance.objectNode().put("version", shown.version()));
+            return shown;
         });
     }
 
     /** The secrets of the workspace, in order of their names. */
     public List<Shown> list(UUID workspace) {
-        return database.inTransaction(c -> {
-            try (PreparedStatement statement = c.prepareStatement(LIST)) {
-                statement.setObject(1, workspace);
-                List<Shown> found = new ArrayList<>();
-                try (ResultSet row = statement.executeQuery()) {
-                    while (row.next()) {
-                        found.add(new Shown(row.getString("name"), row.getInt("version"), Rows.time(row, "created_at"),
-                                Rows.time(row, "updated_at"), row.getString("updated_by")));
-                    }
-                }
-                return found;
-            }
-        });
+        return database.inTransaction(c -> LIST.on(c).set("workspace", workspace)
+                .all(row -> new Shown(row.getString("name"), row.getInt("version"), Rows.time(row, "created_at"),
+                        Rows.time(row, "updated_at"), row.getString("updated_by"))));
     }
 
     /** False when there was none of that name. */
@@ -157,21 +141,13 @@ public final class SecretStore {
         });
     }
 
-    private static boolean execute(Connection c, String sql, UUID workspace, String name) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(sql)) {
-            statement.setObject(1, workspace);
-            statement.setString(2, name);
-            return statement.executeUpdate() > 0;
-        }
+    private static boolean execute(Connection c, Sql sql, UUID workspace, String name) throws SQLException {
+        return sql.on(c).set("workspace", workspace).set("name", name).update() > 0;
     }
 
     /** Removes what was replaced or removed a day ago. */
     public void forget() {
-        database.withConnection(c -> {
-            try (PreparedStatement statement = c.prepareStatement(FORGET)) {
-                return statement.executeUpdate();
-            }
-        });
+        database.withConnection(c -> FORGET.on(c).update());
     }
 
     /**
@@ -200,21 +176,13 @@ public final class SecretStore {
         return database.inTransaction(c -> {
             Map<String, String> values = new LinkedHashMap<>();
             Set<String> redacted = new HashSet<>();
-            try (PreparedStatement statement = c.prepareStatement(VALUES)) {
-                statement.setObject(1, workspace);
-                statement.setArray(2, c.createArrayOf("text", names.toArray()));
-                try (ResultSet row = statement.executeQuery()) {
-                    while (row.next()) {
-                        String name = row.getString("name");
-                        boolean present = row.getBoolean("present");
-                        if (present || keys.containsKey(row.getString("key_id"))) {
-                            String value = keyOf(row.getString("key_id"), name).open(row.getBytes("sealed"),
-                                    context(workspace, name));
-                            redacted.add(value);
-                            if (present) {
-                                values.put(name, value);
-                            }
-                        }
+            for (Value each : VALUES.on(c).set("workspace", workspace).setTexts("names", names)
+                    .all(RecordColumns.of(Value.class))) {
+                if (each.present || keys.containsKey(each.keyId)) {
+                    String value = keyOf(each.keyId, each.name).open(each.sealed, context(workspace, each.name));
+                    redacted.add(value);
+                    if (each.present) {
+                        values.put(each.name, value);
                     }
                 }
             }
@@ -265,6 +233,11 @@ public final class SecretStore {
         return found;
     }
 
+    /** @param present whether the secret has it now, and not an earlier one */
+    private record Value(String name, String keyId, byte[] sealed, boolean present) {}
+
+    private record Stored(UUID workspaceId, String name, String keyId, byte[] sealed) {}
+
     /**
      * Re-encrypts values of known old keys under the current key.
      *
@@ -280,23 +253,13 @@ public final class SecretStore {
 
     private int resealSome(Connection c) throws SQLException {
         int done = 0;
-        try (PreparedStatement foreign = c.prepareStatement(FOREIGN);
-                PreparedStatement update = c.prepareStatement(RESEAL)) {
-            foreign.setString(1, key.id());
-            try (ResultSet row = foreign.executeQuery()) {
-                while (row.next()) {
-                    SealingKey old = keys.get(row.getString("key_id"));
-                    if (old != null) {
-                        UUID workspace = row.getObject("workspace_id", UUID.class);
-                        String name = row.getString("name");
-                        String context = context(workspace, name);
-                        update.setString(1, key.id());
-                        update.setBytes(2, key.seal(old.open(row.getBytes("sealed"), context), context));
-                        update.setObject(3, workspace);
-                        update.setString(4, name);
-                        done += update.executeUpdate();
-                    }
-                }
+        for (Stored each : FOREIGN.on(c).set("key_id", key.id()).all(RecordColumns.of(Stored.class))) {
+            SealingKey old = keys.get(each.keyId);
+            if (old != null) {
+                String context = context(each.workspaceId, each.name);
+                done += RESEAL.on(c).set("key_id", key.id())
+                        .set("sealed", key.seal(old.open(each.sealed, context), context))
+                        .set("workspace", each.workspaceId).set("name", each.name).update();
             }
         }
         return done;

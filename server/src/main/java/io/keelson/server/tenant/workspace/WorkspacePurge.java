@@ -1,13 +1,11 @@
 package io.keelson.server.tenant.workspace;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -15,26 +13,27 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Deletes the data of closed workspaces on an operator's request, in portions; ledger and audit log stay. */
 public final class WorkspacePurge {
 
-    private static final String ASK = """
+    private static final Sql ASK = Sql.of("""
             update workspaces set purge_asked_at = clock_timestamp()
-             where id = ? and closed_at is not null and purge_asked_at is null""";
+             where id = :id and closed_at is not null and purge_asked_at is null""");
 
-    private static final String ASKED = """
-            select id from workspaces where purge_asked_at is not null and purged_at is null order by purge_asked_at""";
+    private static final Sql ASKED =
+            Sql.of("""
+            select id from workspaces where purge_asked_at is not null and purged_at is null order by purge_asked_at""");
 
     /** Skips a workspace that another node is purging. */
-    private static final String MINE = """
-            select id from workspaces where id = ? and purge_asked_at is not null and purged_at is null
-               for no key update skip locked""";
+    private static final Sql MINE = Sql.of("""
+            select id from workspaces where id = :id and purge_asked_at is not null and purged_at is null
+               for no key update skip locked""");
 
-    private static final String PORTION = "select keelson_purge_workspace(?, ?)";
+    private static final Sql PORTION = Sql.of("select keelson_purge_workspace(:id, :most) as gone");
 
-    private static final String COUNT = "update workspaces set purged_rows = purged_rows + ? where id = ?";
+    private static final Sql COUNT = Sql.of("update workspaces set purged_rows = purged_rows + :gone where id = :id");
 
     /** Not while a node may still admit a key by its cache. */
-    private static final String DONE = """
+    private static final Sql DONE = Sql.of("""
             update workspaces set purged_at = clock_timestamp()
-             where id = ? and closed_at < clock_timestamp() - interval '15 seconds'""";
+             where id = :id and closed_at < clock_timestamp() - interval '15 seconds'""");
 
     private final Database database;
 
@@ -45,7 +44,7 @@ public final class WorkspacePurge {
     /** Requests the removal of a closed workspace's content; a repetition changes nothing. */
     public void request(UUID workspace, AuditOrigin origin) {
         database.runInTransaction(c -> {
-            if (update(c, ASK, workspace) == 1) {
+            if (ASK.on(c).set("id", workspace).update() == 1) {
                 AuditLog.write(c, origin, "workspace_deleted", workspace, workspace.toString(),
                         JsonNodeFactory.instance.objectNode());
             }
@@ -54,15 +53,7 @@ public final class WorkspacePurge {
 
     /** Workspaces that have not been emptied yet. */
     public List<UUID> requested() {
-        return database.withConnection(c -> {
-            try (PreparedStatement s = c.prepareStatement(ASKED); ResultSet row = s.executeQuery()) {
-                List<UUID> found = new ArrayList<>();
-                while (row.next()) {
-                    found.add(row.getObject(1, UUID.class));
-                }
-                return found;
-            }
-        });
+        return database.withConnection(c -> ASKED.on(c).all(row -> row.getObject("id", UUID.class)));
     }
 
     /** Deletes about that many rows; false when nothing is left or another node is purging it. */
@@ -71,39 +62,17 @@ public final class WorkspacePurge {
             if (!mine(c, workspace)) {
                 return false;
             }
-            int gone;
-            try (PreparedStatement s = c.prepareStatement(PORTION)) {
-                s.setObject(1, workspace);
-                s.setInt(2, most);
-                try (ResultSet row = s.executeQuery()) {
-                    row.next();
-                    gone = row.getInt(1);
-                }
-            }
+            int gone = PORTION.on(c).set("id", workspace).set("most", most).one(row -> row.getInt("gone"));
             if (gone == 0) {
-                update(c, DONE, workspace);
+                DONE.on(c).set("id", workspace).update();
             } else {
-                update(c, COUNT, gone, workspace);
+                COUNT.on(c).set("gone", gone).set("id", workspace).update();
             }
             return gone > 0;
         });
     }
 
     private static boolean mine(Connection c, UUID workspace) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(MINE)) {
-            s.setObject(1, workspace);
-            try (ResultSet row = s.executeQuery()) {
-                return row.next();
-            }
-        }
-    }
-
-    private static int update(Connection c, String sql, Object... parameters) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                s.setObject(i + 1, parameters[i]);
-            }
-            return s.executeUpdate();
-        }
+        return MINE.on(c).set("id", workspace).exists();
     }
 }

@@ -3,20 +3,18 @@ package io.keelson.server.tenant.workspace;
 import io.keelson.core.plan.Autonomy;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.math.BigDecimal;
-import java.sql.Array;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -32,52 +30,55 @@ public final class WorkspaceStore {
              w.default_autonomy, %s from workspaces w"""
                     .formatted(Limits.column("w.id"));
 
-    private static final String ONE = COLUMNS + " where w.id = ?";
+    private static final Sql ONE = Sql.of(COLUMNS + " where w.id = :id");
 
-    private static final String LOCK = ONE + " for no key update of w";
+    private static final Sql LOCK = ONE.and(" for no key update of w");
 
-    private static final String LIST = COLUMNS + """
+    private static final Sql LIST = Sql.of(COLUMNS + """
 
-             where (?::uuid is null or (coalesce(w.created_at, to_timestamp(0)), w.id) < (
-                select coalesce(last.created_at, to_timestamp(0)), last.id from workspaces last where last.id = ?))
+             where (:after::uuid is null or (coalesce(w.created_at, to_timestamp(0)), w.id) < (
+                select coalesce(last.created_at, to_timestamp(0)), last.id from workspaces last where last.id = :after))
              order by coalesce(w.created_at, to_timestamp(0)) desc, w.id desc
-             limit ?""";
+             limit :limit""");
 
     /** Serialises changes of one name. */
-    private static final String LOCK_NAME =
-            "select pg_advisory_xact_lock(hashtextextended('keelson workspace ' || ?, 0))";
+    private static final Sql LOCK_NAME =
+            Sql.of("select pg_advisory_xact_lock(hashtextextended('keelson workspace ' || :name, 0))");
 
-    private static final String NAMED =
-            "select id from workspaces where name = ? and closed_at is null and id <> ? order by id limit 1";
+    private static final Sql NAMED =
+            Sql.of("""
+            select id from workspaces where name = :name and closed_at is null and id <> :id order by id limit 1""");
 
-    private static final String INSERT = "insert into workspaces (id, name, created_at) values (?, ?, now())";
+    private static final Sql INSERT =
+            Sql.of("insert into workspaces (id, name, created_at) values (:id, :name, now())");
 
-    private static final String RENAME = "update workspaces set name = ? where id = ?";
+    private static final Sql RENAME = Sql.of("update workspaces set name = :name where id = :id");
 
-    private static final String CLOSE = "update workspaces set closed_at = clock_timestamp() where id = ?";
+    private static final Sql CLOSE = Sql.of("update workspaces set closed_at = clock_timestamp() where id = :id");
 
-    private static final String SET_LIMIT = """
-            insert into workspace_limits (workspace_id, name, most) values (?, ?, ?)
-            on conflict (workspace_id, name) do update set most = excluded.most""";
+    private static final Sql SET_LIMIT = Sql.of("""
+            insert into workspace_limits (workspace_id, name, most) values (:id, :name, :most)
+            on conflict (workspace_id, name) do update set most = excluded.most""");
 
-    private static final String SET_FOLDERS = "update workspaces set allowed_folders = ? where id = ?";
+    private static final Sql SET_FOLDERS = Sql.of("update workspaces set allowed_folders = :names where id = :id");
 
-    private static final String SET_MODELS = "update workspaces set allowed_models = ? where id = ?";
+    private static final Sql SET_MODELS = Sql.of("update workspaces set allowed_models = :names where id = :id");
 
-    private static final String SET_TOOLS = "update workspaces set allowed_tools = ? where id = ?";
+    private static final Sql SET_TOOLS = Sql.of("update workspaces set allowed_tools = :names where id = :id");
 
-    private static final String DENY_TOOLS = "update workspaces set denied_tools = ? where id = ?";
+    private static final Sql DENY_TOOLS = Sql.of("update workspaces set denied_tools = :names where id = :id");
 
-    private static final String SET_AUTONOMY = "update workspaces set default_autonomy = ? where id = ?";
+    private static final Sql SET_AUTONOMY = Sql.of("update workspaces set default_autonomy = :level where id = :id");
 
-    private static final String RULES =
-            "select allowed_tools, denied_tools, default_autonomy from workspaces where id = ?";
+    private static final Sql RULES =
+            Sql.of("select allowed_tools, denied_tools, default_autonomy from workspaces where id = :id");
 
-    private static final String MODELS = "select allowed_models from workspaces where id = ?";
+    private static final Sql MODELS = Sql.of("select allowed_models as names from workspaces where id = :id");
 
-    private static final String FOLDERS = "select allowed_folders from workspaces where id = ?";
+    private static final Sql FOLDERS = Sql.of("select allowed_folders as names from workspaces where id = :id");
 
-    private static final String NO_LIMIT = "delete from workspace_limits where workspace_id = ? and name = ?";
+    private static final Sql NO_LIMIT =
+            Sql.of("delete from workspace_limits where workspace_id = :id and name = :name");
 
     /**
      * The changes of an update.
@@ -163,20 +164,8 @@ public final class WorkspaceStore {
      * @param after the last workspace of the page before; null to begin with the newest
      */
     public List<WorkspaceRow> list(@Nullable UUID after, int limit) {
-        return database.withConnection(c -> {
-            try (PreparedStatement list = c.prepareStatement(LIST)) {
-                list.setObject(1, after);
-                list.setObject(2, after);
-                list.setInt(3, limit);
-                List<WorkspaceRow> found = new ArrayList<>();
-                try (ResultSet row = list.executeQuery()) {
-                    while (row.next()) {
-                        found.add(workspace(row));
-                    }
-                }
-                return found;
-            }
-        });
+        return database
+                .withConnection(c -> LIST.on(c).set("after", after).set("limit", limit).all(WorkspaceStore::workspace));
     }
 
     /** The folders that the workspace's tools may use; empty for those of the server's settings. */
@@ -191,19 +180,14 @@ public final class WorkspaceStore {
 
     /** The rules of a workspace for missions; those of an unknown one allow all tools. */
     public Rules rules(UUID id) {
-        return database.withConnection(c -> {
-            try (PreparedStatement rules = c.prepareStatement(RULES)) {
-                rules.setObject(1, id);
-                try (ResultSet row = rules.executeQuery()) {
-                    return row.next() ? new Rules(tools(row), autonomy(row))
-                            : new Rules(new Tools(null, List.of()), null);
-                }
-            }
-        });
+        return database.withConnection(
+                c -> RULES.on(c).set("id", id).first(row -> new Rules(tools(row), autonomy(row)))
+                        .orElse(new Rules(new Tools(null, List.of()), null)));
     }
 
     private static Tools tools(ResultSet row) throws SQLException {
-        return new Tools(texts(row.getArray("allowed_tools")), denied(row.getArray("denied_tools")));
+        List<String> denied = Rows.optionalList(row, "denied_tools", String[].class);
+        return new Tools(Rows.optionalList(row, "allowed_tools", String[].class), denied == null ? List.of() : denied);
     }
 
     private static @Nullable Autonomy autonomy(ResultSet row) throws SQLException {
@@ -211,20 +195,10 @@ public final class WorkspaceStore {
         return level == null ? null : Autonomy.of(level);
     }
 
-    private static List<String> denied(@Nullable Array texts) throws SQLException {
-        List<String> denied = texts(texts);
-        return denied == null ? List.of() : denied;
-    }
-
-    private Optional<List<String>> allowed(UUID id, String sql) {
-        return database.withConnection(c -> {
-            try (PreparedStatement allowed = c.prepareStatement(sql)) {
-                allowed.setObject(1, id);
-                try (ResultSet row = allowed.executeQuery()) {
-                    return row.next() ? Optional.ofNullable(texts(row.getArray(1))) : Optional.empty();
-                }
-            }
-        });
+    private Optional<List<String>> allowed(UUID id, Sql sql) {
+        return database.withConnection(c -> sql.on(c).set("id", id)
+                .first(row -> Optional.ofNullable(Rows.optionalList(row, "names", String[].class))))
+                .flatMap(Function.identity());
     }
 
     /** Made or NameTaken, in the caller's transaction. */
@@ -234,7 +208,7 @@ public final class WorkspaceStore {
         if (namesake.isPresent()) {
             return new WorkspaceResult.NameTaken(namesake.get());
         }
-        update(c, INSERT, id, name);
+        INSERT.on(c).set("id", id).set("name", name).update();
         set(c, id, settings);
         AuditLog.write(c, origin, "workspace_created", id, id.toString(), detail(name, settings));
         return new WorkspaceResult.Is(one(c, ONE, id).orElseThrow());
@@ -242,17 +216,8 @@ public final class WorkspaceStore {
 
     /** Another open workspace of that name; the name is locked until the transaction ends. */
     private static Optional<UUID> namesake(Connection c, UUID id, String name) throws SQLException {
-        try (PreparedStatement lock = c.prepareStatement(LOCK_NAME)) {
-            lock.setString(1, name);
-            lock.executeQuery().close();
-        }
-        try (PreparedStatement named = c.prepareStatement(NAMED)) {
-            named.setString(1, name);
-            named.setObject(2, id);
-            try (ResultSet row = named.executeQuery()) {
-                return row.next() ? Optional.of(row.getObject("id", UUID.class)) : Optional.empty();
-            }
-        }
+        LOCK_NAME.on(c).set("name", name).exists();
+        return NAMED.on(c).set("name", name).set("id", id).first(row -> row.getObject("id", UUID.class));
     }
 
     /** Is, with the workspace as it is then, NameTaken or NoWorkspace; one that is closed stays as it is. */
@@ -270,7 +235,7 @@ public final class WorkspaceStore {
                 if (namesake.isPresent()) {
                     return new WorkspaceResult.NameTaken(namesake.get());
                 }
-                update(c, RENAME, change.name(), id);
+                RENAME.on(c).set("name", change.name()).set("id", id).update();
             }
             set(c, id, change);
             AuditLog.write(c, origin, "workspace_changed", id, id.toString(), detail(change.name(), change));
@@ -285,7 +250,7 @@ public final class WorkspaceStore {
             if (found.isEmpty() || found.get().closed()) {
                 return found;
             }
-            update(c, CLOSE, id);
+            CLOSE.on(c).set("id", id).update();
             AuditLog.write(c, origin, "workspace_closed", id, id.toString(),
                     detail(found.get().name(), new Change(null, Map.of())));
             return one(c, ONE, id);
@@ -295,9 +260,9 @@ public final class WorkspaceStore {
     private static void setLimits(Connection c, UUID id, Map<String, Optional<BigDecimal>> limits) throws SQLException {
         for (Map.Entry<String, Optional<BigDecimal>> limit : limits.entrySet()) {
             if (limit.getValue().isPresent()) {
-                update(c, SET_LIMIT, id, limit.getKey(), limit.getValue().get());
+                SET_LIMIT.on(c).set("id", id).set("name", limit.getKey()).set("most", limit.getValue().get()).update();
             } else {
-                update(c, NO_LIMIT, id, limit.getKey());
+                NO_LIMIT.on(c).set("id", id).set("name", limit.getKey()).update();
             }
         }
     }
@@ -305,19 +270,19 @@ public final class WorkspaceStore {
     private static void set(Connection c, UUID id, Change change) throws SQLException {
         setLimits(c, id, change.limits());
         if (change.folders() != null) {
-            update(c, SET_FOLDERS, array(c, change.folders().paths()), id);
+            SET_FOLDERS.on(c).setTexts("names", change.folders().paths()).set("id", id).update();
         }
         if (change.models() != null) {
-            update(c, SET_MODELS, array(c, change.models().names()), id);
+            SET_MODELS.on(c).setTexts("names", change.models().names()).set("id", id).update();
         }
         if (change.tools() != null) {
-            update(c, SET_TOOLS, array(c, change.tools().names()), id);
+            SET_TOOLS.on(c).setTexts("names", change.tools().names()).set("id", id).update();
         }
         if (change.denied() != null) {
-            update(c, DENY_TOOLS, array(c, change.denied()), id);
+            DENY_TOOLS.on(c).setTexts("names", change.denied()).set("id", id).update();
         }
         if (change.autonomy() != null) {
-            update(c, SET_AUTONOMY, wire(change.autonomy()), id);
+            SET_AUTONOMY.on(c).set("level", wire(change.autonomy())).set("id", id).update();
         }
     }
 
@@ -326,36 +291,15 @@ public final class WorkspaceStore {
         return level == null ? null : level.wire();
     }
 
-    private static @Nullable Array array(Connection c, @Nullable List<String> texts) throws SQLException {
-        return texts == null ? null : c.createArrayOf("text", texts.toArray());
-    }
-
-    private static @Nullable List<String> texts(@Nullable Array texts) throws SQLException {
-        return texts == null ? null : List.of((String[]) texts.getArray());
-    }
-
-    private static void update(Connection c, String sql, @Nullable Object... parameters) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
-            statement.executeUpdate();
-        }
-    }
-
-    private static Optional<WorkspaceRow> one(Connection c, String sql, UUID id) throws SQLException {
-        try (PreparedStatement one = c.prepareStatement(sql)) {
-            one.setObject(1, id);
-            try (ResultSet row = one.executeQuery()) {
-                return row.next() ? Optional.of(workspace(row)) : Optional.empty();
-            }
-        }
+    private static Optional<WorkspaceRow> one(Connection c, Sql sql, UUID id) throws SQLException {
+        return sql.on(c).set("id", id).first(WorkspaceStore::workspace);
     }
 
     private static WorkspaceRow workspace(ResultSet row) throws SQLException {
         return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
-                row.getObject("created_at", OffsetDateTime.class).toInstant(), Rows.optionalTime(row, "closed_at"),
-                Limits.of(row), texts(row.getArray("allowed_folders")), texts(row.getArray("allowed_models")),
+                Rows.time(row, "created_at"), Rows.optionalTime(row, "closed_at"),
+                Limits.of(row), Rows.optionalList(row, "allowed_folders", String[].class),
+                Rows.optionalList(row, "allowed_models", String[].class),
                 tools(row), autonomy(row), new WorkspaceRow.Purge(Rows.optionalTime(row, "purge_asked_at") != null,
                         Rows.optionalTime(row, "purged_at") != null, row.getLong("purged_rows")));
     }
