@@ -2,10 +2,10 @@ package io.keelson.server.tenant.money;
 
 import io.keelson.core.money.Amounts;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Sql;
 import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,20 +14,21 @@ import java.util.UUID;
 /** Reads and locks balances of workspaces. */
 final class Balances {
 
-    private static final String READ = "select available, reserved, spent from credit_balances where workspace_id = ?";
+    private static final Sql READ = Sql.of("""
+            select available, reserved, spent from credit_balances where workspace_id = :workspace""");
 
     /** Commits for runs lock heads of runs before slots of balances, these in the same order, and nothing after them. */
-    private static final String LOCK = """
+    private static final Sql LOCK = Sql.of("""
             select slot, funded, available + withheld as available, spent from credit_slots
-             where workspace_id = ?
+             where workspace_id = :workspace
              order by slot
-               for no key update""";
+               for no key update""");
 
-    private static final String WRITE =
-            """
-            update credit_slots set funded = ?, available = ?, withheld = 0, spent = ? where workspace_id = ? and slot = ?""";
+    private static final Sql WRITE = Sql.of("""
+            update credit_slots set funded = :funded, available = :available, withheld = 0, spent = :spent
+             where workspace_id = :workspace and slot = :slot""");
 
-    private static final String WITHHOLD = "select keelson_withhold(?, {now})".replace("{now}", DbClock.SQL);
+    private static final Sql WITHHOLD = Sql.of("select keelson_withhold(:workspace, {now})");
 
     /**
      * A balance whose slots are locked.
@@ -36,34 +37,23 @@ final class Balances {
      */
     record Locked(List<Integer> slots, WorkspaceBalance balance) {}
 
+    private record Slot(int slot, BigDecimal funded, BigDecimal available, BigDecimal spent) {}
+
     private Balances() {}
 
     /** Nothing on every account when there is no such workspace. */
     static WorkspaceBalance read(Connection c, UUID workspace) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(READ)) {
-            read.setObject(1, workspace);
-            try (ResultSet row = read.executeQuery()) {
-                return row.next()
-                        ? new WorkspaceBalance(row.getBigDecimal("available"), row.getBigDecimal("reserved"),
-                                row.getBigDecimal("spent"))
-                        : WorkspaceBalance.NONE;
-            }
-        }
+        return READ.on(c).set("workspace", workspace).first(RecordColumns.of(WorkspaceBalance.class))
+                .orElse(WorkspaceBalance.NONE);
     }
 
     /** Like {@link #read}, and locks all slots until the transaction ends. */
     static Locked lock(Connection c, UUID workspace) throws SQLException {
         List<Integer> slots = new ArrayList<>();
         WorkspaceBalance sum = WorkspaceBalance.NONE;
-        try (PreparedStatement lock = c.prepareStatement(LOCK)) {
-            lock.setObject(1, workspace);
-            try (ResultSet row = lock.executeQuery()) {
-                while (row.next()) {
-                    slots.add(row.getInt("slot"));
-                    sum = sum.plus(row.getBigDecimal("funded"), row.getBigDecimal("available"),
-                            row.getBigDecimal("spent"));
-                }
-            }
+        for (Slot each : LOCK.on(c).set("workspace", workspace).all(RecordColumns.of(Slot.class))) {
+            slots.add(each.slot);
+            sum = sum.plus(each.funded, each.available, each.spent);
         }
         return new Locked(slots, sum);
     }
@@ -77,21 +67,10 @@ final class Balances {
         List<BigDecimal> funded = Amounts.split(balance.funded(), slots.size());
         List<BigDecimal> available = Amounts.split(balance.available(), slots.size());
         List<BigDecimal> spent = Amounts.split(balance.spent(), slots.size());
-        try (PreparedStatement write = c.prepareStatement(WRITE)) {
-            for (int i = 0; i < slots.size(); i++) {
-                write.setBigDecimal(1, funded.get(i));
-                write.setBigDecimal(2, available.get(i));
-                write.setBigDecimal(3, spent.get(i));
-                write.setObject(4, workspace);
-                write.setInt(5, slots.get(i));
-                write.addBatch();
-            }
-            write.executeBatch();
+        for (int i = 0; i < slots.size(); i++) {
+            WRITE.on(c).set(new Slot(slots.get(i), funded.get(i), available.get(i), spent.get(i)))
+                    .set("workspace", workspace).update();
         }
-        try (PreparedStatement withhold = c.prepareStatement(WITHHOLD)) {
-            withhold.setObject(1, workspace);
-            clock.bind(withhold, 2);
-            withhold.execute();
-        }
+        WITHHOLD.on(c).set("workspace", workspace).at(clock).exists();
     }
 }

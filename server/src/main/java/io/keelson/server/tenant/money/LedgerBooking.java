@@ -4,11 +4,11 @@ import io.keelson.core.money.LedgerAccount;
 import io.keelson.core.run.Actor;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Sql;
 import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -19,16 +19,17 @@ import tools.jackson.databind.node.JsonNodeFactory;
  */
 public final class LedgerBooking {
 
-    private static final String BY_KEY = """
+    private static final Sql BY_KEY = Sql.of("""
             select {columns} from billing_ledger
-             where workspace_id = ? and idempotency_key = ? and transaction_type = ?"""
-            .replace("{columns}", LedgerRows.COLUMNS);
+             where workspace_id = :workspace and idempotency_key = :key and transaction_type = :type"""
+            .replace("{columns}", LedgerRows.COLUMNS));
 
-    private static final String INSERT = """
+    private static final Sql INSERT = Sql.of("""
             insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
                 idempotency_key, actor_type, actor_id, detail, created_at)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, {now}) returning {columns}"""
-            .replace("{columns}", LedgerRows.COLUMNS).replace("{now}", DbClock.SQL);
+            values (:workspace, :type, :amount, :debit, :credit, :key, :actor_type, :actor_id, :detail::jsonb, {now})
+            returning {columns}"""
+            .replace("{columns}", LedgerRows.COLUMNS));
 
     /** For what needs none. */
     public static final Witness NONE = (c, entry) -> {
@@ -98,9 +99,9 @@ public final class LedgerBooking {
         return database.inTransaction(c -> {
             Balances.Locked locked = Balances.lock(c, workspace);
             WorkspaceBalance before = locked.balance();
-            List<LedgerRow> known = find(c, workspace, key, type);
-            if (!known.isEmpty()) {
-                LedgerRow entry = known.getFirst();
+            Optional<LedgerRow> known = find(c, workspace, key, type);
+            if (known.isPresent()) {
+                LedgerRow entry = known.get();
                 return entry.says(move.from, move.to, move.amount, move.reason) ? new Booking.Done(entry, true)
                         : new Booking.KeyTaken(entry);
             }
@@ -116,30 +117,17 @@ public final class LedgerBooking {
         });
     }
 
-    private static List<LedgerRow> find(Connection c, UUID workspace, String key, String type) throws SQLException {
-        try (PreparedStatement find = c.prepareStatement(BY_KEY)) {
-            find.setObject(1, workspace);
-            find.setString(2, key);
-            find.setString(3, type);
-            return LedgerRows.list(find);
-        }
+    private static Optional<LedgerRow> find(Connection c, UUID workspace, String key, String type) throws SQLException {
+        return BY_KEY.on(c).set("workspace", workspace).set("key", key).set("type", type).first(LedgerRows::entry);
     }
 
     private LedgerRow insert(Connection c, UUID workspace, String type, Move move, String key, Actor actor)
             throws SQLException {
-        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
-            insert.setObject(1, workspace);
-            insert.setString(2, type);
-            insert.setBigDecimal(3, move.amount);
-            insert.setString(4, move.from.wire());
-            insert.setString(5, move.to.wire());
-            insert.setString(6, key);
-            insert.setString(7, actor.type().wire());
-            insert.setString(8, actor.id());
-            insert.setString(9, move.reason == null ? null
-                    : JsonNodeFactory.instance.objectNode().put("reason", move.reason).toString());
-            clock.bind(insert, 10);
-            return LedgerRows.list(insert).getFirst();
-        }
+        return INSERT.on(c).set("workspace", workspace).set("type", type).set("amount", move.amount)
+                .set("debit", move.from.wire()).set("credit", move.to.wire()).set("key", key)
+                .set("actor_type", actor.type().wire()).set("actor_id", actor.id())
+                .set("detail",
+                        move.reason == null ? null : JsonNodeFactory.instance.objectNode().put("reason", move.reason))
+                .at(clock).one(LedgerRows::entry);
     }
 }

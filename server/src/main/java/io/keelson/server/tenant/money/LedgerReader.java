@@ -1,12 +1,10 @@
 package io.keelson.server.tenant.money;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Sql;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -23,20 +21,21 @@ public final class LedgerReader {
      */
     public record Filter(@Nullable String type, @Nullable Instant from, @Nullable Instant to) {}
 
-    private static final String MATCHING = """
+    private static final String MATCHING =
+            """
             select {columns} from billing_ledger
-             where workspace_id = ? and (?::text is null or transaction_type = ?)
-               and (?::timestamptz is null or created_at >= ?) and (?::timestamptz is null or created_at < ?)"""
-            .replace("{columns}", LedgerRows.COLUMNS);
+             where workspace_id = :workspace and (:type::text is null or transaction_type = :type)
+               and (:from::timestamptz is null or created_at >= :from) and (:to::timestamptz is null or created_at < :to)"""
+                    .replace("{columns}", LedgerRows.COLUMNS);
 
-    private static final String NEWEST_FIRST = MATCHING + " and id < ? order by id desc limit ?";
+    private static final Sql NEWEST_FIRST = Sql.of(MATCHING + " and id < :edge order by id desc limit :limit");
 
-    private static final String OLDEST_FIRST = MATCHING + " and id > ? order by id limit ?";
+    private static final Sql OLDEST_FIRST = Sql.of(MATCHING + " and id > :edge order by id limit :limit");
 
-    private static final String OF_RUN = """
+    private static final Sql OF_RUN = Sql.of("""
             select {columns} from billing_ledger
-             where run_id = ? and (workspace_id = ?) is true and id > ? order by id limit ?"""
-            .replace("{columns}", LedgerRows.COLUMNS);
+             where run_id = :run and (workspace_id = :workspace) is true and id > :after order by id limit :limit"""
+            .replace("{columns}", LedgerRows.COLUMNS));
 
     private final Database database;
 
@@ -57,35 +56,13 @@ public final class LedgerReader {
 
     /** The reservations, charges and refunds of a run, oldest first. */
     public List<LedgerRow> ofRun(UUID workspace, UUID run, long after, int limit) {
-        return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(OF_RUN)) {
-                read.setObject(1, run);
-                read.setObject(2, workspace);
-                read.setLong(3, after);
-                read.setInt(4, limit);
-                return LedgerRows.list(read);
-            }
-        });
+        return database.withConnection(c -> OF_RUN.on(c).set("run", run).set("workspace", workspace).set("after", after)
+                .set("limit", limit).all(LedgerRows::entry));
     }
 
-    private static List<LedgerRow> matching(Connection c, String sql, UUID workspace, Filter filter, long edge,
+    private static List<LedgerRow> matching(Connection c, Sql sql, UUID workspace, Filter filter, long edge,
             int limit) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(sql)) {
-            read.setObject(1, workspace);
-            read.setString(2, filter.type);
-            read.setString(3, filter.type);
-            bind(read, 4, filter.from);
-            bind(read, 6, filter.to);
-            read.setLong(8, edge);
-            read.setInt(9, limit);
-            return LedgerRows.list(read);
-        }
-    }
-
-    /** Twice, for a condition that holds when there is none. */
-    private static void bind(PreparedStatement read, int position, @Nullable Instant time) throws SQLException {
-        for (int p = position; p < position + 2; p++) {
-            read.setObject(p, time == null ? null : time.atOffset(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE);
-        }
+        return sql.on(c).set("workspace", workspace).set("type", filter.type).set("from", filter.from)
+                .set("to", filter.to).set("edge", edge).set("limit", limit).all(LedgerRows::entry);
     }
 }

@@ -1,12 +1,9 @@
 package io.keelson.server.tenant.money;
 
 import io.keelson.core.money.LedgerAccount;
-import java.sql.PreparedStatement;
+import io.keelson.server.base.db.Rows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -21,17 +18,7 @@ final class LedgerRows {
 
     private LedgerRows() {}
 
-    static List<LedgerRow> list(PreparedStatement statement) throws SQLException {
-        try (ResultSet row = statement.executeQuery()) {
-            List<LedgerRow> entries = new ArrayList<>();
-            while (row.next()) {
-                entries.add(entry(row));
-            }
-            return entries;
-        }
-    }
-
-    private static LedgerRow entry(ResultSet row) throws SQLException {
+    static LedgerRow entry(ResultSet row) throws SQLException {
         return new LedgerRow(row.getLong("id"), row.getString("transaction_type"), row.getBigDecimal("amount"),
                 row.getBigDecimal("cost"),
                 LedgerAccount.of(row.getString("debit_account")), LedgerAccount.of(row.getString("credit_account")),
@@ -41,7 +28,7 @@ final class LedgerRows {
                 optional(row, "agent", String.class), optional(row, "tokens", Long.class), row.getString("usage"),
                 optional(row, "price_version", Integer.class), optional(row, "purpose", String.class),
                 row.getBoolean("estimated"), optional(row, "reason", String.class), row.getString("actor_type"),
-                optional(row, "actor_id", String.class), row.getObject("created_at", OffsetDateTime.class).toInstant());
+                optional(row, "actor_id", String.class), Rows.time(row, "created_at"));
     }
 
     private static <T> @Nullable T optional(ResultSet row, String column, Class<T> type) throws SQLException {

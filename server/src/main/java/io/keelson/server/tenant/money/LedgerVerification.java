@@ -1,15 +1,15 @@
 package io.keelson.server.tenant.money;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.tenant.money.Discrepancy.Kind;
 import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.sql.Types;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -45,7 +45,7 @@ public final class LedgerVerification {
                     coalesce(sum(amount) filter (where transaction_type = 'refund'), 0.0) as refunded
                   from billing_ledger
                  where run_id is not null and transaction_type <> 'adjustment'
-                   and (?::uuid is null or workspace_id = ?)
+                   and (:workspace::uuid is null or workspace_id = :workspace)
                  group by workspace_id, run_id, attempt_number),
             held as (
                 select r.workspace_id, h.run_id, coalesce(a.attempt_number, r.attempt_number) as attempt_number,
@@ -60,14 +60,14 @@ public final class LedgerVerification {
                   from run_heads h
                   join orchestration_runs r on r.id = h.run_id
                   left join run_attempts a on a.run_id = h.run_id
-                 where ?::uuid is null or r.workspace_id = ?)
+                 where :workspace::uuid is null or r.workspace_id = :workspace)
             select workspace_id, run_id, attempt_number, held.run_id is not null as there,
                 coalesce(held.settled, true) as settled,
                 booked.reserved as should_reserved, booked.charged as should_charged, booked.refunded as should_refunded,
                 held.reserved, held.charged, held.refunded
               from booked full join held using (workspace_id, run_id, attempt_number)""";
 
-    private static final String WRONG_ATTEMPT = """
+    private static final Sql WRONG_ATTEMPT = Sql.of("""
             select * from ({attempts}) compared
              where case when there then
                        coalesce(should_reserved, 0) <> reserved or coalesce(should_charged, 0) <> charged
@@ -75,20 +75,20 @@ public final class LedgerVerification {
                        or settled and should_reserved <> should_charged + should_refunded
                    else should_reserved <> should_charged + should_refunded
                        or exists (select from orchestration_runs r where r.id = compared.run_id) end
-             order by workspace_id, run_id, attempt_number limit 1""".replace("{attempts}", ATTEMPTS);
+             order by workspace_id, run_id, attempt_number limit 1""".replace("{attempts}", ATTEMPTS));
 
     /** Charges of a run are the sum of their exact costs, rounded once; its head has the rest. */
-    private static final String WRONG_RUN = """
+    private static final Sql WRONG_RUN = Sql.of("""
             with charged as (
                 select workspace_id, run_id, max(attempt_number) as attempt_number, sum(amount) as charged,
                     sum(coalesce(cost, amount)) as cost
                   from billing_ledger
-                 where transaction_type = 'charge' and (?::uuid is null or workspace_id = ?)
+                 where transaction_type = 'charge' and (:workspace::uuid is null or workspace_id = :workspace)
                  group by workspace_id, run_id),
             held as (
                 select r.workspace_id, h.run_id, h.credits_remainder
                   from run_heads h join orchestration_runs r on r.id = h.run_id
-                 where ?::uuid is null or r.workspace_id = ?),
+                 where :workspace::uuid is null or r.workspace_id = :workspace),
             compared as (
                 select workspace_id, run_id, coalesce(attempt_number, 1) as attempt_number, coalesce(charged, 0) as charged,
                     round(coalesce(cost, 0), 6) as should_charged, credits_remainder as remainder,
@@ -96,7 +96,7 @@ public final class LedgerVerification {
                   from charged full join held using (workspace_id, run_id))
             select * from compared
              where charged <> should_charged or remainder <> should_remainder
-             order by workspace_id, run_id limit 1""";
+             order by workspace_id, run_id limit 1""");
 
     /**
      * Costs of steps are in their results, one for each lease, and of a lease that has no result yet in the row of the step.
@@ -104,19 +104,19 @@ public final class LedgerVerification {
      * uncollected part is known for a whole run only: if it is zero, the exact costs of each step's charges equal its cost, else
      * they are at most that. A deleted run has no results.
      */
-    private static final String WRONG_STEP = """
+    private static final Sql WRONG_STEP = Sql.of("""
             with paid as (
                 select run_id, step_id, min(attempt_number) as attempt_number, sum(coalesce(cost, amount)) as charged,
                     count(*) filter (where idempotency_key !~ '/(used|unfetched)/') as charges,
                     bool_or(idempotency_key ~ '/(used|unfetched)/') as in_parts
                   from billing_ledger
-                 where transaction_type = 'charge' and (?::uuid is null or workspace_id = ?)
+                 where transaction_type = 'charge' and (:workspace::uuid is null or workspace_id = :workspace)
                  group by run_id, step_id),
             of_runs as (
                 select r.id as run_id, r.workspace_id, r.attempt_number, r.credits_uncollected
                     + coalesce((select sum(a.uncollected) from run_attempts a
                         where a.run_id = r.id and a.attempt_number < r.attempt_number), 0) as uncollected
-                  from orchestration_runs r where ?::uuid is null or r.workspace_id = ?),
+                  from orchestration_runs r where :workspace::uuid is null or r.workspace_id = :workspace),
             cost as (
                 select run_id, step_id, count(*) as tries, sum(cost) as cost
                   from (select run_id, step_id, cost from work_results where cost > 0
@@ -133,9 +133,9 @@ public final class LedgerVerification {
             select * from compared
              where charged > cost or charges > tries
                 or uncollected = 0 and (charged < cost or charges < tries and not in_parts)
-             order by workspace_id, run_id, step_id limit 1""";
+             order by workspace_id, run_id, step_id limit 1""");
 
-    private static final String WRONG_BALANCE = """
+    private static final Sql WRONG_BALANCE = Sql.of("""
             with folded as (
                 select workspace_id,
                     sum(case 'available' when credit_account then amount when debit_account then -amount else 0 end)
@@ -144,14 +144,14 @@ public final class LedgerVerification {
                         as reserved,
                     sum(case 'spent' when credit_account then amount when debit_account then -amount else 0 end) as spent
                   from billing_ledger
-                 where ?::uuid is null or workspace_id = ?
+                 where :workspace::uuid is null or workspace_id = :workspace
                  group by workspace_id),
             charged as (
                 select r.workspace_id, sum(h.credits_charged) as open
                   from run_heads h join orchestration_runs r on r.id = h.run_id
-                 where h.credits_charged <> 0 and (?::uuid is null or r.workspace_id = ?)
+                 where h.credits_charged <> 0 and (:workspace::uuid is null or r.workspace_id = :workspace)
                  group by r.workspace_id),
-            held as (select * from credit_balances where ?::uuid is null or workspace_id = ?),
+            held as (select * from credit_balances where :workspace::uuid is null or workspace_id = :workspace),
             compared as (
                 select workspace_id, coalesce(folded.available, 0) as should_available,
                     coalesce(folded.reserved, 0) + coalesce(open, 0) as should_reserved,
@@ -160,13 +160,15 @@ public final class LedgerVerification {
                   from folded full join held using (workspace_id) left join charged using (workspace_id))
             select * from compared
              where (should_available, should_reserved, should_spent) is distinct from (available, reserved, spent)
-             order by workspace_id limit 1""";
+             order by workspace_id limit 1""");
 
-    private static final String COUNTS = """
-            select (select count(*) from billing_ledger where ?::uuid is null or workspace_id = ?),
+    private static final Sql COUNTS =
+            Sql.of("""
+            select (select count(*) from billing_ledger where :workspace::uuid is null or workspace_id = :workspace) as entries,
                 (select count(*) from run_attempts a join orchestration_runs r on r.id = a.run_id
-                  where ?::uuid is null or r.workspace_id = ?),
-                (select count(*) from credit_balances where ?::uuid is null or workspace_id = ?)""";
+                  where :workspace::uuid is null or r.workspace_id = :workspace) as attempts,
+                (select count(*) from credit_balances
+                  where :workspace::uuid is null or workspace_id = :workspace) as workspaces""");
 
     private final Database database;
 
@@ -205,31 +207,16 @@ public final class LedgerVerification {
         if (wrong == null) {
             wrong = find(c, WRONG_BALANCE, workspace, LedgerVerification::balance);
         }
-        try (PreparedStatement count = prepared(c, COUNTS, workspace); ResultSet row = count.executeQuery()) {
-            row.next();
-            return new Report(row.getLong(1), row.getLong(2), row.getLong(3), wrong);
-        }
+        Discrepancy found = wrong;
+        return COUNTS.on(c).set("workspace", workspace)
+                .one(row -> new Report(row.getLong("entries"), row.getLong("attempts"),
+                        row.getLong("workspaces"), found));
     }
 
-    private interface Reading {
-        Discrepancy of(ResultSet row) throws SQLException;
-    }
-
-    private static @Nullable Discrepancy find(Connection c, String sql, @Nullable UUID workspace, Reading reading)
+    private static @Nullable Discrepancy find(Connection c, Sql sql, @Nullable UUID workspace,
+            Rows.Reader<Discrepancy> reader)
             throws SQLException {
-        try (PreparedStatement find = prepared(c, sql, workspace); ResultSet row = find.executeQuery()) {
-            return row.next() ? reading.of(row) : null;
-        }
-    }
-
-    /** Every parameter is the workspace. */
-    private static PreparedStatement prepared(Connection c, String sql, @Nullable UUID workspace) throws SQLException {
-        PreparedStatement statement = c.prepareStatement(sql);
-        long parameters = sql.chars().filter(each -> each == '?').count();
-        for (int p = 1; p <= parameters; p++) {
-            statement.setObject(p, workspace, Types.OTHER);
-        }
-        return statement;
+        return sql.on(c).set("workspace", workspace).first(reader).orElse(null);
     }
 
     private static Discrepancy attempt(ResultSet row) throws SQLException {

@@ -4,13 +4,12 @@ import io.keelson.core.money.Amounts;
 import io.keelson.core.money.TokenPrices;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -21,22 +20,23 @@ import org.jspecify.annotations.Nullable;
 /** The price list and all its versions: what was charged by an old price can be understood later. */
 public final class PriceTable {
 
-    private static final String VERSION = "select coalesce(max(version), 0) from prices";
+    private static final Sql VERSION = Sql.of("select coalesce(max(version), 0) as newest from prices");
 
-    private static final String AT = """
+    private static final Sql AT = Sql.of("""
             select * from (
-                select distinct on (kind, name) * from prices where version <= ?
+                select distinct on (kind, name) * from prices where version <= :version
                  order by kind, name, version desc) latest
              where coalesce(usd_per_call, usd_per_million_input) is not null
-             order by kind desc, name""";
+             order by kind desc, name""");
 
     /** Two changes at once would take the same version; readers do not wait. */
-    private static final String LOCK = "lock table prices in share row exclusive mode";
+    private static final Sql LOCK = Sql.of("lock table prices in share row exclusive mode");
 
-    private static final String INSERT = """
+    private static final Sql INSERT =
+            Sql.of("""
             insert into prices (version, kind, name, usd_per_call, usd_per_million_input, usd_per_million_cache_read,
                 usd_per_million_cache_write, usd_per_million_output, created_at, created_by)
-            values (?, ?, ?, ?, ?, ?, ?, ?, {now}, ?)""".replace("{now}", DbClock.SQL);
+            values (:version, :kind, :name, :per_call, :input, :cache_read, :cache_write, :output, {now}, :created_by)""");
 
     private final Database database;
     private final DbClock clock;
@@ -84,9 +84,7 @@ public final class PriceTable {
     public PriceListVersion change(List<PriceChange> changes, String createdBy, Witness witness,
             Consumer<PriceListVersion> check) {
         return database.inTransaction(c -> {
-            try (PreparedStatement lock = c.prepareStatement(LOCK)) {
-                lock.execute();
-            }
+            LOCK.on(c).update();
             PriceListVersion before = read(c, Integer.MAX_VALUE);
             check.accept(before);
             List<PriceChange> news = changes.stream().filter(change -> !holds(before, change)).toList();
@@ -107,22 +105,15 @@ public final class PriceTable {
     }
 
     private void insert(Connection c, int version, List<PriceChange> changes, String createdBy) throws SQLException {
-        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
-            for (PriceChange change : changes) {
-                TokenPrices tokens = change.usdPerMillion();
-                insert.setInt(1, version);
-                insert.setString(2, change.kind().wire());
-                insert.setString(3, change.name());
-                insert.setBigDecimal(4, change.usdPerCall());
-                insert.setBigDecimal(5, tokens == null ? null : normal(tokens.input()));
-                insert.setBigDecimal(6, tokens == null ? null : normal(tokens.cacheRead()));
-                insert.setBigDecimal(7, tokens == null ? null : normal(tokens.cacheWrite()));
-                insert.setBigDecimal(8, tokens == null ? null : normal(tokens.output()));
-                clock.bind(insert, 9);
-                insert.setString(10, createdBy);
-                insert.addBatch();
-            }
-            insert.executeBatch();
+        for (PriceChange change : changes) {
+            TokenPrices tokens = change.usdPerMillion();
+            INSERT.on(c).set("version", version).set("kind", change.kind().wire()).set("name", change.name())
+                    .set("per_call", change.usdPerCall())
+                    .set("input", tokens == null ? null : normal(tokens.input()))
+                    .set("cache_read", tokens == null ? null : normal(tokens.cacheRead()))
+                    .set("cache_write", tokens == null ? null : normal(tokens.cacheWrite()))
+                    .set("output", tokens == null ? null : normal(tokens.output())).at(clock)
+                    .set("created_by", createdBy).update();
         }
     }
 
@@ -136,10 +127,7 @@ public final class PriceTable {
     }
 
     private static int newest(Connection c) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(VERSION); ResultSet row = read.executeQuery()) {
-            row.next();
-            return row.getInt(1);
-        }
+        return VERSION.on(c).one(row -> row.getInt("newest"));
     }
 
     private static @Nullable BigDecimal perCall(ResultSet row) throws SQLException {
@@ -148,19 +136,9 @@ public final class PriceTable {
     }
 
     private static List<PriceRow> prices(Connection c, int version) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(AT)) {
-            read.setInt(1, version);
-            try (ResultSet row = read.executeQuery()) {
-                List<PriceRow> prices = new ArrayList<>();
-                while (row.next()) {
-                    prices.add(new PriceRow(PriceKind.of(row.getString("kind")), row.getString("name"),
-                            perCall(row), tokens(row), row.getInt("version"),
-                            row.getObject("created_at", OffsetDateTime.class).toInstant(),
-                            row.getString("created_by")));
-                }
-                return prices;
-            }
-        }
+        return AT.on(c).set("version", version)
+                .all(row -> new PriceRow(PriceKind.of(row.getString("kind")), row.getString("name"), perCall(row),
+                        tokens(row), row.getInt("version"), Rows.time(row, "created_at"), row.getString("created_by")));
     }
 
     private static @Nullable TokenPrices tokens(ResultSet row) throws SQLException {

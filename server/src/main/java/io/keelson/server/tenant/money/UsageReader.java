@@ -3,16 +3,13 @@ package io.keelson.server.tenant.money;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -67,7 +64,7 @@ public final class UsageReader {
      */
     public record Report(Instant from, Instant to, List<Line> lines, Line total, boolean complete) {}
 
-    private static final String NOW = "select {now}".replace("{now}", DbClock.SQL);
+    private static final Sql NOW = Sql.of("select {now} as now");
 
     /** Two parts; the second is null where the report has one. */
     private static final String SUM = """
@@ -83,16 +80,16 @@ public final class UsageReader {
                       from (select amount, estimated, usage, run_id, step_id, created_at as at, agent, model, tool,
                                 coalesce(purpose, 'work') as purpose
                               from billing_ledger
-                             where workspace_id = ? and transaction_type = 'charge' and created_at >= ?
-                               and created_at < ? and (?::uuid is null or run_id = ?)
+                             where workspace_id = :workspace and transaction_type = 'charge' and created_at >= :from
+                               and created_at < :to and (:run::uuid is null or run_id = :run)
                             union all
                             select null, null, usage, run_id, step_id, recorded_at, agent, model, tool, purpose from free_usage
-                             where workspace_id = ? and recorded_at >= ? and recorded_at < ?
-                               and (?::uuid is null or run_id = ?)) u
+                             where workspace_id = :workspace and recorded_at >= :from and recorded_at < :to
+                               and (:run::uuid is null or run_id = :run)) u
                    ) divided
              group by grouping sets ((), (part, part2))
-             order by grouping(part) desc, case when ? then part end, coalesce(sum(amount), 0) desc, part, part2
-             limit ?""";
+             order by grouping(part) desc, case when :by_time then part end, coalesce(sum(amount), 0) desc, part, part2
+             limit :limit""";
 
     private static final String RUN_NAME = "(select o.name from run_origins o where o.run_id = u.run_id)";
 
@@ -106,15 +103,7 @@ public final class UsageReader {
 
     /** The time that reports end at when nothing else is said. */
     public Instant now() {
-        return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(NOW)) {
-                clock.bind(read, 1);
-                try (ResultSet row = read.executeQuery()) {
-                    row.next();
-                    return row.getObject(1, OffsetDateTime.class).toInstant();
-                }
-            }
-        });
+        return database.withConnection(c -> NOW.on(c).at(clock).one(row -> Rows.time(row, "now")));
     }
 
     /**
@@ -130,28 +119,11 @@ public final class UsageReader {
             Instant to) throws SQLException {
         String sql = SUM.formatted(by.getFirst().sql, by.size() == 1 ? "null::text" : by.getLast().sql,
                 by.contains(By.RUN) ? RUN_NAME : "null::text");
-        try (PreparedStatement sum = c.prepareStatement(sql)) {
-            int p = 1;
-            for (int i = 0; i < 2; i++) {
-                sum.setObject(p++, workspace);
-                sum.setObject(p++, from.atOffset(ZoneOffset.UTC));
-                sum.setObject(p++, to.atOffset(ZoneOffset.UTC));
-                sum.setObject(p++, run, Types.OTHER);
-                sum.setObject(p++, run, Types.OTHER);
-            }
-            sum.setBoolean(p++, by.getFirst().time());
-            sum.setInt(p, MAX_LINES + 2);
-            try (ResultSet row = sum.executeQuery()) {
-                row.next();
-                Line total = line(row, by.size());
-                List<Line> lines = new ArrayList<>();
-                while (row.next()) {
-                    lines.add(line(row, by.size()));
-                }
-                boolean complete = lines.size() <= MAX_LINES;
-                return new Report(from, to, complete ? lines : lines.subList(0, MAX_LINES), total, complete);
-            }
-        }
+        List<Line> lines = Sql.of(sql).on(c).set("workspace", workspace).set("from", from).set("to", to).set("run", run)
+                .set("by_time", by.getFirst().time()).set("limit", MAX_LINES + 2).all(row -> line(row, by.size()));
+        boolean complete = lines.size() <= MAX_LINES + 1;
+        return new Report(from, to, lines.subList(1, complete ? lines.size() : MAX_LINES + 1), lines.getFirst(),
+                complete);
     }
 
     private static Line line(ResultSet row, int parts) throws SQLException {
