@@ -1,19 +1,17 @@
 package io.keelson.server.outlet.webhook;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.engine.store.read.FeedReader;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -25,57 +23,58 @@ public final class Deliveries {
 
     private static final int DELETION_BATCH_SIZE = 10_000;
 
-    private static final String NOW = "select clock_timestamp() as now";
+    private static final Sql NOW = Sql.of("select clock_timestamp() as now");
 
-    private static final String PING = """
+    private static final Sql PING = Sql.of("""
             insert into webhook_deliveries (id, workspace_id, endpoint_id, position, type, body)
-            values (?, ?, ?, ?, ?, ?)""";
+            values (:id, :workspace, :endpoint, :position, :type, :body)""");
 
     /**
      * Runs first, and locks the endpoint before deliveries, as the sender does. The wait after a failure ends, and a
      * sender in progress finds the new deliveries.
      */
-    private static final String WAKE = """
+    private static final Sql WAKE = Sql.of("""
             update webhook_endpoints set due_at = case when held_until is null or held_until < clock_timestamp()
                 then clock_timestamp() else due_at end
-             where workspace_id = ? and id = ? and enabled""";
+             where workspace_id = :workspace and id = :id and enabled""");
 
-    private static final String LIST = """
+    private static final Sql LIST = Sql.of("""
             select id, event_id, type, state, attempts, last_status, last_error, created_at, attempted_at, completed_at
               from webhook_deliveries
-             where workspace_id = ? and endpoint_id = ? and (?::text is null or state = ?)
-               and (?::timestamptz is null or (created_at, id) < (?, ?))
-             order by created_at desc, id desc limit ?""";
+             where workspace_id = :workspace and endpoint_id = :endpoint
+               and (:state::text is null or state = :state)
+               and (:created_at::timestamptz is null or (created_at, id) < (:created_at, :id))
+             order by created_at desc, id desc limit :limit""");
 
-    private static final String RETRY = """
+    private static final Sql RETRY = Sql.of("""
             update webhook_deliveries set state = 'pending', attempts = 0, completed_at = null
-             where workspace_id = ? and endpoint_id = ? and id = ?""";
+             where workspace_id = :workspace and endpoint_id = :endpoint and id = :id""");
 
-    private static final String RETRY_DEAD = """
+    private static final Sql RETRY_DEAD = Sql.of("""
             update webhook_deliveries set state = 'pending', attempts = 0, completed_at = null
-             where workspace_id = ? and endpoint_id = ? and state = 'dead'""";
+             where workspace_id = :workspace and endpoint_id = :endpoint and state = 'dead'""");
 
     /** Reads no events; the fan-out does when it creates the deliveries. */
-    private static final String REPLAY = """
-            update webhook_endpoints set replay_after = ?, replay_to = ?, replay_since = ?,
+    private static final Sql REPLAY = Sql.of("""
+            update webhook_endpoints set replay_after = :after, replay_to = :to, replay_since = :since,
                 updated_at = clock_timestamp()
-             where workspace_id = ? and id = ?""";
+             where workspace_id = :workspace and id = :id""");
 
-    private static final String FORGET = """
+    private static final Sql FORGET = Sql.of("""
             delete from webhook_deliveries where id in (select id from webhook_deliveries
-                where completed_at < clock_timestamp() - interval '30 days' order by completed_at limit ?)""";
+                where completed_at < clock_timestamp() - interval '30 days' order by completed_at limit :limit)""");
 
     /** Waiting deliveries of enabled endpoints; one row each. */
-    private static final String WAITING = """
+    private static final Sql WAITING = Sql.of("""
             select (select count(*) from (select from webhook_endpoints e
                       join webhook_deliveries d on d.endpoint_id = e.id and d.state = 'pending'
-                     where e.enabled limit ?) w) as pending,
+                     where e.enabled limit :limit) w) as pending,
                 (select greatest(0, extract(epoch from clock_timestamp() - min(first.created_at)))
                    from webhook_endpoints e cross join lateral (
                      select d.created_at from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending'
                       order by d.position, d.id limit 1) first
                   where e.enabled and e.due_at is not null) as oldest,
-                (select count(*) from webhook_endpoints where enabled and failing_since is not null) as failing""";
+                (select count(*) from webhook_endpoints where enabled and failing_since is not null) as failing""");
 
     /** Upper bound of counts. */
     public static final int MAX_COUNTED = 100_000;
@@ -105,33 +104,10 @@ public final class Deliveries {
      */
     public List<Delivery> list(UUID workspace, UUID endpoint, @Nullable String state, @Nullable Place after,
             int limit) {
-        return database.withConnection(c -> {
-            try (PreparedStatement statement = c.prepareStatement(LIST)) {
-                statement.setObject(1, workspace);
-                statement.setObject(2, endpoint);
-                statement.setString(3, state);
-                statement.setString(4, state);
-                statement.setObject(5, after == null ? null : after.createdAt().atOffset(ZoneOffset.UTC));
-                statement.setObject(6, after == null ? null : after.createdAt().atOffset(ZoneOffset.UTC));
-                statement.setObject(7, after == null ? null : after.id());
-                statement.setInt(8, limit);
-                return all(statement);
-            }
-        });
-    }
-
-    private static List<Delivery> all(PreparedStatement statement) throws SQLException {
-        List<Delivery> found = new ArrayList<>();
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                found.add(new Delivery(row.getObject("id", UUID.class), row.getObject("event_id", Long.class),
-                        row.getString("type"), row.getString("state"), row.getInt("attempts"),
-                        row.getObject("last_status", Integer.class), row.getString("last_error"),
-                        Rows.time(row, "created_at"), Rows.optionalTime(row, "attempted_at"),
-                        Rows.optionalTime(row, "completed_at")));
-            }
-        }
-        return found;
+        return database.withConnection(c -> LIST.on(c).set("workspace", workspace).set("endpoint", endpoint)
+                .set("state", state).set("created_at", after == null ? null : after.createdAt())
+                .set("id", after == null ? null : after.id()).set("limit", limit)
+                .all(RecordColumns.of(Delivery.class)));
     }
 
     /**
@@ -145,15 +121,8 @@ public final class Deliveries {
             wake(c, workspace, endpoint);
             ObjectNode body = JsonNodeFactory.instance.objectNode().put("type", Topics.PING).put("timestamp", now(c));
             body.putObject("data").put("workspace_id", workspace.toString()).put("endpoint_id", endpoint.toString());
-            try (PreparedStatement statement = c.prepareStatement(PING)) {
-                statement.setObject(1, id);
-                statement.setObject(2, workspace);
-                statement.setObject(3, endpoint);
-                statement.setLong(4, position);
-                statement.setString(5, Topics.PING);
-                statement.setString(6, body.toString());
-                statement.executeUpdate();
-            }
+            PING.on(c).set("id", id).set("workspace", workspace).set("endpoint", endpoint).set("position", position)
+                    .set("type", Topics.PING).set("body", body.toString()).update();
         });
     }
 
@@ -161,12 +130,7 @@ public final class Deliveries {
     public boolean again(UUID workspace, UUID endpoint, UUID delivery) {
         return database.inTransaction(c -> {
             wake(c, workspace, endpoint);
-            try (PreparedStatement statement = c.prepareStatement(RETRY)) {
-                statement.setObject(1, workspace);
-                statement.setObject(2, endpoint);
-                statement.setObject(3, delivery);
-                return statement.executeUpdate() > 0;
-            }
+            return RETRY.on(c).set("workspace", workspace).set("endpoint", endpoint).set("id", delivery).update() > 0;
         });
     }
 
@@ -174,11 +138,7 @@ public final class Deliveries {
     public void deadAgain(UUID workspace, UUID endpoint) {
         database.runInTransaction(c -> {
             wake(c, workspace, endpoint);
-            try (PreparedStatement statement = c.prepareStatement(RETRY_DEAD)) {
-                statement.setObject(1, workspace);
-                statement.setObject(2, endpoint);
-                statement.executeUpdate();
-            }
+            RETRY_DEAD.on(c).set("workspace", workspace).set("endpoint", endpoint).update();
         });
     }
 
@@ -187,14 +147,8 @@ public final class Deliveries {
         long from = Tenancy.allWorkspaces(() -> database.withConnection(c -> FeedReader.before(c, since)));
         long to = lastId();
         database.runInTransaction(c -> {
-            try (PreparedStatement statement = c.prepareStatement(REPLAY)) {
-                statement.setLong(1, Math.min(from, to));
-                statement.setLong(2, to);
-                statement.setObject(3, since.atOffset(ZoneOffset.UTC));
-                statement.setObject(4, workspace);
-                statement.setObject(5, endpoint);
-                statement.executeUpdate();
-            }
+            REPLAY.on(c).set("after", Math.min(from, to)).set("to", to).set("since", since).set("workspace", workspace)
+                    .set("id", endpoint).update();
             wake(c, workspace, endpoint);
             AuditLog.write(c, origin, "webhook_replayed", workspace, endpoint.toString(),
                     JsonNodeFactory.instance.objectNode().put("from", since.toString()));
@@ -203,30 +157,19 @@ public final class Deliveries {
 
     /** The waiting deliveries of all workspaces. */
     public static Waiting waiting(Connection c) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(WAITING)) {
-            statement.setInt(1, MAX_COUNTED);
-            try (ResultSet row = statement.executeQuery()) {
-                row.next();
-                return new Waiting(row.getLong("pending"), row.getDouble("oldest"), row.getLong("failing"));
-            }
-        }
+        return WAITING.on(c).set("limit", MAX_COUNTED)
+                .one(row -> new Waiting(row.getLong("pending"), row.getDouble("oldest"), row.getLong("failing")));
     }
 
     /** Deletes deliveries that ended 30 days ago. */
     void forget() {
         database.runInTransaction(c -> {
-            try (PreparedStatement statement = c.prepareStatement(FORGET)) {
-                statement.setInt(1, DELETION_BATCH_SIZE);
-                statement.executeUpdate();
-            }
+            FORGET.on(c).set("limit", DELETION_BATCH_SIZE).update();
         });
     }
 
     private static String now(Connection c) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(NOW); ResultSet row = statement.executeQuery()) {
-            row.next();
-            return Rows.time(row, "now").truncatedTo(ChronoUnit.MILLIS).toString();
-        }
+        return NOW.on(c).one(row -> Rows.time(row, "now")).truncatedTo(ChronoUnit.MILLIS).toString();
     }
 
     private long lastId() {
@@ -234,10 +177,6 @@ public final class Deliveries {
     }
 
     private static void wake(Connection c, UUID workspace, UUID endpoint) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(WAKE)) {
-            statement.setObject(1, workspace);
-            statement.setObject(2, endpoint);
-            statement.executeUpdate();
-        }
+        WAKE.on(c).set("workspace", workspace).set("id", endpoint).update();
     }
 }

@@ -2,6 +2,7 @@ package io.keelson.server.outlet.webhook;
 
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.outbound.OutboundClient;
 import io.keelson.server.base.outbound.OutboundRefusedException;
 import io.keelson.server.base.outbound.OutboundRequest;
@@ -15,7 +16,6 @@ import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -42,63 +42,64 @@ final class DeliverySender {
     private static final int MAX_ERROR_LENGTH = 500;
     private static final int GONE = 410;
 
-    private static final String CLAIM = """
+    private static final Sql CLAIM = Sql.of("""
             update webhook_endpoints set lease_epoch = lease_epoch + 1, due_at = now.until, held_until = now.until
-              from (select clock_timestamp() + ? * interval '1 millisecond' as until) now
+              from (select clock_timestamp() + :lease * interval '1 millisecond' as until) now
              where id = any (array(select id from webhook_endpoints
-                 where enabled and due_at <= clock_timestamp() order by due_at limit ? for no key update skip locked))
-            returning id, lease_epoch""";
+                 where enabled and due_at <= clock_timestamp() order by due_at limit :limit for no key update skip locked))
+            returning id, lease_epoch""");
 
     /** Only under the lease; reads the current secrets and address. */
-    private static final String HEAD = """
+    private static final Sql HEAD = Sql.of("""
             select d.id, d.type, d.body, d.attempts, d.traceparent, e.workspace_id, e.url,
                 e.failing_since is not null as failing, e.key_id, e.sealed, e.previous_key_id,
                 case when e.previous_until > clock_timestamp() then e.previous end as previous
               from webhook_endpoints e cross join lateral (
                 select id, type, body, attempts, traceparent from webhook_deliveries
                  where endpoint_id = e.id and state = 'pending' order by position, id limit 1) d
-             where e.id = ? and e.lease_epoch = ? and e.enabled""";
+             where e.id = :id and e.lease_epoch = :lease_epoch and e.enabled""");
 
     /** Only under the lease. */
-    private static final String HELD = """
-            select true from webhook_endpoints where id = ? and lease_epoch = ? for no key update""";
+    private static final Sql HELD = Sql.of("""
+            select true from webhook_endpoints where id = :id and lease_epoch = :lease_epoch for no key update""");
 
-    private static final String RESULT = """
-            update webhook_deliveries set state = ?, attempts = attempts + 1, last_status = ?, last_error = ?,
-                attempted_at = clock_timestamp(), completed_at = case when ? then null else clock_timestamp() end
-             where id = ? and state = 'pending'""";
+    private static final Sql RESULT = Sql.of("""
+            update webhook_deliveries set state = :state, attempts = attempts + 1, last_status = :status,
+                last_error = :error, attempted_at = clock_timestamp(),
+                completed_at = case when :pending then null else clock_timestamp() end
+             where id = :id and state = 'pending'""");
 
-    private static final String GO_ON = """
+    private static final Sql GO_ON = Sql.of("""
             update webhook_endpoints set due_at = now.until, held_until = now.until
-              from (select clock_timestamp() + ? * interval '1 millisecond' as until) now where id = ?""";
+              from (select clock_timestamp() + :millis * interval '1 millisecond' as until) now where id = :id""");
 
-    private static final String LET_GO = """
-            update webhook_endpoints set due_at = clock_timestamp() + ? * interval '1 millisecond', held_until = null
-             where id = ?""";
+    private static final Sql LET_GO = Sql.of("""
+            update webhook_endpoints set due_at = clock_timestamp() + :millis * interval '1 millisecond', held_until = null
+             where id = :id""");
 
-    private static final String DISABLE = """
-            update webhook_endpoints set enabled = false, disabled_reason = ?, due_at = null, held_until = null,
-                updated_at = clock_timestamp() where id = ? and enabled""";
+    private static final Sql DISABLE = Sql.of("""
+            update webhook_endpoints set enabled = false, disabled_reason = :reason, due_at = null,
+                held_until = null, updated_at = clock_timestamp() where id = :id and enabled""");
 
-    private static final String WELL = """
-            update webhook_endpoints set failing_since = null, last_error = null where id = ?""";
+    private static final Sql WELL = Sql.of("""
+            update webhook_endpoints set failing_since = null, last_error = null where id = :id""");
 
     /** Whether the endpoint is to be disabled. */
-    private static final String FAILING = """
+    private static final Sql FAILING = Sql.of("""
             update webhook_endpoints e
                set failing_since = case when failing_since is null then clock_timestamp() else failing_since end,
-                   last_error = ?
-             where id = ?
-            returning failing_since <= clock_timestamp() - ? * interval '1 millisecond' or (
+                   last_error = :last_error
+             where id = :id
+            returning failing_since <= clock_timestamp() - :millis * interval '1 millisecond' or (
                 select count(*) from (select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending'
-                    limit ?) waiting) >= ?""";
+                    limit :limit) waiting) >= :limit as hopeless""");
 
     /** Runs with the endpoint's row locked: adding a delivery updates that row, before or after this. */
-    private static final String REST = """
+    private static final Sql REST = Sql.of("""
             update webhook_endpoints e set held_until = null, due_at = case when exists (
                 select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending')
                 then clock_timestamp() end
-             where id = ? returning due_at is not null""";
+             where id = :id returning due_at is not null as waits""");
 
     /**
      * @param run the trace position of its run; null if absent
@@ -134,19 +135,9 @@ final class DeliverySender {
 
     /** Claims due endpoints, up to a maximum; each is then served by {@link EndpointBatch#serve}, on any thread. */
     List<EndpointBatch> claim(int most) {
-        return database.inTransaction(c -> {
-            try (PreparedStatement statement = c.prepareStatement(CLAIM)) {
-                statement.setLong(1, deliveryPolicy.lease().toMillis());
-                statement.setInt(2, most);
-                List<EndpointBatch> turns = new ArrayList<>();
-                try (ResultSet row = statement.executeQuery()) {
-                    while (row.next()) {
-                        turns.add(new EndpointBatch(row.getObject("id", UUID.class), row.getLong("lease_epoch")));
-                    }
-                }
-                return turns;
-            }
-        });
+        return database
+                .inTransaction(c -> CLAIM.on(c).set("lease", deliveryPolicy.lease().toMillis()).set("limit", most)
+                        .all(row -> new EndpointBatch(row.getObject("id", UUID.class), row.getLong("lease_epoch"))));
     }
 
     /** A claimed endpoint: sends its waiting deliveries until one fails. */
@@ -197,15 +188,9 @@ final class DeliverySender {
         }
 
         private @Nullable Head head() {
-            return database.<@Nullable Head>withConnection(c -> {
-                try (PreparedStatement statement = c.prepareStatement(HEAD)) {
-                    statement.setObject(1, endpoint);
-                    statement.setLong(2, epoch);
-                    try (ResultSet row = statement.executeQuery()) {
-                        return row.next() ? head(row) : null;
-                    }
-                }
-            });
+            return database
+                    .withConnection(c -> HEAD.on(c).set("id", endpoint).set("lease_epoch", epoch).first(this::head))
+                    .orElse(null);
         }
 
         private Head head(ResultSet row) throws SQLException {
@@ -218,8 +203,7 @@ final class DeliverySender {
                 lost = "its secret is sealed under the key " + present.keyId()
                         + ", which this server does not have; name that key in KEELSON_SECRET_KEYS_PREVIOUS or rotate the secret";
             }
-            SecretStore.Sealed previous =
-                    row.getBytes("previous") == null ? null : Endpoints.sealed(row, "previous_key_id", "previous");
+            SecretStore.Sealed previous = Endpoints.former(row);
             if (previous != null && endpointSecrets.secrets().knows(previous.keyId())) {
                 secrets.add(endpointSecrets.open(endpoint, previous));
             }
@@ -324,70 +308,35 @@ final class DeliverySender {
         }
 
         private void well(Connection c) throws SQLException {
-            try (PreparedStatement statement = c.prepareStatement(WELL)) {
-                statement.setObject(1, endpoint);
-                statement.executeUpdate();
-            }
+            WELL.on(c).set("id", endpoint).update();
         }
 
         /** Records the failure; true when the endpoint is to be disabled. */
         private boolean failing(Connection c, String error) throws SQLException {
-            try (PreparedStatement statement = c.prepareStatement(FAILING)) {
-                statement.setString(1, error.substring(0, Math.min(MAX_ERROR_LENGTH, error.length())));
-                statement.setObject(2, endpoint);
-                statement.setLong(3, deliveryPolicy.failingLimit().toMillis());
-                statement.setInt(4, deliveryPolicy.most());
-                statement.setInt(5, deliveryPolicy.most());
-                try (ResultSet row = statement.executeQuery()) {
-                    return row.next() && row.getBoolean(1);
-                }
-            }
+            return FAILING.on(c).set("last_error", error.substring(0, Math.min(MAX_ERROR_LENGTH, error.length())))
+                    .set("id", endpoint).set("millis", deliveryPolicy.failingLimit().toMillis())
+                    .set("limit", deliveryPolicy.most()).first(row -> row.getBoolean("hopeless")).orElse(false);
         }
 
         private boolean held(Connection c) throws SQLException {
-            try (PreparedStatement statement = c.prepareStatement(HELD)) {
-                statement.setObject(1, endpoint);
-                statement.setLong(2, epoch);
-                try (ResultSet row = statement.executeQuery()) {
-                    return row.next();
-                }
-            }
+            return HELD.on(c).set("id", endpoint).set("lease_epoch", epoch).exists();
         }
 
         private static void result(Connection c, Head delivery, Outcome outcome, String state) throws SQLException {
-            try (PreparedStatement statement = c.prepareStatement(RESULT)) {
-                statement.setString(1, state);
-                statement.setObject(2, outcome.status);
-                statement.setString(3, outcome.error);
-                statement.setBoolean(4, state.equals("pending"));
-                statement.setObject(5, delivery.id);
-                statement.executeUpdate();
-            }
+            RESULT.on(c).set("state", state).set("status", outcome.status).set("error", outcome.error)
+                    .set("pending", state.equals("pending")).set("id", delivery.id).update();
         }
 
-        private void due(Connection c, String sql, Duration in) throws SQLException {
-            try (PreparedStatement statement = c.prepareStatement(sql)) {
-                statement.setLong(1, in.toMillis());
-                statement.setObject(2, endpoint);
-                statement.executeUpdate();
-            }
+        private void due(Connection c, Sql sql, Duration in) throws SQLException {
+            sql.on(c).set("millis", in.toMillis()).set("id", endpoint).update();
         }
 
         private void disable(Connection c, String reason) throws SQLException {
-            try (PreparedStatement statement = c.prepareStatement(DISABLE)) {
-                statement.setString(1, reason);
-                statement.setObject(2, endpoint);
-                statement.executeUpdate();
-            }
+            DISABLE.on(c).set("reason", reason).set("id", endpoint).update();
         }
 
         private boolean rest(Connection c) throws SQLException {
-            try (PreparedStatement statement = c.prepareStatement(REST)) {
-                statement.setObject(1, endpoint);
-                try (ResultSet row = statement.executeQuery()) {
-                    return row.next() && row.getBoolean(1);
-                }
-            }
+            return REST.on(c).set("id", endpoint).first(row -> row.getBoolean("waits")).orElse(false);
         }
     }
 }

@@ -1,18 +1,16 @@
 package io.keelson.server.outlet.webhook;
 
 import io.keelson.server.base.db.Database;
-import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.engine.store.read.FeedReader;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.secret.SecretStore;
-import java.sql.Array;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -34,32 +32,37 @@ public final class Endpoints {
                 created_at, updated_at,
                 (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending') as pending""";
 
+    private static final RecordColumns<Endpoint> ENDPOINT = RecordColumns.of(Endpoint.class);
+
     /** Serialises creations in a workspace, so that its endpoints can be counted. */
-    private static final String TURN = "select pg_advisory_xact_lock(hashtextextended('keelson webhooks ' || ?, 0))";
+    private static final Sql TURN =
+            Sql.of("select pg_advisory_xact_lock(hashtextextended('keelson webhooks ' || :workspace, 0))");
 
-    private static final String COUNT = "select count(*) from webhook_endpoints where workspace_id = ?";
+    private static final Sql COUNT =
+            Sql.of("select count(*) as n from webhook_endpoints where workspace_id = :workspace");
 
-    private static final String CREATE = """
+    private static final Sql CREATE = Sql.of("""
             insert into webhook_endpoints (id, workspace_id, url, description, events, channel, enabled,
                 disabled_reason, key_id, sealed, from_id)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
+            values (:id, :workspace, :url, :description, :events, :channel, :enabled, :disabled_reason, :key_id, :sealed,
+                :from)""");
 
-    private static final String LIST = "select " + COLUMNS
-            + " from webhook_endpoints e where workspace_id = ? order by created_at, id";
+    private static final Sql LIST = Sql.of("select " + COLUMNS
+            + " from webhook_endpoints e where workspace_id = :workspace order by created_at, id");
 
-    private static final String ONE =
-            "select " + COLUMNS + " from webhook_endpoints e where workspace_id = ? and id = ?";
+    private static final Sql ONE =
+            Sql.of("select " + COLUMNS + " from webhook_endpoints e where workspace_id = :workspace and id = :id");
 
-    private static final String LOCK =
-            "select from webhook_endpoints where workspace_id = ? and id = ? for update";
+    private static final Sql LOCK =
+            Sql.of("select from webhook_endpoints where workspace_id = :workspace and id = :id for update");
 
     /** When enabled again, it continues with waiting deliveries and new events. */
-    private static final String CHANGE = """
-            update webhook_endpoints e set url = coalesce(?, url),
-                description = case when ? then null else coalesce(?, description) end,
-                events = coalesce(?::text[], events),
-                channel = case when ? then null else coalesce(?, channel) end,
-                from_id = case when wish.enabled and not e.enabled then ? else from_id end,
+    private static final Sql CHANGE = Sql.of("""
+            update webhook_endpoints e set url = coalesce(:url, url),
+                description = case when :no_description then null else coalesce(:description, description) end,
+                events = coalesce(:events::text[], events),
+                channel = case when :no_channel then null else coalesce(:channel, channel) end,
+                from_id = case when wish.enabled and not e.enabled then :from else from_id end,
                 due_at = case when wish.enabled and not e.enabled then clock_timestamp()
                     when not wish.enabled then null else due_at end,
                 failing_since = case when wish.enabled and not e.enabled then null else failing_since end,
@@ -68,23 +71,25 @@ public final class Endpoints {
                 disabled_reason = case when not coalesce(wish.enabled, e.enabled)
                     then coalesce(disabled_reason, 'asked') end,
                 updated_at = clock_timestamp()
-              from (select ?::boolean as enabled) wish
-             where e.workspace_id = ? and e.id = ?""";
+              from (select :enabled::boolean as enabled) wish
+             where e.workspace_id = :workspace and e.id = :id""");
 
-    private static final String ROTATE = """
+    private static final Sql ROTATE = Sql.of("""
             update webhook_endpoints set previous_key_id = key_id, previous = sealed,
-                previous_until = clock_timestamp() + interval '24 hours', key_id = ?, sealed = ?,
+                previous_until = clock_timestamp() + interval '24 hours', key_id = :key_id, sealed = :sealed,
                 updated_at = clock_timestamp()
-             where workspace_id = ? and id = ?""";
+             where workspace_id = :workspace and id = :id""");
 
-    private static final String DELETE = "delete from webhook_endpoints where workspace_id = ? and id = ?";
+    private static final Sql DELETE =
+            Sql.of("delete from webhook_endpoints where workspace_id = :workspace and id = :id");
 
-    private static final String FOREIGN = """
+    private static final Sql FOREIGN = Sql.of("""
             select id, key_id, sealed, previous_key_id, previous from webhook_endpoints
-             where key_id <> ? or previous_key_id <> ? order by id for no key update""";
+             where key_id <> :key_id or previous_key_id <> :key_id order by id for no key update""");
 
-    private static final String RESEAL = """
-            update webhook_endpoints set key_id = ?, sealed = ?, previous_key_id = ?, previous = ? where id = ?""";
+    private static final Sql RESEAL = Sql.of("""
+            update webhook_endpoints set key_id = :key_id, sealed = :sealed, previous_key_id = :previous_key_id,
+                previous = :previous where id = :id""");
 
     private final Database database;
     private final EndpointSecrets endpointSecrets;
@@ -113,45 +118,23 @@ public final class Endpoints {
     }
 
     private static boolean full(Connection c, UUID workspace) throws SQLException {
-        try (PreparedStatement turn = c.prepareStatement(TURN)) {
-            turn.setString(1, workspace.toString());
-            turn.execute();
-        }
-        try (PreparedStatement count = c.prepareStatement(COUNT)) {
-            count.setObject(1, workspace);
-            try (ResultSet row = count.executeQuery()) {
-                return row.next() && row.getLong(1) >= MAX_ENDPOINTS;
-            }
-        }
+        TURN.on(c).set("workspace", workspace.toString()).exists();
+        return COUNT.on(c).set("workspace", workspace).one(row -> row.getLong("n")) >= MAX_ENDPOINTS;
     }
 
     private static void insert(Connection c, UUID workspace, UUID id, Endpoint.Spec spec, SecretStore.Sealed sealed,
             long from) throws SQLException {
         boolean enabled = spec.enabled() == null || spec.enabled();
-        try (PreparedStatement statement = c.prepareStatement(CREATE)) {
-            statement.setObject(1, id);
-            statement.setObject(2, workspace);
-            statement.setString(3, spec.url());
-            statement.setString(4, spec.description());
-            statement.setArray(5, texts(c, spec.events()));
-            statement.setString(6, spec.channel());
-            statement.setBoolean(7, enabled);
-            statement.setString(8, enabled ? null : "asked");
-            statement.setString(9, sealed.keyId());
-            statement.setBytes(10, sealed.bytes());
-            statement.setLong(11, from);
-            statement.executeUpdate();
-        }
+        CREATE.on(c).set("id", id).set("workspace", workspace).set("url", spec.url())
+                .set("description", spec.description())
+                .setTexts("events", spec.events()).set("channel", spec.channel()).set("enabled", enabled)
+                .set("disabled_reason", enabled ? null : "asked").set("key_id", sealed.keyId())
+                .set("sealed", sealed.bytes()).set("from", from).update();
     }
 
     /** The workspace's endpoints, oldest first. */
     public List<Endpoint> list(UUID workspace) {
-        return database.withConnection(c -> {
-            try (PreparedStatement statement = c.prepareStatement(LIST)) {
-                statement.setObject(1, workspace);
-                return endpoints(statement);
-            }
-        });
+        return database.withConnection(c -> LIST.on(c).set("workspace", workspace).all(ENDPOINT));
     }
 
     public Optional<Endpoint> find(UUID workspace, UUID id) {
@@ -167,26 +150,14 @@ public final class Endpoints {
             Consumer<Endpoint> check) {
         long from = lastId();
         return database.inTransaction(c -> {
-            try (PreparedStatement lock = c.prepareStatement(LOCK)) {
-                lock.setObject(1, workspace);
-                lock.setObject(2, id);
-                lock.execute();
-            }
+            LOCK.on(c).set("workspace", workspace).set("id", id).exists();
             find(c, workspace, id).ifPresent(check);
-            try (PreparedStatement statement = c.prepareStatement(CHANGE)) {
-                statement.setString(1, spec.url());
-                statement.setBoolean(2, spec.noDescription());
-                statement.setString(3, spec.description());
-                statement.setArray(4, texts(c, spec.events()));
-                statement.setBoolean(5, spec.noChannel());
-                statement.setString(6, spec.channel());
-                statement.setLong(7, from);
-                statement.setObject(8, spec.enabled());
-                statement.setObject(9, workspace);
-                statement.setObject(10, id);
-                if (statement.executeUpdate() > 0) {
-                    audit(c, origin, "webhook_changed", workspace, id);
-                }
+            int changed = CHANGE.on(c).set("url", spec.url()).set("no_description", spec.noDescription())
+                    .set("description", spec.description()).setTexts("events", spec.events())
+                    .set("no_channel", spec.noChannel()).set("channel", spec.channel()).set("from", from)
+                    .set("enabled", spec.enabled()).set("workspace", workspace).set("id", id).update();
+            if (changed > 0) {
+                audit(c, origin, "webhook_changed", workspace, id);
             }
             return find(c, workspace, id);
         });
@@ -197,14 +168,10 @@ public final class Endpoints {
         SigningSecret secret = SigningSecret.fresh();
         SecretStore.Sealed sealed = endpointSecrets.seal(id, secret);
         return database.inTransaction(c -> {
-            try (PreparedStatement statement = c.prepareStatement(ROTATE)) {
-                statement.setString(1, sealed.keyId());
-                statement.setBytes(2, sealed.bytes());
-                statement.setObject(3, workspace);
-                statement.setObject(4, id);
-                if (statement.executeUpdate() > 0) {
-                    audit(c, origin, "webhook_secret_rotated", workspace, id);
-                }
+            int rotated = ROTATE.on(c).set("key_id", sealed.keyId()).set("sealed", sealed.bytes())
+                    .set("workspace", workspace).set("id", id).update();
+            if (rotated > 0) {
+                audit(c, origin, "webhook_secret_rotated", workspace, id);
             }
             return find(c, workspace, id).map(found -> new Endpoint.WithSecret(found, secret.text()));
         });
@@ -213,12 +180,8 @@ public final class Endpoints {
     /** Deletes an endpoint with its deliveries; false for an unknown id. */
     public boolean delete(UUID workspace, UUID id, AuditOrigin origin) {
         return database.inTransaction(c -> {
-            try (PreparedStatement statement = c.prepareStatement(DELETE)) {
-                statement.setObject(1, workspace);
-                statement.setObject(2, id);
-                if (statement.executeUpdate() == 0) {
-                    return false;
-                }
+            if (DELETE.on(c).set("workspace", workspace).set("id", id).update() == 0) {
+                return false;
             }
             audit(c, origin, "webhook_deleted", workspace, id);
             return true;
@@ -228,28 +191,24 @@ public final class Endpoints {
     /** Re-encrypts secrets under the current key if their old key is known. */
     public void reseal() {
         database.runInTransaction(c -> {
-            try (PreparedStatement foreign = c.prepareStatement(FOREIGN);
-                    PreparedStatement update = c.prepareStatement(RESEAL)) {
-                foreign.setString(1, endpointSecrets.secrets().keyId());
-                foreign.setString(2, endpointSecrets.secrets().keyId());
-                try (ResultSet row = foreign.executeQuery()) {
-                    while (row.next()) {
-                        UUID id = row.getObject("id", UUID.class);
-                        SecretStore.Sealed now = endpointSecrets.reencrypted(id, sealed(row, "key_id", "sealed"));
-                        boolean previous = row.getBytes("previous") != null;
-                        SecretStore.Sealed before =
-                                previous ? endpointSecrets.reencrypted(id, sealed(row, "previous_key_id", "previous"))
-                                        : null;
-                        update.setString(1, now.keyId());
-                        update.setBytes(2, now.bytes());
-                        update.setString(3, before == null ? null : before.keyId());
-                        update.setBytes(4, before == null ? null : before.bytes());
-                        update.setObject(5, id);
-                        update.executeUpdate();
-                    }
-                }
+            String key = endpointSecrets.secrets().keyId();
+            for (Sealing each : FOREIGN.on(c).set("key_id", key).all(row -> new Sealing(row.getObject("id", UUID.class),
+                    sealed(row, "key_id", "sealed"), former(row)))) {
+                SecretStore.Sealed now = endpointSecrets.reencrypted(each.id, each.now);
+                SecretStore.Sealed before =
+                        each.before == null ? null : endpointSecrets.reencrypted(each.id, each.before);
+                RESEAL.on(c).set("key_id", now.keyId()).set("sealed", now.bytes())
+                        .set("previous_key_id", before == null ? null : before.keyId())
+                        .set("previous", before == null ? null : before.bytes()).set("id", each.id).update();
             }
         });
+    }
+
+    private record Sealing(UUID id, SecretStore.Sealed now, SecretStore.@Nullable Sealed before) {}
+
+    /** The previous secret; null if absent. */
+    static SecretStore.@Nullable Sealed former(ResultSet row) throws SQLException {
+        return row.getBytes("previous") == null ? null : sealed(row, "previous_key_id", "previous");
     }
 
     static SecretStore.Sealed sealed(ResultSet row, String keyId, String bytes) throws SQLException {
@@ -269,31 +228,7 @@ public final class Endpoints {
         AuditLog.write(c, origin, action, workspace, id.toString(), JsonNodeFactory.instance.objectNode());
     }
 
-    private static @Nullable Array texts(Connection c, @Nullable List<String> texts) throws SQLException {
-        return texts == null ? null : c.createArrayOf("text", texts.toArray());
-    }
-
     private static Optional<Endpoint> find(Connection c, UUID workspace, UUID id) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(ONE)) {
-            statement.setObject(1, workspace);
-            statement.setObject(2, id);
-            return endpoints(statement).stream().findFirst();
-        }
-    }
-
-    private static List<Endpoint> endpoints(PreparedStatement statement) throws SQLException {
-        List<Endpoint> found = new ArrayList<>();
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                found.add(new Endpoint(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
-                        row.getString("url"), row.getString("description"),
-                        List.of((String[]) row.getArray("events").getArray()), row.getString("channel"),
-                        row.getBoolean("enabled"), row.getString("disabled_reason"),
-                        Rows.optionalTime(row, "failing_since"), row.getString("last_error"), row.getLong("pending"),
-                        row.getBoolean("replaying"), Rows.optionalTime(row, "previous_until"),
-                        Rows.time(row, "created_at"), Rows.time(row, "updated_at")));
-            }
-        }
-        return found;
+        return ONE.on(c).set("workspace", workspace).set("id", id).first(ENDPOINT);
     }
 }

@@ -3,14 +3,13 @@ package io.keelson.server.outlet.webhook;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.base.db.Database;
-import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.RecordColumns.Column;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.FeedReader;
 import io.keelson.server.engine.store.read.FeedWatermark;
-import java.sql.Array;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,48 +36,51 @@ final class FanOut {
     /** Characters of bodies that are buffered before they are written. */
     private static final long MAX_BATCH_CHARS = 4 << 20;
 
-    private static final String FROM = "select last_id from webhook_feed for update skip locked";
+    private static final Sql FROM = Sql.of("select last_id from webhook_feed for update skip locked");
 
-    private static final String RECEIVERS = """
+    private static final Sql RECEIVERS = Sql.of("""
             select id, workspace_id, events, channel, from_id, replay_after, replay_to, replay_since
-              from webhook_endpoints where enabled order by id""";
+              from webhook_endpoints where enabled order by id""");
 
     private static final String MADE = """
             insert into webhook_deliveries as d (id, workspace_id, endpoint_id, event_id, position, type, body,
                 traceparent)
             select made.id, made.workspace_id, made.endpoint_id, made.event_id, made.event_id, made.type, made.body,
                 made.traceparent
-              from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::text[], ?::text[])
+              from unnest(:ids::uuid[], :workspaces::uuid[], :endpoints::uuid[], :events::bigint[], :types::text[],
+                    :bodies::text[], :traceparents::text[])
                 as made (id, workspace_id, endpoint_id, event_id, type, body, traceparent)
             on conflict (id) do
             """;
 
-    private static final String MADE_ONCE = MADE + "nothing";
+    private static final Sql MADE_ONCE = Sql.of(MADE + "nothing");
 
-    private static final String MADE_AGAIN = MADE + """
+    private static final Sql MADE_AGAIN = Sql.of(MADE + """
             update set state = 'pending', attempts = 0, completed_at = null
-             where d.state <> 'pending'""";
+             where d.state <> 'pending'""");
 
     /** Runs before the insertion of deliveries, because the sender locks endpoints first, too. */
-    private static final String WAKE = """
+    private static final Sql WAKE = Sql.of("""
             update webhook_endpoints e set due_at = coalesce(e.due_at, clock_timestamp())
-              from (select id from webhook_endpoints where id = any (?) order by id for no key update) woken
-             where e.id = woken.id""";
+              from (select id from webhook_endpoints where id = any (:ids) order by id for no key update) woken
+             where e.id = woken.id""");
 
-    private static final String TO = "update webhook_feed set last_id = ?";
+    private static final Sql TO = Sql.of("update webhook_feed set last_id = :to");
 
     /** Another replay may have been requested meanwhile. */
-    private static final String REPLAYED = """
+    private static final Sql REPLAYED = Sql.of("""
             update webhook_endpoints set replay_after = case when done then null else reached end,
                 replay_to = case when done then null else replay_to end,
                 replay_since = case when done then null else replay_since end
-              from (select ?::bigint as reached, ?::boolean as done) now
-             where id = ? and replay_after = ? and replay_to = ?""";
+              from (select :reached::bigint as reached, :done::boolean as done) now
+             where id = :id and replay_after = :replay_after and replay_to = :replay_to""");
 
-    private record Replay(long after, long to, Instant since) {}
+    private record Replay(@Column("replay_after") long after, @Column("replay_to") long to,
+            @Column("replay_since") Instant since) {}
 
-    private record Receiver(UUID id, UUID workspace, Set<String> events, @Nullable String channel, long from,
-            @Nullable Replay replay) {
+    private record Receiver(UUID id, @Column("workspace_id") UUID workspace, List<String> events,
+            @Nullable String channel,
+            @Column("from_id") long from, @Nullable Replay replay) {
 
         boolean matches(ObjectNode event) {
             return workspace.toString().equals(event.get("workspace_id").stringValue())
@@ -132,10 +134,7 @@ final class FanOut {
         long to = Math.min(settled, after + CHUNK_SIZE);
         make(c, MADE_ONCE, receivers, after, to,
                 (receiver, event) -> event.get("id").longValue() > receiver.from && receiver.matches(event));
-        try (PreparedStatement statement = c.prepareStatement(TO)) {
-            statement.setLong(1, to);
-            statement.executeUpdate();
-        }
+        TO.on(c).set("to", to).update();
         return to < settled;
     }
 
@@ -147,19 +146,13 @@ final class FanOut {
         }
         make(c, MADE_AGAIN, List.of(receiver), replay.after, to, (only, event) -> only.matches(event)
                 && !Instant.parse(event.get("created_at").stringValue()).isBefore(replay.since));
-        try (PreparedStatement statement = c.prepareStatement(REPLAYED)) {
-            statement.setLong(1, to);
-            statement.setBoolean(2, to >= replay.to);
-            statement.setObject(3, receiver.id);
-            statement.setLong(4, replay.after);
-            statement.setLong(5, replay.to);
-            statement.executeUpdate();
-        }
+        REPLAYED.on(c).set("reached", to).set("done", to >= replay.to).set("id", receiver.id)
+                .set("replay_after", replay.after).set("replay_to", replay.to).update();
         return to < settled;
     }
 
     /** Bounds memory, regardless of the number and size of events. */
-    private void make(Connection c, String sql, List<Receiver> receivers, long after, long to, Filter filter)
+    private void make(Connection c, Sql sql, List<Receiver> receivers, long after, long to, Filter filter)
             throws SQLException {
         List<NewDelivery> made = new ArrayList<>();
         long held = 0;
@@ -213,47 +206,25 @@ final class FanOut {
     }
 
     private static @Nullable Long from(Connection c) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(FROM); ResultSet row = statement.executeQuery()) {
-            return row.next() ? row.getLong(1) : null;
-        }
+        return FROM.on(c).first(row -> row.getLong("last_id")).orElse(null);
     }
 
     private static List<Receiver> receivers(Connection c) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(RECEIVERS); ResultSet row = statement.executeQuery()) {
-            List<Receiver> found = new ArrayList<>();
-            while (row.next()) {
-                Instant since = Rows.optionalTime(row, "replay_since");
-                found.add(new Receiver(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
-                        Set.of((String[]) row.getArray("events").getArray()), row.getString("channel"),
-                        row.getLong("from_id"), since == null ? null
-                                : new Replay(row.getLong("replay_after"), row.getLong("replay_to"), since)));
-            }
-            return found;
-        }
+        return RECEIVERS.on(c).all(RecordColumns.of(Receiver.class));
     }
 
-    private static void insert(Connection c, String sql, List<NewDelivery> made) throws SQLException {
+    private static void insert(Connection c, Sql sql, List<NewDelivery> made) throws SQLException {
         if (made.isEmpty()) {
             return;
         }
-        try (PreparedStatement statement = c.prepareStatement(WAKE)) {
-            statement.setArray(1, array(c, "uuid", made.stream().map(each -> each.receiver.id).distinct().toArray()));
-            statement.executeUpdate();
-        }
-        try (PreparedStatement statement = c.prepareStatement(sql)) {
-            statement.setArray(1, array(c, "uuid", made.stream()
-                    .map(each -> Delivery.idOf(each.receiver.id, each.event)).toArray()));
-            statement.setArray(2, array(c, "uuid", made.stream().map(each -> each.receiver.workspace).toArray()));
-            statement.setArray(3, array(c, "uuid", made.stream().map(each -> each.receiver.id).toArray()));
-            statement.setArray(4, array(c, "bigint", made.stream().map(NewDelivery::event).toArray()));
-            statement.setArray(5, array(c, "text", made.stream().map(NewDelivery::type).toArray()));
-            statement.setArray(6, array(c, "text", made.stream().map(NewDelivery::body).toArray()));
-            statement.setArray(7, array(c, "text", made.stream().map(NewDelivery::traceparent).toArray()));
-            statement.executeUpdate();
-        }
-    }
-
-    private static Array array(Connection c, String type, Object[] items) throws SQLException {
-        return c.createArrayOf(type, items);
+        WAKE.on(c).setUuids("ids", made.stream().map(each -> each.receiver.id).distinct().toList()).update();
+        sql.on(c).setUuids("ids", made.stream().map(each -> Delivery.idOf(each.receiver.id, each.event)).toList())
+                .setUuids("workspaces", made.stream().map(each -> each.receiver.workspace).toList())
+                .setUuids("endpoints", made.stream().map(each -> each.receiver.id).toList())
+                .setLongs("events", made.stream().map(NewDelivery::event).toList())
+                .setTexts("types", made.stream().map(NewDelivery::type).toList())
+                .setTexts("bodies", made.stream().map(NewDelivery::body).toList())
+                .setTexts("traceparents", made.stream().<@Nullable String>map(NewDelivery::traceparent).toList())
+                .update();
     }
 }

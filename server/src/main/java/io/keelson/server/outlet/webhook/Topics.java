@@ -85,7 +85,7 @@ public final class Topics {
      * @param channel the endpoint's; null to receive all runs
      * @param event with {@code notifications} of its run's configuration; missing or null where that has none
      */
-    static boolean matches(Set<String> wanted, @Nullable String channel, JsonNode event) {
+    static boolean matches(Collection<String> wanted, @Nullable String channel, JsonNode event) {
         String topic = of(event);
         String eventType = event.path("event_type").asString("");
         JsonNode notifications = event.path("notifications");
