@@ -1,13 +1,9 @@
 package io.keelson.server.outlet.board;
 
 import io.keelson.server.base.db.Database;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Sql;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -42,8 +38,8 @@ public final class AgentReports {
     }
 
     private static final String FIELDS = """
-            id, report_type, title, run_id, run_attempt, orchestration_task_id, agent, state, coalesce(tokens, 0) as tokens,
-            coalesce(cost, 0) as cost, duration_ms, coalesce(subject_id, id) as subject,
+            id, report_type as type, title, run_id, run_attempt as attempt, orchestration_task_id as task_id, agent, state,
+            coalesce(tokens, 0) as tokens, coalesce(cost, 0) as cost, duration_ms, coalesce(subject_id, id) as subject,
             coalesce(created_at, to_timestamp(0)) as created_at""";
 
     /**
@@ -52,20 +48,22 @@ public final class AgentReports {
      */
     private static final String LIST = """
             select %s, '' as content from agent_reports
-             where workspace_id = ? %s and created_at <= ? and created_at >= ? and created_at < ?
+             where workspace_id = :workspace %s and created_at <= :created_at and created_at >= :from and created_at < :to
                and (created_at, coalesce(run_id, id), coalesce(subject_id = run_id, false), coalesce(subject_id, id), id)
-                   < (?, ?, ?, ?, ?)
-               and case when ?::text is null then true else report_type = ? end
-               and case when ?::text is null then true else agent = ? end
+                   < (:created_at, :run, :of_run, :subject, :id)
+               and case when :type::text is null then true else report_type = :type end
+               and case when :agent::text is null then true else agent = :agent end
              order by agent_reports.created_at desc, coalesce(run_id, id) desc, coalesce(subject_id = run_id, false) desc,
                    coalesce(subject_id, id) desc, id desc
-             limit ?""";
+             limit :limit""";
 
-    private static final String OF_WORKSPACE = LIST.formatted(FIELDS, "");
-    private static final String OF_RUN = LIST.formatted(FIELDS, "and run_id = ?");
+    private static final Sql OF_WORKSPACE = Sql.of(LIST.formatted(FIELDS, ""));
+    private static final Sql OF_RUN = Sql.of(LIST.formatted(FIELDS, "and run_id = :only"));
 
-    private static final String ONE = "select " + FIELDS
-            + ", coalesce(content, '') as content from agent_reports where workspace_id = ? and id = ?";
+    private static final Sql ONE = Sql.of("select " + FIELDS
+            + ", coalesce(content, '') as content from agent_reports where workspace_id = :workspace_id and id = :id");
+
+    private static final RecordColumns<AgentReport> REPORT = RecordColumns.of(AgentReport.class);
 
     private final Database database;
 
@@ -81,53 +79,17 @@ public final class AgentReports {
     public List<AgentReport> list(UUID workspace, Filter filter, @Nullable Place after, int limit) {
         Place place = after == null ? Place.END : after;
         return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(filter.run() == null ? OF_WORKSPACE : OF_RUN)) {
-                int p = 1;
-                read.setObject(p++, workspace);
-                if (filter.run() != null) {
-                    read.setObject(p++, filter.run());
-                }
-                read.setObject(p++, place.createdAt().atOffset(ZoneOffset.UTC));
-                read.setObject(p++, (filter.from() == null ? Instant.EPOCH : filter.from()).atOffset(ZoneOffset.UTC));
-                read.setObject(p++,
-                        (filter.to() == null ? Place.END.createdAt() : filter.to()).atOffset(ZoneOffset.UTC));
-                read.setObject(p++, place.createdAt().atOffset(ZoneOffset.UTC));
-                read.setObject(p++, place.run());
-                read.setBoolean(p++, place.subject().equals(place.run()));
-                read.setObject(p++, place.subject());
-                read.setObject(p++, place.id());
-                read.setString(p++, filter.type());
-                read.setString(p++, filter.type());
-                read.setString(p++, filter.agent());
-                read.setString(p++, filter.agent());
-                read.setInt(p, limit);
-                return list(read);
-            }
+            Sql.Call read = filter.run() == null ? OF_WORKSPACE.on(c) : OF_RUN.on(c).set("only", filter.run());
+            return read.set("workspace", workspace).set("created_at", place.createdAt())
+                    .set("from", filter.from() == null ? Instant.EPOCH : filter.from())
+                    .set("to", filter.to() == null ? Place.END.createdAt() : filter.to()).set("run", place.run())
+                    .set("of_run", place.subject().equals(place.run())).set("subject", place.subject())
+                    .set("id", place.id()).set("type", filter.type()).set("agent", filter.agent()).set("limit", limit)
+                    .all(REPORT);
         });
     }
 
     public Optional<AgentReport> find(UUID workspace, UUID id) {
-        return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(ONE)) {
-                read.setObject(1, workspace);
-                read.setObject(2, id);
-                return list(read).stream().findFirst();
-            }
-        });
-    }
-
-    private static List<AgentReport> list(PreparedStatement read) throws SQLException {
-        try (ResultSet row = read.executeQuery()) {
-            List<AgentReport> found = new ArrayList<>();
-            while (row.next()) {
-                found.add(new AgentReport(row.getObject("id", UUID.class), row.getString("report_type"),
-                        row.getString("title"), row.getObject("run_id", UUID.class),
-                        row.getObject("run_attempt", Integer.class), row.getObject("orchestration_task_id", UUID.class),
-                        row.getObject("subject", UUID.class), row.getString("agent"), row.getString("state"),
-                        row.getLong("tokens"), row.getBigDecimal("cost"), row.getObject("duration_ms", Long.class),
-                        row.getString("content"), row.getObject("created_at", OffsetDateTime.class).toInstant()));
-            }
-            return found;
-        }
+        return database.withConnection(c -> ONE.on(c).set("workspace_id", workspace).set("id", id).first(REPORT));
     }
 }

@@ -1,5 +1,7 @@
 package io.keelson.server.outlet.board;
 
+import io.keelson.server.base.db.Sql;
+
 /**
  * SQL over {@code board_tasks}. The table may be the platform's: its rows may have no values where Keelson's always have one,
  * and a new row has every value, because its columns may have no defaults.
@@ -22,63 +24,70 @@ final class BoardSql {
     /** One range of the index for each column and source, so that no other task is read. */
     private static final String BY_COLUMN = """
             select %s
-              from unnest(?::text[]) as s (status) cross join %s
+              from unnest(:statuses::text[]) as s (status) cross join %s
              cross join lateral (
                 select * from board_tasks b
-                 where b.workspace_id = ? and b.status = s.status and %s and b.id < ?
-                   and case when ?::text is null then true else b.assignee = ? end
-                   and case when ?::jsonb is null then true else b.tags @> ?::jsonb end
-                 order by b.id desc limit ?) b
-             order by b.id desc limit ?""";
+                 where b.workspace_id = :workspace and b.status = s.status and %s and b.id < :before
+                   and case when :assignee::text is null then true else b.assignee = :assignee end
+                   and case when :tag::jsonb is null then true else b.tags @> :tag::jsonb end
+                 order by b.id desc limit :each) b
+             order by b.id desc limit :limit""";
 
-    private static final String EACH_SOURCE = "unnest(?::text[]) as k (source)";
-    private static final String ANY_SOURCE = "(values (?::text[])) as k (sources)";
+    private static final String EACH_SOURCE = "unnest(:sources::text[]) as k (source)";
+    private static final String ANY_SOURCE = "(values (:sources::text[])) as k (sources)";
     private static final String AT_LARGE = "b.source_type = k.source";
-    private static final String BELOW = "b.source_type = any (k.sources) and b.parent_task_id = ?";
+    private static final String BELOW = "b.source_type = any (k.sources) and b.parent_task_id = :parent";
 
-    static final String LIST = BY_COLUMN.formatted(LISTED, EACH_SOURCE, AT_LARGE);
-    static final String CHILDREN = BY_COLUMN.formatted(LISTED, ANY_SOURCE, BELOW);
+    static final Sql LIST = Sql.of(BY_COLUMN.formatted(LISTED, EACH_SOURCE, AT_LARGE));
+    static final Sql CHILDREN = Sql.of(BY_COLUMN.formatted(LISTED, ANY_SOURCE, BELOW));
 
     private static final String COUNT = """
             select s.status, least(sum(n.count), %d) as count
-              from unnest(?::text[]) as s (status) cross join %s
+              from unnest(:statuses::text[]) as s (status) cross join %s
              cross join lateral (
                 select count(*) from (
                     select from board_tasks b
-                     where b.workspace_id = ? and b.status = s.status and %s
+                     where b.workspace_id = :workspace and b.status = s.status and %s
                      limit %d) few) n
              group by s.status""";
 
-    static final String COUNTS = COUNT.formatted(BoardTasks.COUNTED + 1, EACH_SOURCE, AT_LARGE, BoardTasks.COUNTED + 1);
-    static final String COUNTS_OF_CHILDREN =
-            COUNT.formatted(BoardTasks.COUNTED + 1, ANY_SOURCE, BELOW, BoardTasks.COUNTED + 1);
+    static final Sql COUNTS =
+            Sql.of(COUNT.formatted(BoardTasks.COUNTED + 1, EACH_SOURCE, AT_LARGE, BoardTasks.COUNTED + 1));
+    static final Sql COUNTS_OF_CHILDREN =
+            Sql.of(COUNT.formatted(BoardTasks.COUNTED + 1, ANY_SOURCE, BELOW, BoardTasks.COUNTED + 1));
 
-    static final String ONE = "select " + COLUMNS + " from board_tasks b where b.workspace_id = ? and b.id = ?";
+    static final Sql ONE =
+            Sql.of("select " + COLUMNS + " from board_tasks b where b.workspace_id = :workspace and b.id = :id");
 
-    static final String LOCK = "select from board_tasks where workspace_id = ? and id = ? for update";
+    static final Sql LOCK =
+            Sql.of("select from board_tasks where workspace_id = :workspace and id = :id for update");
 
     /** A parent, which stays until its child is there. */
-    static final String HELD = "select from board_tasks where workspace_id = ? and id = ? for key share";
+    static final Sql HELD =
+            Sql.of("select from board_tasks where workspace_id = :workspace and id = :id for key share");
 
-    static final String OF_RUN = """
-            select id from board_tasks where workspace_id = ? and source_type = 'orchestration' and source_id = ?""";
+    static final Sql OF_RUN = Sql.of("""
+            select id from board_tasks where workspace_id = :workspace and source_type = 'orchestration'
+               and source_id = :run""");
 
-    static final String INSERT = """
+    static final Sql INSERT = Sql.of("""
             insert into board_tasks as b (workspace_id, title, description, status, priority, assignee, parent_task_id,
                 tags, created_by_id, review_mode, created_by_type, source_type, created_at, updated_at, started_at,
                 completed_at)
-            select keelson_held_workspace(?), ?, ?, ?, ?, ?, ?, ?::jsonb, ?, 'auto', 'user', 'user', now, now,
-                case when ? = 'in_progress' then now end, case when ? = 'done' then now end
+            select keelson_held_workspace(:workspace), :title, :description, :status, :priority, :assignee, :parent,
+                :tags::jsonb, :by, 'auto', 'user', 'user', now, now, case when :status = 'in_progress' then now end,
+                case when :status = 'done' then now end
               from clock_timestamp() as now
-            returning """ + " " + COLUMNS;
+            returning """ + " " + COLUMNS);
 
     /** People change only the priority of a run's board tasks. An empty text clears the column. */
-    static final String UPDATE = """
+    static final Sql UPDATE = Sql.of("""
             with w as (
                 select b.id, coalesce(b.source_type, 'user') in ('orchestration', 'orchestration_task') as fixed,
                     u.*, clock_timestamp() as now
                   from board_tasks b
-                 cross join (values (?::uuid, ?::bigint, ?::text, ?::text, ?::text, ?::text, ?::jsonb, ?::text, ?::text))
+                 cross join (values (:workspace::uuid, :id::bigint, :title::text, :description::text, :status::text,
+                        :assignee::text, :tags::jsonb, :result::text, :priority::text))
                     as u (workspace, task, title, description, status, assignee, tags, result, priority)
                  where b.workspace_id = u.workspace and b.id = u.task
                    for no key update of b)
@@ -97,12 +106,12 @@ final class BoardSql {
                        when w.status = 'done' then coalesce(b.completed_at, w.now) end
               from w
              where b.id = w.id
-            returning """ + " " + COLUMNS;
+            returning """ + " " + COLUMNS);
 
-    static final String DELETE = """
+    static final Sql DELETE = Sql.of("""
             delete from board_tasks
-             where workspace_id = ? and id = ?
-               and coalesce(source_type, 'user') not in ('orchestration', 'orchestration_task')""";
+             where workspace_id = :workspace and id = :id
+               and coalesce(source_type, 'user') not in ('orchestration', 'orchestration_task')""");
 
     private BoardSql() {}
 }

@@ -3,18 +3,17 @@ package io.keelson.server.outlet.board;
 import io.keelson.core.lifecycle.BoardStatus;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
-import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Sql;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code board_tasks}; writes people's tasks. Another workspace's do not exist here. */
@@ -73,8 +72,7 @@ public final class BoardTasks {
     public Page<BoardTaskRow> list(UUID workspace, Filter filter, long before, int limit) {
         return database.withConnection(c -> {
             List<String> statuses = filter.status() == null ? STATUSES : List.of(filter.status());
-            return read(c, workspace, filter, parent(c, workspace, filter), statuses, before, limit + 1, limit + 1,
-                    rows -> Rows.page(rows, limit, BoardTaskRow::of));
+            return read(c, workspace, filter, parent(c, workspace, filter), statuses, before, limit + 1, limit);
         });
     }
 
@@ -83,8 +81,7 @@ public final class BoardTasks {
         return database.withConnection(c -> {
             Long parent = parent(c, workspace, filter);
             int most = STATUSES.size() * filter.sources().size() * (limit + 1);
-            Page<BoardTaskRow> page = read(c, workspace, filter, parent, STATUSES, Long.MAX_VALUE, limit + 1, most + 1,
-                    rows -> Rows.page(rows, most, BoardTaskRow::of));
+            Page<BoardTaskRow> page = read(c, workspace, filter, parent, STATUSES, Long.MAX_VALUE, limit + 1, most);
             Map<String, Integer> counts = counts(c, workspace, filter, parent);
             return STATUSES.stream().map(status -> column(status, counts.getOrDefault(status, 0), page, limit))
                     .toList();
@@ -109,23 +106,7 @@ public final class BoardTasks {
         if (made.parent() != null && !held(c, workspace, made.parent())) {
             return Optional.empty();
         }
-        try (PreparedStatement insert = c.prepareStatement(BoardSql.INSERT)) {
-            insert.setObject(1, workspace);
-            insert.setString(2, made.title());
-            insert.setString(3, made.description());
-            insert.setString(4, made.status());
-            insert.setString(5, made.priority());
-            insert.setString(6, made.assignee());
-            insert.setObject(7, made.parent());
-            insert.setString(8, made.tags());
-            insert.setString(9, made.by());
-            insert.setString(10, made.status());
-            insert.setString(11, made.status());
-            try (ResultSet row = insert.executeQuery()) {
-                row.next();
-                return Optional.of(BoardTaskRow.of(row));
-            }
-        }
+        return Optional.of(BoardSql.INSERT.on(c).set("workspace", workspace).set(made).one(BoardTaskRow::of));
     }
 
     /**
@@ -139,61 +120,26 @@ public final class BoardTasks {
                 return Optional.empty();
             }
             check.accept(find(c, workspace, id).orElseThrow());
-            try (PreparedStatement update = c.prepareStatement(BoardSql.UPDATE)) {
-                update.setObject(1, workspace);
-                update.setLong(2, id);
-                int p = 3;
-                for (String value : Arrays.asList(change.title(), change.description(), change.status(),
-                        change.assignee(), change.tags(), change.result())) {
-                    update.setString(p++, value);
-                }
-                update.setString(p, change.priority());
-                try (ResultSet row = update.executeQuery()) {
-                    return row.next() ? Optional.of(BoardTaskRow.of(row)) : Optional.empty();
-                }
-            }
+            return BoardSql.UPDATE.on(c).set("workspace", workspace).set("id", id).set(change).first(BoardTaskRow::of);
         });
     }
 
     /** False when there is none, or a run put it there. Its children stay. */
     public boolean remove(UUID workspace, long id) {
-        return database.inTransaction(c -> {
-            try (PreparedStatement delete = c.prepareStatement(BoardSql.DELETE)) {
-                delete.setObject(1, workspace);
-                delete.setLong(2, id);
-                return delete.executeUpdate() == 1;
-            }
-        });
+        return database.inTransaction(
+                c -> BoardSql.DELETE.on(c).set("workspace", workspace).set("id", id).update() == 1);
     }
 
     private static boolean held(Connection c, UUID workspace, long id) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(BoardSql.HELD)) {
-            read.setObject(1, workspace);
-            read.setLong(2, id);
-            try (ResultSet row = read.executeQuery()) {
-                return row.next();
-            }
-        }
+        return BoardSql.HELD.on(c).set("workspace", workspace).set("id", id).exists();
     }
 
     private static boolean locked(Connection c, UUID workspace, long id) throws SQLException {
-        try (PreparedStatement lock = c.prepareStatement(BoardSql.LOCK)) {
-            lock.setObject(1, workspace);
-            lock.setLong(2, id);
-            try (ResultSet row = lock.executeQuery()) {
-                return row.next();
-            }
-        }
+        return BoardSql.LOCK.on(c).set("workspace", workspace).set("id", id).exists();
     }
 
     private static Optional<BoardTaskRow> find(Connection c, UUID workspace, long id) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(BoardSql.ONE)) {
-            read.setObject(1, workspace);
-            read.setLong(2, id);
-            try (ResultSet row = read.executeQuery()) {
-                return row.next() ? Optional.of(BoardTaskRow.of(row)) : Optional.empty();
-            }
-        }
+        return BoardSql.ONE.on(c).set("workspace", workspace).set("id", id).first(BoardTaskRow::of);
     }
 
     /** The parent of the listed tasks: a run's board task if the filter names a run; null if absent, -1 for an unknown run. */
@@ -201,63 +147,30 @@ public final class BoardTasks {
         if (filter.run() == null) {
             return filter.parent();
         }
-        try (PreparedStatement read = c.prepareStatement(BoardSql.OF_RUN)) {
-            read.setObject(1, workspace);
-            read.setString(2, filter.run().toString());
-            try (ResultSet row = read.executeQuery()) {
-                long found = row.next() ? row.getLong("id") : -1;
-                return filter.parent() != null && filter.parent() != found ? Long.valueOf(-1)
-                        : Long.valueOf(found);
-            }
-        }
-    }
-
-    /** The rows of a list. */
-    private interface Reader<T> {
-
-        T rows(PreparedStatement read) throws SQLException;
+        long found = BoardSql.OF_RUN.on(c).set("workspace", workspace).set("run", filter.run().toString())
+                .first(row -> row.getLong("id")).orElse(-1L);
+        return filter.parent() != null && filter.parent() != found ? Long.valueOf(-1) : Long.valueOf(found);
     }
 
     /** @param each how many tasks of a column and source at most */
-    private static <T> T read(Connection c, UUID workspace, Filter filter, @Nullable Long parent,
-            List<String> statuses, long before, int each, int limit, Reader<T> reader) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(parent == null ? BoardSql.LIST : BoardSql.CHILDREN)) {
-            int p = 1;
-            read.setArray(p++, c.createArrayOf("text", statuses.toArray()));
-            read.setArray(p++, c.createArrayOf("text", filter.sources().toArray()));
-            read.setObject(p++, workspace);
-            if (parent != null) {
-                read.setLong(p++, parent);
-            }
-            read.setLong(p++, before);
-            read.setString(p++, filter.assignee());
-            read.setString(p++, filter.assignee());
-            read.setString(p++, filter.tag());
-            read.setString(p++, filter.tag());
-            read.setInt(p++, each);
-            read.setInt(p, limit);
-            return reader.rows(read);
-        }
+    private static Page<BoardTaskRow> read(Connection c, UUID workspace, Filter filter, @Nullable Long parent,
+            List<String> statuses, long before, int each, int limit) throws SQLException {
+        return of(c, BoardSql.LIST, BoardSql.CHILDREN, workspace, filter, parent).setTexts("statuses", statuses)
+                .set("before", before).set("assignee", filter.assignee()).set("tag", filter.tag()).set("each", each)
+                .page(limit, BoardTaskRow::of);
+    }
+
+    /** @param below the statement for tasks of a parent */
+    private static Sql.Call of(Connection c, Sql all, Sql below, UUID workspace, Filter filter, @Nullable Long parent) {
+        Sql.Call call = parent == null ? all.on(c) : below.on(c).set("parent", parent);
+        return call.set("workspace", workspace).setTexts("sources", filter.sources());
     }
 
     private static Map<String, Integer> counts(Connection c, UUID workspace, Filter filter, @Nullable Long parent)
             throws SQLException {
-        try (PreparedStatement read =
-                c.prepareStatement(parent == null ? BoardSql.COUNTS : BoardSql.COUNTS_OF_CHILDREN)) {
-            int p = 1;
-            read.setArray(p++, c.createArrayOf("text", STATUSES.toArray()));
-            read.setArray(p++, c.createArrayOf("text", filter.sources().toArray()));
-            read.setObject(p++, workspace);
-            if (parent != null) {
-                read.setLong(p, parent);
-            }
-            Map<String, Integer> counts = new LinkedHashMap<>();
-            try (ResultSet row = read.executeQuery()) {
-                while (row.next()) {
-                    counts.put(row.getString("status"), row.getInt("count"));
-                }
-            }
-            return counts;
-        }
+        record Count(String status, int count) {}
+        return of(c, BoardSql.COUNTS, BoardSql.COUNTS_OF_CHILDREN, workspace, filter, parent)
+                .setTexts("statuses", STATUSES).all(RecordColumns.of(Count.class)).stream()
+                .collect(Collectors.toMap(Count::status, Count::count));
     }
 }

@@ -1,8 +1,7 @@
 package io.keelson.server.outlet.statusdoc;
 
+import io.keelson.server.base.db.Sql;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -13,21 +12,22 @@ import java.util.UUID;
  */
 final class WriterLease {
 
-    private static final String WANTED = """
-            select event_id < ? and (holder = ? or held_until < clock_timestamp()) from status_document_progress""";
-    private static final String BEGIN = """
-            insert into status_document_progress (event_id, holder, held_until) values (?, ?, '-infinity')
-            on conflict do nothing""";
-    private static final String TAKE = """
-            update status_document_progress set holder = ?, held_until = clock_timestamp() + interval '10 seconds'
-             where holder = ? or held_until < clock_timestamp()
-            returning event_id""";
-    private static final String ADVANCE = """
-            update status_document_progress set event_id = greatest(event_id, ?),
-                held_until = case when holder = ? then clock_timestamp() + interval '10 seconds' else held_until end
-            returning holder = ?""";
-    private static final String LEAVE = """
-            update status_document_progress set held_until = '-infinity' where holder = ?""";
+    private static final Sql WANTED = Sql.of("""
+            select event_id < :event_id and (holder = :holder or held_until < clock_timestamp()) as wanted
+              from status_document_progress""");
+    private static final Sql BEGIN = Sql.of("""
+            insert into status_document_progress (event_id, holder, held_until) values (:event_id, :holder, '-infinity')
+            on conflict do nothing""");
+    private static final Sql TAKE = Sql.of("""
+            update status_document_progress set holder = :holder, held_until = clock_timestamp() + interval '10 seconds'
+             where holder = :holder or held_until < clock_timestamp()
+            returning event_id""");
+    private static final Sql ADVANCE = Sql.of("""
+            update status_document_progress set event_id = greatest(event_id, :event_id),
+                held_until = case when holder = :holder then clock_timestamp() + interval '10 seconds' else held_until end
+            returning holder = :holder as held""");
+    private static final Sql LEAVE = Sql.of("""
+            update status_document_progress set held_until = '-infinity' where holder = :holder""");
 
     private final UUID holder;
 
@@ -37,22 +37,13 @@ final class WriterLease {
 
     /** Whether this node may have work after that event, as far as a check without a lock can tell. */
     boolean wanted(Connection c, long settled) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(WANTED)) {
-            statement.setLong(1, settled);
-            statement.setObject(2, holder);
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next() && row.getBoolean(1);
-            }
-        }
+        return WANTED.on(c).set("event_id", settled).set("holder", holder).first(row -> row.getBoolean("wanted"))
+                .orElse(false);
     }
 
     /** Has events be followed from here on, unless they are already. */
     void begin(Connection c, long eventId) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(BEGIN)) {
-            statement.setLong(1, eventId);
-            statement.setObject(2, holder);
-            statement.executeUpdate();
-        }
+        BEGIN.on(c).set("event_id", eventId).set("holder", holder).update();
     }
 
     /**
@@ -61,13 +52,8 @@ final class WriterLease {
      * @return the event up to which all is written; empty when another node has the lease
      */
     OptionalLong take(Connection c) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(TAKE)) {
-            statement.setObject(1, holder);
-            statement.setObject(2, holder);
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
-            }
-        }
+        return TAKE.on(c).set("holder", holder).first(row -> OptionalLong.of(row.getLong("event_id")))
+                .orElse(OptionalLong.empty());
     }
 
     /**
@@ -77,20 +63,11 @@ final class WriterLease {
      * @return false when the turn was lost
      */
     boolean advance(Connection c, long eventId) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(ADVANCE)) {
-            statement.setLong(1, eventId);
-            statement.setObject(2, holder);
-            statement.setObject(3, holder);
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next() && row.getBoolean(1);
-            }
-        }
+        return ADVANCE.on(c).set("event_id", eventId).set("holder", holder).first(row -> row.getBoolean("held"))
+                .orElse(false);
     }
 
     void leave(Connection c) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(LEAVE)) {
-            statement.setObject(1, holder);
-            statement.executeUpdate();
-        }
+        LEAVE.on(c).set("holder", holder).update();
     }
 }
