@@ -1,10 +1,11 @@
 package io.keelson.server.mission.recipe;
 
 import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -31,76 +32,89 @@ public final class RecipeStore {
 
     private static final String WHOLE = "select " + COLUMNS + ", " + INPUTS + " as inputs";
 
-    private static final String INSERT = """
+    private static final Sql INSERT = Sql.of("""
             with clock as (select clock_timestamp() as now),
             made as (
                 insert into workflow_recipes (recipe_id, workspace_id, name, description, execution_config, steps,
                     template_id, template_definition, tags, created_by, owner_type, version, created_at, updated_by,
                     updated_at)
-                select ?, ?, ?, ?, ?::jsonb, ?::jsonb,
-                    case when ?::text is null then null
-                        else 'mission-' || left(?, 8) || '-' || to_char(now at time zone 'UTC', 'YYYYMMDDHH24MISS') end,
-                    ?::jsonb, ?::jsonb, ?, 'workspace', 1, now, ?, now from clock
+                select :id, :workspace, :name, :description, :execution_config::jsonb, :steps::jsonb,
+                    case when :template_id::text is null then null
+                        else 'mission-' || left(:template_id, 8) || '-'
+                            || to_char(now at time zone 'UTC', 'YYYYMMDDHH24MISS') end,
+                    :template_definition::jsonb, :tags::jsonb, :created_by, 'workspace', 1, now, :created_by, now
+                  from clock
                 on conflict (workspace_id, name) do nothing
                 returning recipe_id, workspace_id, created_by, created_at)
             insert into recipe_versions (recipe_id, version, workspace_id, mission, created_by, created_at)
-            select recipe_id, 1, workspace_id, ?::json, created_by, created_at from made""";
+            select recipe_id, 1, workspace_id, :mission::json, created_by, created_at from made""");
 
-    private static final String REPLACE = """
+    private static final Sql REPLACE = Sql.of("""
             with changed as (
                 update workflow_recipes
-                   set name = ?, description = ?, steps = ?::jsonb,
-                       execution_config = ?::jsonb || jsonb_strip_nulls(
+                   set name = :name, description = :description, steps = :steps::jsonb,
+                       execution_config = :execution_config::jsonb || jsonb_strip_nulls(
                            jsonb_build_object('originated_from', execution_config -> 'originated_from')),
-                       template_definition = coalesce(template_definition, '{}') || jsonb_build_object('mission', ?::jsonb),
-                       version = coalesce(version, 1) + 1, updated_by = ?, updated_at = clock_timestamp()
-                 where workspace_id = ? and recipe_id = ?
-                   and (template_definition -> 'mission' is distinct from ?::jsonb or exists (
+                       template_definition = coalesce(template_definition, '{}')
+                           || jsonb_build_object('mission', :mission::jsonb),
+                       version = coalesce(version, 1) + 1, updated_by = :by, updated_at = clock_timestamp()
+                 where workspace_id = :workspace and recipe_id = :id
+                   and (template_definition -> 'mission' is distinct from :mission::jsonb or exists (
                        select from recipe_versions v
                         where v.recipe_id = workflow_recipes.recipe_id and v.version = workflow_recipes.version
-                          and (v.mission -> 'inputs')::text <> (?::json -> 'inputs')::text))
+                          and (v.mission -> 'inputs')::text <> (:mission::json -> 'inputs')::text))
                 returning recipe_id, version, workspace_id, updated_by, updated_at)
             insert into recipe_versions (recipe_id, version, workspace_id, mission, created_by, created_at)
-            select recipe_id, version, workspace_id, ?::json, updated_by, updated_at from changed""";
+            select recipe_id, version, workspace_id, :mission::json, updated_by, updated_at from changed""");
 
-    private static final String FIND = WHOLE + " from workflow_recipes where workspace_id = ? and recipe_id = ?";
+    private static final Sql FIND =
+            Sql.of(WHOLE + " from workflow_recipes where workspace_id = :workspace and recipe_id = :id");
 
-    private static final String BY_NAME = WHOLE + " from workflow_recipes where workspace_id = ? and name = ?";
+    private static final Sql LOCKED = FIND.and(" for update");
 
-    private static final String OF_KIND = WHOLE + """
+    private static final Sql BY_NAME =
+            Sql.of(WHOLE + " from workflow_recipes where workspace_id = :workspace and name = :name");
+
+    private static final Sql OF_KIND = Sql.of(WHOLE + """
 
              from workflow_recipes
-             where workspace_id = ? and case when template_definition -> 'mission' ->> 'kind' = ? then true else false end
-             order by name limit 1""";
+             where workspace_id = :workspace
+               and case when template_definition -> 'mission' ->> 'kind' = :kind then true else false end
+             order by name limit 1""");
 
     /** Lists omit longer inputs. */
     private static final int MAX_LISTED_INPUTS = 16_384;
 
     /** Lists recipes with the inputs of their missions only; null where they are too long. */
-    private static final String LIST = "select " + COLUMNS.replace("template_definition -> 'mission' as mission, steps", """
+    private static final String LISTED =
+            "select " + COLUMNS.replace("template_definition -> 'mission' as mission, steps", """
             case when octet_length(declared.inputs::text) <= %d
                 then json_build_object('inputs', declared.inputs) end as mission, '[]' as steps"""
-            .formatted(MAX_LISTED_INPUTS)).replace("execution_config", "'{}' as execution_config") + """
+                    .formatted(MAX_LISTED_INPUTS)).replace("execution_config", "'{}' as execution_config") + """
             , null as inputs
               from workflow_recipes
              cross join lateral (
                 select coalesce({inputs}, (template_definition #> '{mission,inputs}')::json, '{}') as inputs offset 0) declared
-             where workspace_id = ? and (?::text is null or name = ?) and (?::text is null or name > ?)
-             order by name limit ?""".replace("{inputs}", INPUTS);
+             where workspace_id = :workspace and (:name::text is null or name = :name)
+               and (:after::text is null or name > :after)
+             order by name limit :limit""".replace("{inputs}", INPUTS);
 
-    private static final String EXPOSED = LIST.replace(" order by name",
-            " and template_definition #> '{mission,mcp}' = 'true' order by name");
+    private static final Sql LIST = Sql.of(LISTED);
 
-    private static final String VERSION = """
+    private static final Sql EXPOSED = Sql.of(LISTED.replace(" order by name",
+            " and template_definition #> '{mission,mcp}' = 'true' order by name"));
+
+    private static final Sql VERSION = Sql.of("""
             select version, mission, created_by, created_at from recipe_versions
-             where workspace_id = ? and recipe_id = ? and version = ?""";
+             where workspace_id = :workspace and recipe_id = :id and version = :version""");
 
-    private static final String VERSIONS = """
+    private static final Sql VERSIONS = Sql.of("""
             select version, created_by, created_at from recipe_versions
-             where workspace_id = ? and recipe_id = ? and version < ?
-             order by version desc limit ?""";
+             where workspace_id = :workspace and recipe_id = :id and version < :version
+             order by version desc limit :limit""");
 
-    private static final String DELETE = "delete from workflow_recipes where workspace_id = ? and recipe_id = ?";
+    private static final Sql DELETE =
+            Sql.of("delete from workflow_recipes where workspace_id = :workspace and recipe_id = :id");
 
     /** One version, as it was. */
     public record Version(int version, ObjectNode mission, String createdBy, Instant createdAt) {}
@@ -126,22 +140,12 @@ public final class RecipeStore {
             definition.put("originated_from", from.toString());
             tags.add("from_mission").add("auto_generated");
         }
-        try (PreparedStatement s = c.prepareStatement(INSERT)) {
-            s.setObject(1, recipe.id());
-            s.setObject(2, recipe.workspaceId());
-            s.setString(3, recipe.name());
-            s.setString(4, recipe.description());
-            s.setString(5, LegacyRecipeView.config(recipe.mission(), recipe.lineage()).toString());
-            s.setString(6, LegacyRecipeView.steps(recipe.mission()).toString());
-            s.setString(7, from == null ? null : from.toString());
-            s.setString(8, from == null ? null : from.toString());
-            s.setString(9, definition.toString());
-            s.setString(10, tags.toString());
-            s.setString(11, recipe.createdBy());
-            s.setString(12, recipe.createdBy());
-            s.setString(13, recipe.mission().toString());
-            return s.executeUpdate() > 0;
-        }
+        return INSERT.on(c).set("id", recipe.id()).set("workspace", recipe.workspaceId()).set("name", recipe.name())
+                .set("description", recipe.description())
+                .set("execution_config", LegacyRecipeView.config(recipe.mission(), recipe.lineage()))
+                .set("steps", LegacyRecipeView.steps(recipe.mission()))
+                .set("template_id", from == null ? null : from.toString()).set("template_definition", definition)
+                .set("tags", tags).set("created_by", recipe.createdBy()).set("mission", recipe.mission()).update() > 0;
     }
 
     /**
@@ -151,46 +155,29 @@ public final class RecipeStore {
      * @throws SQLException with the state of a unique violation when another recipe has its name
      */
     public void replace(Connection c, NewRecipe recipe) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(REPLACE)) {
-            s.setString(1, recipe.name());
-            s.setString(2, recipe.description());
-            s.setString(3, LegacyRecipeView.steps(recipe.mission()).toString());
-            s.setString(4, LegacyRecipeView.config(recipe.mission(), null).toString());
-            s.setString(5, recipe.mission().toString());
-            s.setString(6, recipe.createdBy());
-            s.setObject(7, recipe.workspaceId());
-            s.setObject(8, recipe.id());
-            for (int p = 9; p <= 11; p++) {
-                s.setString(p, recipe.mission().toString());
-            }
-            s.executeUpdate();
-        }
+        REPLACE.on(c).set("name", recipe.name()).set("description", recipe.description())
+                .set("steps", LegacyRecipeView.steps(recipe.mission()))
+                .set("execution_config", LegacyRecipeView.config(recipe.mission(), null))
+                .set("mission", recipe.mission()).set("by", recipe.createdBy()).set("workspace", recipe.workspaceId())
+                .set("id", recipe.id()).update();
     }
 
     public Optional<RecipeRow> find(Connection c, UUID workspace, UUID id) throws SQLException {
-        return Rows.ofWorkspace(c, FIND, workspace, id, RecipeStore::recipe);
+        return FIND.on(c).set("workspace", workspace).set("id", id).first(RecipeStore::recipe);
     }
 
     /** Locked until the transaction ends. */
     public Optional<RecipeRow> locked(Connection c, UUID workspace, UUID id) throws SQLException {
-        return Rows.ofWorkspace(c, FIND + " for update", workspace, id, RecipeStore::recipe);
+        return LOCKED.on(c).set("workspace", workspace).set("id", id).first(RecipeStore::recipe);
     }
 
     public Optional<RecipeRow> byName(Connection c, UUID workspace, String name) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(BY_NAME)) {
-            s.setObject(1, workspace);
-            s.setString(2, name);
-            return Rows.all(s, RecipeStore::recipe).stream().findFirst();
-        }
+        return BY_NAME.on(c).set("workspace", workspace).set("name", name).first(RecipeStore::recipe);
     }
 
     /** The template for goals of that kind: the first by name of those that say so. */
     public Optional<RecipeRow> ofKind(Connection c, UUID workspace, String kind) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(OF_KIND)) {
-            s.setObject(1, workspace);
-            s.setString(2, kind);
-            return Rows.all(s, RecipeStore::recipe).stream().findFirst();
-        }
+        return OF_KIND.on(c).set("workspace", workspace).set("kind", kind).first(RecipeStore::recipe);
     }
 
     /**
@@ -201,8 +188,8 @@ public final class RecipeStore {
      */
     public Page<Listed> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
-        return Rows.byName(c, LIST, workspace, name, after, limit,
-                row -> new Listed(recipe(row), row.getString("mission") == null));
+        return LIST.on(c).set("workspace", workspace).set("name", name).set("after", after).page(limit,
+                RecipeStore::listed);
     }
 
     /**
@@ -212,19 +199,15 @@ public final class RecipeStore {
      */
     public Page<Listed> exposed(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
-        return Rows.byName(c, EXPOSED, workspace, name, after, limit,
-                row -> new Listed(recipe(row), row.getString("mission") == null));
+        return EXPOSED.on(c).set("workspace", workspace).set("name", name).set("after", after).page(limit,
+                RecipeStore::listed);
     }
 
     /** The version of that number; empty when there is none. */
     public Optional<Version> version(Connection c, UUID workspace, UUID id, int version) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(VERSION)) {
-            s.setObject(1, workspace);
-            s.setObject(2, id);
-            s.setInt(3, version);
-            return Rows.all(s, row -> new Version(row.getInt("version"), object(row, "mission"),
-                    row.getString("created_by"), Rows.time(row, "created_at"))).stream().findFirst();
-        }
+        return VERSION.on(c).set("workspace", workspace).set("id", id).set("version", version)
+                .first(row -> new Version(row.getInt("version"), object(row, "mission"), row.getString("created_by"),
+                        Rows.time(row, "created_at")));
     }
 
     /**
@@ -234,14 +217,8 @@ public final class RecipeStore {
      */
     public Page<ListedVersion> versions(Connection c, UUID workspace, UUID id, int before, int limit)
             throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(VERSIONS)) {
-            s.setObject(1, workspace);
-            s.setObject(2, id);
-            s.setInt(3, before);
-            s.setInt(4, limit + 1);
-            return Rows.page(s, limit, row -> new ListedVersion(row.getInt("version"), row.getString("created_by"),
-                    Rows.time(row, "created_at")));
-        }
+        return VERSIONS.on(c).set("workspace", workspace).set("id", id).set("version", before).page(limit,
+                RecordColumns.of(ListedVersion.class));
     }
 
     /**
@@ -251,11 +228,7 @@ public final class RecipeStore {
      * @throws SQLException with the state of a foreign key's violation when a schedule names it
      */
     public boolean delete(Connection c, UUID workspace, UUID id) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(DELETE)) {
-            s.setObject(1, workspace);
-            s.setObject(2, id);
-            return s.executeUpdate() > 0;
-        }
+        return DELETE.on(c).set("workspace", workspace).set("id", id).update() > 0;
     }
 
     private static ObjectNode mission(ResultSet row) throws SQLException {
@@ -274,6 +247,10 @@ public final class RecipeStore {
                 array(row, "steps"), object(row, "execution_config"), from == null ? null : UUID.fromString(from),
                 row.getString("template_id"), array(row, "tags"), row.getString("created_by"),
                 Rows.time(row, "created_at"), row.getString("updated_by"), Rows.time(row, "updated_at"));
+    }
+
+    private static Listed listed(ResultSet row) throws SQLException {
+        return new Listed(recipe(row), row.getString("mission") == null);
     }
 
     /** A row of the platform may have none. */

@@ -5,15 +5,14 @@ import io.keelson.core.policy.CallApprovals;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.tool.ApprovalRules;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -35,31 +34,36 @@ public final class Roster {
             coalesce(created_at, to_timestamp(0)) as created_at,
             coalesce(updated_at, created_at, to_timestamp(0)) as updated_at""";
 
-    private static final String LIST = "select " + COLUMNS + """
+    private static final Sql LIST = Sql.of("select " + COLUMNS + """
 
-              from agents where workspace_id = ? and slug > ? order by slug limit ?""";
+              from agents where workspace_id = :workspace and slug > :slug order by slug limit :limit""");
 
-    private static final String BY_SLUG = "select " + COLUMNS + " from agents where workspace_id = ? and slug = ?";
+    private static final Sql BY_SLUG =
+            Sql.of("select " + COLUMNS + " from agents where workspace_id = :workspace and slug = :slug");
 
-    private static final String BY_ID =
-            "select " + COLUMNS + " from agents where workspace_id = ? and id = ? and slug is not null";
+    private static final Sql BY_ID = Sql.of(
+            "select " + COLUMNS + " from agents where workspace_id = :workspace and id = :id and slug is not null");
 
-    private static final String COUNT = "select count(*) from agents where workspace_id = ? and slug is not null";
+    private static final Sql COUNT =
+            Sql.of("select count(*) as n from agents where workspace_id = :workspace and slug is not null");
 
-    private static final String INSERT = """
+    private static final Sql INSERT = Sql.of("""
             insert into agents (workspace_id, slug, name, description, model, instructions, tools, capabilities, limits,
                 runs_on, created_by, created_at, updated_at)
-            values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?, ?, now(), now())
+            values (:workspace, :slug, :name, :description, :model, :instructions, :tools::jsonb, :capabilities::jsonb,
+                :limits::jsonb, :runs_on, :created_by, now(), now())
             on conflict (workspace_id, slug) do nothing
-            returning\s""" + COLUMNS;
+            returning\s""" + COLUMNS);
 
-    private static final String UPDATE = """
-            update agents set name = ?, description = ?, model = ?, instructions = ?, tools = ?::jsonb,
-                capabilities = ?::jsonb, limits = ?::jsonb, runs_on = ?, updated_at = clock_timestamp()
-             where workspace_id = ? and id = ?
-            returning\s""" + COLUMNS;
+    private static final Sql UPDATE = Sql.of("""
+            update agents set name = :name, description = :description, model = :model, instructions = :instructions,
+                tools = :tools::jsonb, capabilities = :capabilities::jsonb, limits = :limits::jsonb, runs_on = :runs_on,
+                updated_at = clock_timestamp()
+             where workspace_id = :workspace and id = :id
+            returning\s""" + COLUMNS);
 
-    private static final String DELETE = "delete from agents where workspace_id = ? and id = ? returning slug";
+    private static final Sql DELETE =
+            Sql.of("delete from agents where workspace_id = :workspace and id = :id returning slug");
 
     private final Database database;
 
@@ -69,26 +73,14 @@ public final class Roster {
 
     /** All agents of the workspace, in order of their slugs. */
     public List<RosterEntry> all(UUID workspace) {
-        return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(LIST)) {
-                read.setObject(1, workspace);
-                read.setString(2, "");
-                read.setInt(3, MAX_AGENTS);
-                return Rows.all(read, Roster::agent);
-            }
-        });
+        return database.withConnection(c -> LIST.on(c).set("workspace", workspace).set("slug", "")
+                .set("limit", MAX_AGENTS).all(Roster::agent));
     }
 
     /** In order of their slugs; those behind {@code after}. */
     public Page<RosterEntry> list(UUID workspace, String after, int limit) {
-        return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(LIST)) {
-                read.setObject(1, workspace);
-                read.setString(2, after);
-                read.setInt(3, limit + 1);
-                return Rows.page(read, limit, Roster::agent);
-            }
-        });
+        return database.withConnection(
+                c -> LIST.on(c).set("workspace", workspace).set("slug", after).page(limit, Roster::agent));
     }
 
     /** @param name a slug, or an id in digits; no slug is digits only */
@@ -97,48 +89,30 @@ public final class Roster {
     }
 
     private static Optional<RosterEntry> find(Connection c, UUID workspace, String name) throws SQLException {
-        return find(c, workspace, name, "");
+        return find(c, workspace, name, BY_ID, BY_SLUG);
     }
 
-    private static Optional<RosterEntry> find(Connection c, UUID workspace, String name, String lock)
+    private static Optional<RosterEntry> find(Connection c, UUID workspace, String name, Sql byId, Sql bySlug)
             throws SQLException {
         boolean id = name.matches("\\d{1,9}");
-        try (PreparedStatement read = c.prepareStatement((id ? BY_ID : BY_SLUG) + lock)) {
-            read.setObject(1, workspace);
-            if (id) {
-                read.setInt(2, Integer.parseInt(name));
-            } else {
-                read.setString(2, name);
-            }
-            return one(read);
-        }
+        Sql.Call read = id ? byId.on(c).set("id", Integer.parseInt(name)) : bySlug.on(c).set("slug", name);
+        return read.set("workspace", workspace).first(Roster::agent);
     }
 
     /** True when the workspace has as many agents as it may. */
     public boolean full(Connection c, UUID workspace) throws SQLException {
-        try (PreparedStatement count = c.prepareStatement(COUNT)) {
-            count.setObject(1, workspace);
-            try (ResultSet row = count.executeQuery()) {
-                row.next();
-                return row.getInt(1) >= MAX_AGENTS;
-            }
-        }
+        return COUNT.on(c).set("workspace", workspace).one(row -> row.getInt("n") >= MAX_AGENTS);
     }
 
     /** Empty when the workspace has an agent with that slug. */
     public Optional<RosterEntry> create(Connection c, UUID workspace, String slug, RosterEntry.Profile profile,
             String createdBy, AuditOrigin origin) throws SQLException {
-        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
-            insert.setObject(1, workspace);
-            insert.setString(2, slug);
-            bind(insert, 3, profile);
-            insert.setString(11, createdBy);
-            Optional<RosterEntry> made = one(insert);
-            if (made.isPresent()) {
-                AuditLog.write(c, origin, "agent_created", workspace, slug, audited(profile));
-            }
-            return made;
+        Optional<RosterEntry> made = with(INSERT.on(c), profile).set("workspace", workspace).set("slug", slug)
+                .set("created_by", createdBy).first(Roster::agent);
+        if (made.isPresent()) {
+            AuditLog.write(c, origin, "agent_created", workspace, slug, audited(profile));
         }
+        return made;
     }
 
     /**
@@ -149,21 +123,19 @@ public final class Roster {
     public Optional<RosterEntry> update(UUID workspace, String name, RosterEntry.Profile profile, AuditOrigin origin,
             Consumer<RosterEntry> check) {
         return database.inTransaction(c -> {
-            Optional<RosterEntry> before = find(c, workspace, name, " for update");
+            Optional<RosterEntry> before =
+                    find(c, workspace, name, BY_ID.and(" for update"), BY_SLUG.and(" for update"));
             if (before.isEmpty()) {
                 return before;
             }
             check.accept(before.get());
-            try (PreparedStatement update = c.prepareStatement(UPDATE)) {
-                bind(update, 1, profile);
-                update.setObject(9, workspace);
-                update.setInt(10, before.get().id());
-                Optional<RosterEntry> after = one(update);
-                if (after.isPresent()) {
-                    AuditLog.write(c, origin, "agent_updated", workspace, after.get().slug(), audited(profile));
-                }
-                return after;
+            Optional<RosterEntry> after =
+                    with(UPDATE.on(c), profile).set("workspace", workspace).set("id", before.get().id())
+                            .first(Roster::agent);
+            if (after.isPresent()) {
+                AuditLog.write(c, origin, "agent_updated", workspace, after.get().slug(), audited(profile));
             }
+            return after;
         });
     }
 
@@ -174,11 +146,7 @@ public final class Roster {
             if (found.isEmpty()) {
                 return false;
             }
-            try (PreparedStatement delete = c.prepareStatement(DELETE)) {
-                delete.setObject(1, workspace);
-                delete.setInt(2, found.get().id());
-                delete.executeQuery().close();
-            }
+            DELETE.on(c).set("workspace", workspace).set("id", found.get().id()).exists();
             AuditLog.write(c, origin, "agent_deleted", workspace, found.get().slug(),
                     JsonNodeFactory.instance.objectNode());
             return true;
@@ -195,13 +163,7 @@ public final class Roster {
         return audited;
     }
 
-    private static void bind(PreparedStatement into, int first, RosterEntry.Profile profile) throws SQLException {
-        into.setString(first, profile.name());
-        into.setString(first + 1, profile.description());
-        into.setString(first + 2, profile.model());
-        into.setString(first + 3, profile.instructions());
-        into.setString(first + 4, text(profile.tools()));
-        into.setString(first + 5, text(profile.capabilities()));
+    private static Sql.Call with(Sql.Call call, RosterEntry.Profile profile) {
         ObjectNode limits = JsonNodeFactory.instance.objectNode();
         if (profile.maxTurns() != null) {
             limits.put("max_turns", profile.maxTurns());
@@ -209,19 +171,15 @@ public final class Roster {
         if (!profile.approvals().equals(CallApprovals.NONE)) {
             limits.set("approvals", ApprovalRules.write(profile.approvals()));
         }
-        into.setString(first + 6, limits.toString());
         RunsOn runsOn = profile.runsOn();
-        into.setString(first + 7, runsOn == null ? null : runsOn.wire());
+        return call.set("name", profile.name()).set("description", profile.description()).set("model", profile.model())
+                .set("instructions", profile.instructions()).set("tools", text(profile.tools()))
+                .set("capabilities", text(profile.capabilities())).set("limits", limits)
+                .set("runs_on", runsOn == null ? null : runsOn.wire());
     }
 
     private static String text(Collection<String> texts) {
         return Json.MAPPER.writeValueAsString(texts);
-    }
-
-    private static Optional<RosterEntry> one(PreparedStatement read) throws SQLException {
-        try (ResultSet row = read.executeQuery()) {
-            return row.next() ? Optional.of(agent(row)) : Optional.empty();
-        }
     }
 
     private static RosterEntry agent(ResultSet row) throws SQLException {
@@ -233,8 +191,8 @@ public final class Roster {
                 row.getString("description"), row.getString("model"), row.getString("instructions"),
                 texts(row.getString("tools")), texts(row.getString("capabilities")), maxTurns,
                 runsOn == null ? null : RunsOn.of(runsOn), ApprovalRules.read(limits.path("approvals")),
-                row.getString("created_by"), row.getObject("created_at", OffsetDateTime.class).toInstant(),
-                row.getObject("updated_at", OffsetDateTime.class).toInstant());
+                row.getString("created_by"), Rows.time(row, "created_at"),
+                Rows.time(row, "updated_at"));
     }
 
     private static List<String> texts(String json) {
