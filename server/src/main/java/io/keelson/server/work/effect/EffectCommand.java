@@ -1,5 +1,6 @@
 package io.keelson.server.work.effect;
 
+import io.keelson.server.base.db.RecordColumns.Column;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.UUID;
@@ -19,7 +20,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param response the adapter's; null unless it completed
  * @param actor the requester: a principal's name, or the run
  */
-public record EffectCommand(UUID id, UUID workspaceId, String type, Source source, @Nullable String idempotencyKey,
+public record EffectCommand(UUID id, UUID workspaceId, String type, @Column("key_source") Source source,
+        @Nullable String idempotencyKey,
         String requestHash, ObjectNode payload, @Nullable UUID targetId, String adapter, boolean idempotent,
         String providerKey, @Nullable String providerReference, State state, boolean uncertain, int attempts,
         int leaseEpoch, @Nullable Instant wakeAt, @Nullable ObjectNode response, @Nullable String errorCode,

@@ -2,17 +2,18 @@ package io.keelson.server.work.effect;
 
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.json.Json;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -21,17 +22,19 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class SimulatedProvider implements EffectAdapter {
 
-    private static final String MAKE = """
+    private static final Sql MAKE = Sql.of("""
             insert into simulated_effects (id, workspace_id, kind, status, document, created_at, updated_at)
-            select ?, ?, ?, ?, ?::jsonb, now, now from (select {now} as now) as clock
-            on conflict (id) do nothing""".replace("{now}", DbClock.SQL);
+            select :id, :workspace, :kind, :status, :document::jsonb, now, now
+              from (select {now} as now) as clock
+            on conflict (id) do nothing""");
 
-    private static final String END = """
-            update simulated_effects set status = ?, updated_at = {now}
-             where workspace_id = ? and id = ? and status = ?""".replace("{now}", DbClock.SQL);
+    private static final Sql END = Sql.of("""
+            update simulated_effects set status = :status, updated_at = {now}
+             where workspace_id = :workspace and id = :id and status = :from""");
 
-    private static final String READ = """
-            select id, status from simulated_effects where workspace_id = ? and kind = ? and id = any (?::uuid[])""";
+    private static final Sql READ = Sql.of("""
+            select id, status from simulated_effects where workspace_id = :workspace and kind = :kind
+               and id = any (:ids::uuid[])""");
 
     private final Database database;
     private final DbClock clock;
@@ -68,29 +71,16 @@ public final class SimulatedProvider implements EffectAdapter {
     }
 
     private CommandOutcome make(Connection c, Effect effect, ResourceKind kind, String status) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(MAKE)) {
-            s.setObject(1, effect.commandId());
-            s.setObject(2, effect.workspaceId());
-            s.setString(3, kind.word());
-            s.setString(4, status);
-            s.setString(5, effect.payload().toString());
-            clock.bind(s, 6);
-            s.executeUpdate();
-        }
+        MAKE.on(c).set("id", effect.commandId()).set("workspace", effect.workspaceId()).set("kind", kind.word())
+                .set("status", status).set("document", effect.payload()).at(clock).update();
         return new CommandOutcome.Done(reference(effect.commandId()), document(effect.commandId(), status));
     }
 
     private CommandOutcome end(Connection c, Effect effect, ResourceKind kind, String from, String to)
             throws SQLException {
         UUID id = UUID.fromString(String.valueOf(effect.reference()).replaceFirst("^paper_", ""));
-        try (PreparedStatement s = c.prepareStatement(END)) {
-            s.setString(1, to);
-            clock.bind(s, 2);
-            s.setObject(3, effect.workspaceId());
-            s.setObject(4, id);
-            s.setString(5, from);
-            s.executeUpdate();
-        }
+        END.on(c).set("status", to).at(clock).set("workspace", effect.workspaceId()).set("id", id).set("from", from)
+                .update();
         String status = statuses(c, effect.workspaceId(), kind, id).get(id);
         return to.equals(status) ? new CommandOutcome.Done(reference(id), document(id, to))
                 : new CommandOutcome.Refused("NOT_POSSIBLE_ANY_MORE", "the " + kind.word() + " is "
@@ -106,20 +96,12 @@ public final class SimulatedProvider implements EffectAdapter {
         return found;
     }
 
-    private static Map<UUID, @Nullable String> statuses(Connection c, UUID workspace, ResourceKind kind, UUID... ids)
+    private static Map<UUID, String> statuses(Connection c, UUID workspace, ResourceKind kind, UUID... ids)
             throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(READ)) {
-            s.setObject(1, workspace);
-            s.setString(2, kind.word());
-            s.setArray(3, c.createArrayOf("uuid", ids));
-            Map<UUID, @Nullable String> found = new HashMap<>();
-            try (ResultSet row = s.executeQuery()) {
-                while (row.next()) {
-                    found.put(row.getObject("id", UUID.class), row.getString("status"));
-                }
-            }
-            return found;
-        }
+        record Status(UUID id, String status) {}
+        return READ.on(c).set("workspace", workspace).set("kind", kind.word()).setUuids("ids", List.of(ids))
+                .all(RecordColumns.of(Status.class)).stream()
+                .collect(Collectors.toMap(Status::id, Status::status));
     }
 
     private static String reference(UUID id) {

@@ -1,14 +1,15 @@
 package io.keelson.server.work.mcp;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -19,7 +20,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code mcp_servers} and {@code mcp_tools}. Each change by a person has its entry in the audit log. */
@@ -27,55 +27,69 @@ public final class McpStore {
     /** Most servers of a workspace. */
     public static final int MAX_SERVERS = 100;
 
-    private static final String SERVERS = """
-            select * from mcp_servers where ?::uuid is null or workspace_id = ? order by workspace_id, name""";
-    private static final String SERVER = "select * from mcp_servers where workspace_id = ? and name = ?";
-    private static final String TOOLS = """
-            select * from mcp_tools where ?::uuid is null or workspace_id = ? order by workspace_id, server, name""";
-    private static final String TOOLS_OF_SERVER =
-            "select * from mcp_tools where workspace_id = ? and server = ? order by name";
+    private static final Sql SERVERS = Sql.of("""
+            select * from mcp_servers where :workspace::uuid is null or workspace_id = :workspace
+             order by workspace_id, name""");
+    private static final Sql SERVER =
+            Sql.of("select * from mcp_servers where workspace_id = :workspace and name = :name");
+    private static final Sql TOOLS = Sql.of("""
+            select * from mcp_tools where :workspace::uuid is null or workspace_id = :workspace
+             order by workspace_id, server, name""");
+    private static final Sql TOOLS_OF_SERVER =
+            Sql.of("select * from mcp_tools where workspace_id = :workspace and server = :server order by name");
     /** Another text after each change of a definition or a tool, and not after a mere look at one; null without rows. */
-    private static final String FINGERPRINT = """
-            select md5(string_agg(mark, ',' order by mark)) from (
+    private static final Sql FINGERPRINT = Sql.of("""
+            select md5(string_agg(mark, ',' order by mark)) as mark from (
                 select concat(workspace_id, name, revision, extract(epoch from created_at), error) as mark from mcp_servers
                 union all
-                select concat(workspace_id, server, name, xmin) from mcp_tools) as rows""";
-    private static final String PUT = """
-            insert into mcp_servers as s (workspace_id, name, definition, updated_by) values (?, ?, ?::jsonb, ?)
+                select concat(workspace_id, server, name, xmin) from mcp_tools) as rows""");
+    private static final Sql PUT = Sql.of("""
+            insert into mcp_servers as s (workspace_id, name, definition, updated_by)
+            values (:workspace, :name, :definition::jsonb, :updated_by)
             on conflict (workspace_id, name) do update
                set definition = excluded.definition, revision = s.revision + 1, updated_by = excluded.updated_by,
                    spoken = case when (s.definition->>'url', s.definition->>'command') is not distinct from
                                       (excluded.definition->>'url', excluded.definition->>'command') then s.spoken end,
-                   updated_at = clock_timestamp()""";
-    private static final String COUNT = "select count(*) from mcp_servers where workspace_id = ? and name <> ?";
-    private static final String CHECKED = """
-            update mcp_servers set spoken = coalesce(?, spoken), error = ?, checked_at = clock_timestamp()
-             where workspace_id = ? and name = ? and revision = ?""";
-    private static final String REMOVE = "delete from mcp_servers where workspace_id = ? and name = ?";
-    private static final String REMOVE_TOOLS = "delete from mcp_tools where workspace_id = ? and server = ?";
-    private static final String UPSERT_TOOL =
-            """
-            insert into mcp_tools (workspace_id, server, name, seen, accepted) values (?, ?, ?, ?::jsonb, ?::jsonb)
+                   updated_at = clock_timestamp()""");
+    private static final Sql COUNT =
+            Sql.of("select count(*) as n from mcp_servers where workspace_id = :workspace and name <> :name");
+    private static final Sql CHECKED = Sql.of("""
+            update mcp_servers set spoken = coalesce(:spoken, spoken), error = :error, checked_at = clock_timestamp()
+             where workspace_id = :workspace and name = :name and revision = :revision""");
+    private static final Sql REMOVE =
+            Sql.of("delete from mcp_servers where workspace_id = :workspace and name = :name");
+    private static final Sql REMOVE_TOOLS =
+            Sql.of("delete from mcp_tools where workspace_id = :workspace and server = :name");
+    private static final Sql UPSERT_TOOL = Sql.of("""
+            insert into mcp_tools (workspace_id, server, name, seen, accepted)
+            values (:workspace, :server, :name, :seen::jsonb, :accepted::jsonb)
             on conflict (workspace_id, server, name) do update
                set seen = excluded.seen, accepted = coalesce(mcp_tools.accepted, excluded.accepted),
-                   change = case when ? then gen_random_uuid() end, changed_at = case when ? then clock_timestamp() end""";
-    private static final String LOSE =
-            """
-            update mcp_tools set seen = null, change = null, changed_at = null where workspace_id = ? and server = ? and name <> all (?)""";
-    private static final String TURN_OFF = """
+                   change = case when :changed then gen_random_uuid() end,
+                   changed_at = case when :changed then clock_timestamp() end""");
+    private static final Sql LOSE = Sql.of("""
+            update mcp_tools set seen = null, change = null, changed_at = null
+             where workspace_id = :workspace and server = :server and name <> all (:kept)""");
+    private static final Sql TURN_OFF =
+            Sql.of("""
             update mcp_tools set accepted = null, change = null, changed_at = null
-             where workspace_id = ? and server = ? and not ('*' = any (?) or name = any (?))""";
-    private static final String TURN_ON = """
+             where workspace_id = :workspace and server = :server and not ('*' = any (:tools) or name = any (:tools))""");
+    private static final Sql TURN_ON = Sql.of("""
             update mcp_tools set accepted = seen
-             where workspace_id = ? and server = ? and accepted is null and ('*' = any (?) or name = any (?))""";
-    private static final String ACCEPT = """
+             where workspace_id = :workspace and server = :server and accepted is null
+               and ('*' = any (:tools) or name = any (:tools))""");
+    private static final Sql ACCEPT = Sql.of("""
             update mcp_tools set accepted = seen, change = null, changed_at = null
-             where workspace_id = ? and server = ? and name = ? and seen is not null and accepted is not null""";
+             where workspace_id = :workspace and server = :server and name = :name and seen is not null
+               and accepted is not null""");
     /** The question's id names one description: a later one has another id. */
-    private static final String ANSWER = """
-            update mcp_tools set accepted = case when ? then seen else accepted end, change = null, changed_at = null
-             where workspace_id = ? and change = ? and seen is not null and accepted is not null
-            returning server, name""";
+    private static final Sql ANSWER = Sql.of("""
+            update mcp_tools set accepted = case when :accept then seen else accepted end, change = null,
+                   changed_at = null
+             where workspace_id = :workspace and change = :change and seen is not null and accepted is not null
+            returning server, name""");
+
+    private static final RecordColumns<McpToolRow> TOOL = RecordColumns.of(McpToolRow.class);
 
     private final Database database;
 
@@ -90,10 +104,7 @@ public final class McpStore {
 
     /** Another text after each change of a server or a tool of any workspace. */
     String fingerprint(Connection c) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(FINGERPRINT); ResultSet row = read.executeQuery()) {
-            row.next();
-            return String.valueOf(row.getString(1));
-        }
+        return FINGERPRINT.on(c).one(row -> String.valueOf(row.getString("mark")));
     }
 
     /** All servers and tools of all workspaces. */
@@ -108,13 +119,8 @@ public final class McpStore {
     }
 
     public Optional<McpServerRow> server(UUID workspace, String name) {
-        return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(SERVER)) {
-                read.setObject(1, workspace);
-                read.setString(2, name);
-                return Rows.all(read, McpStore::server).stream().findFirst();
-            }
-        });
+        return database.withConnection(
+                c -> SERVER.on(c).set("workspace", workspace).set("name", name).first(McpStore::server));
     }
 
     /** The server's tools, by name. */
@@ -123,27 +129,15 @@ public final class McpStore {
     }
 
     private static List<McpServerRow> servers(Connection c, @Nullable UUID workspace) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(SERVERS)) {
-            read.setObject(1, workspace);
-            read.setObject(2, workspace);
-            return Rows.all(read, McpStore::server);
-        }
+        return SERVERS.on(c).set("workspace", workspace).all(McpStore::server);
     }
 
     private static List<McpToolRow> tools(Connection c, @Nullable UUID workspace) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(TOOLS)) {
-            read.setObject(1, workspace);
-            read.setObject(2, workspace);
-            return Rows.all(read, McpStore::tool);
-        }
+        return TOOLS.on(c).set("workspace", workspace).all(TOOL);
     }
 
     private static List<McpToolRow> tools(Connection c, UUID workspace, String server) throws SQLException {
-        try (PreparedStatement read = c.prepareStatement(TOOLS_OF_SERVER)) {
-            read.setObject(1, workspace);
-            read.setString(2, server);
-            return Rows.all(read, McpStore::tool);
-        }
+        return TOOLS_OF_SERVER.on(c).set("workspace", workspace).set("server", server).all(TOOL);
     }
 
     /** Sets a server, new or existing. False when the workspace has as many as it may. */
@@ -152,13 +146,8 @@ public final class McpStore {
             if (count(c, workspace, name) >= MAX_SERVERS) {
                 return false;
             }
-            try (PreparedStatement put = c.prepareStatement(PUT)) {
-                put.setObject(1, workspace);
-                put.setString(2, name);
-                put.setString(3, definition.document().toString());
-                put.setString(4, origin.name());
-                put.executeUpdate();
-            }
+            PUT.on(c).set("workspace", workspace).set("name", name).set("definition", definition.document())
+                    .set("updated_by", origin.name()).update();
             switchTools(c, TURN_OFF, workspace, name, definition);
             switchTools(c, TURN_ON, workspace, name, definition);
             AuditLog.write(c, origin, "mcp_server_set", workspace, name, audited(definition));
@@ -173,59 +162,35 @@ public final class McpStore {
     }
 
     private static int count(Connection c, UUID workspace, String name) throws SQLException {
-        try (PreparedStatement count = c.prepareStatement(COUNT)) {
-            count.setObject(1, workspace);
-            count.setString(2, name);
-            try (ResultSet row = count.executeQuery()) {
-                row.next();
-                return row.getInt(1);
-            }
-        }
+        return COUNT.on(c).set("workspace", workspace).set("name", name).one(row -> row.getInt("n"));
     }
 
-    private static void switchTools(Connection c, String sql, UUID workspace, String server, McpDefinition definition)
+    private static void switchTools(Connection c, Sql sql, UUID workspace, String server, McpDefinition definition)
             throws SQLException {
-        try (PreparedStatement change = c.prepareStatement(sql)) {
-            change.setObject(1, workspace);
-            change.setString(2, server);
-            change.setArray(3, c.createArrayOf("text", definition.tools().toArray()));
-            change.setArray(4, c.createArrayOf("text", definition.tools().toArray()));
-            change.executeUpdate();
-        }
+        sql.on(c).set("workspace", workspace).set("server", server).setTexts("tools", definition.tools()).update();
     }
 
     /** False when there was none of that name. */
     public boolean remove(UUID workspace, String name, AuditOrigin origin) {
         return database.inTransaction(c -> {
-            try (PreparedStatement remove = c.prepareStatement(REMOVE);
-                    PreparedStatement tools = c.prepareStatement(REMOVE_TOOLS)) {
-                for (PreparedStatement each : List.of(remove, tools)) {
-                    each.setObject(1, workspace);
-                    each.setString(2, name);
-                }
-                boolean removed = remove.executeUpdate() == 1;
-                if (removed) {
-                    tools.executeUpdate();
-                    AuditLog.write(c, origin, "mcp_server_removed", workspace, name, Json.object());
-                }
-                return removed;
+            boolean removed = REMOVE.on(c).set("workspace", workspace).set("name", name).update() == 1;
+            if (removed) {
+                REMOVE_TOOLS.on(c).set("workspace", workspace).set("name", name).update();
+                AuditLog.write(c, origin, "mcp_server_removed", workspace, name, Json.object());
             }
+            return removed;
         });
     }
 
     /** Uses a tool as the server describes it now. False when it is off or gone. */
     public boolean accept(UUID workspace, String server, String tool, AuditOrigin origin) {
         return database.inTransaction(c -> {
-            try (PreparedStatement accept = c.prepareStatement(ACCEPT)) {
-                accept.setObject(1, workspace);
-                accept.setString(2, server);
-                accept.setString(3, tool);
-                boolean accepted = accept.executeUpdate() == 1;
-                if (accepted) {
-                    AuditLog.write(c, origin, "mcp_tool_accepted", workspace, server + "." + tool, Json.object());
-                }
-                return accepted;
+            boolean accepted =
+                    ACCEPT.on(c).set("workspace", workspace).set("server", server).set("name", tool).update() == 1;
+            if (accepted) {
+                AuditLog.write(c, origin, "mcp_tool_accepted", workspace, server + "." + tool, Json.object());
             }
+            return accepted;
         });
     }
 
@@ -237,23 +202,17 @@ public final class McpStore {
      */
     boolean answer(UUID workspace, UUID change, boolean accept, @Nullable String reason, AuditOrigin origin) {
         return database.inTransaction(c -> {
-            try (PreparedStatement answer = c.prepareStatement(ANSWER)) {
-                answer.setBoolean(1, accept);
-                answer.setObject(2, workspace);
-                answer.setObject(3, change);
-                try (ResultSet row = answer.executeQuery()) {
-                    if (!row.next()) {
-                        return false;
-                    }
-                    ObjectNode detail = Json.object();
-                    if (reason != null) {
-                        detail.put("reason", reason);
-                    }
-                    AuditLog.write(c, origin, accept ? "mcp_tool_accepted" : "mcp_tool_rejected", workspace,
-                            row.getString("server") + "." + row.getString("name"), detail);
-                    return true;
+            Optional<String> tool = ANSWER.on(c).set("accept", accept).set("workspace", workspace).set("change", change)
+                    .first(row -> row.getString("server") + "." + row.getString("name"));
+            if (tool.isPresent()) {
+                ObjectNode detail = Json.object();
+                if (reason != null) {
+                    detail.put("reason", reason);
                 }
+                AuditLog.write(c, origin, accept ? "mcp_tool_accepted" : "mcp_tool_rejected", workspace, tool.get(),
+                        detail);
             }
+            return tool.isPresent();
         });
     }
 
@@ -289,41 +248,23 @@ public final class McpStore {
     /** @param changed whether it is another one than accepted */
     private static void see(Connection c, McpServerRow server, String name, ObjectNode tool, boolean changed)
             throws SQLException {
-        try (PreparedStatement see = c.prepareStatement(UPSERT_TOOL)) {
-            see.setObject(1, server.workspaceId());
-            see.setString(2, server.name());
-            see.setString(3, name);
-            see.setString(4, tool.toString());
-            see.setString(5, server.definition().allows(name) ? tool.toString() : null);
-            see.setBoolean(6, changed);
-            see.setBoolean(7, changed);
-            see.executeUpdate();
-            if (changed) {
-                AuditLog.write(c, AuditOrigin.SERVER, "mcp_tool_changed", server.workspaceId(),
-                        server.name() + "." + name, Json.object());
-            }
+        UPSERT_TOOL.on(c).set("workspace", server.workspaceId()).set("server", server.name()).set("name", name)
+                .set("seen", tool).set("accepted", server.definition().allows(name) ? tool : null)
+                .set("changed", changed).update();
+        if (changed) {
+            AuditLog.write(c, AuditOrigin.SERVER, "mcp_tool_changed", server.workspaceId(),
+                    server.name() + "." + name, Json.object());
         }
     }
 
     private static void lose(Connection c, McpServerRow server, Set<String> kept) throws SQLException {
-        try (PreparedStatement lose = c.prepareStatement(LOSE)) {
-            lose.setObject(1, server.workspaceId());
-            lose.setString(2, server.name());
-            lose.setArray(3, c.createArrayOf("text", kept.toArray()));
-            lose.executeUpdate();
-        }
+        LOSE.on(c).set("workspace", server.workspaceId()).set("server", server.name()).setTexts("kept", kept).update();
     }
 
     private static void checked(Connection c, McpServerRow server, @Nullable String spoken, @Nullable String error)
             throws SQLException {
-        try (PreparedStatement checked = c.prepareStatement(CHECKED)) {
-            checked.setString(1, spoken);
-            checked.setString(2, error);
-            checked.setObject(3, server.workspaceId());
-            checked.setString(4, server.name());
-            checked.setInt(5, server.revision());
-            checked.executeUpdate();
-        }
+        CHECKED.on(c).set("spoken", spoken).set("error", error).set("workspace", server.workspaceId())
+                .set("name", server.name()).set("revision", server.revision()).update();
     }
 
     private static McpServerRow server(ResultSet row) throws SQLException {
@@ -331,14 +272,5 @@ public final class McpStore {
                 McpDefinition.of(Json.read(row.getString("definition"))), row.getInt("revision"),
                 row.getString("spoken"), Rows.optionalTime(row, "checked_at"), row.getString("error"),
                 Rows.time(row, "created_at"), Rows.time(row, "updated_at"), row.getString("updated_by"));
-    }
-
-    private static McpToolRow tool(ResultSet row) throws SQLException {
-        return new McpToolRow(row.getObject("workspace_id", UUID.class), row.getString("server"),
-                row.getString("name"), json(row.getString("accepted")), json(row.getString("seen")));
-    }
-
-    private static @Nullable JsonNode json(@Nullable String text) {
-        return text == null ? null : Json.read(text);
     }
 }
