@@ -2,7 +2,7 @@ package io.keelson.server.api.view;
 
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Rows;
-import java.sql.PreparedStatement;
+import io.keelson.server.base.db.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
@@ -20,28 +20,33 @@ public final class SavedViews {
     private static final String WORKSPACE = "";
     private static final String COLUMNS = "name, page, query, owner, saved_by, saved_at";
 
-    private static final String LIST = "select " + COLUMNS + """
+    private static final Sql LIST = Sql.of("select " + COLUMNS + """
 
-              from saved_views where workspace_id = ? and owner in (?, '') and (?::text is null or page = ?)
-             order by owner = '', name""";
+              from saved_views where workspace_id = :workspace and owner in (:principal, '')
+               and (:page::text is null or page = :page)
+             order by owner = '', name""");
 
-    private static final String ONE = "select " + COLUMNS + """
+    private static final Sql ONE = Sql.of("select " + COLUMNS + """
 
-              from saved_views where workspace_id = ? and owner = ? and name = ?""";
+              from saved_views where workspace_id = :workspace and owner = :owner and name = :name""");
 
-    private static final String TURN = "select pg_advisory_xact_lock(hashtextextended('keelson views ' || ?, 0))";
+    private static final Sql TURN =
+            Sql.of("select pg_advisory_xact_lock(hashtextextended('keelson views ' || :owner, 0))");
 
-    private static final String COUNT = """
-            select count(*) from saved_views where workspace_id = ? and owner = ? and name <> ?""";
+    private static final Sql COUNT =
+            Sql.of("""
+            select count(*) as n from saved_views where workspace_id = :workspace and owner = :owner and name <> :name""");
 
-    private static final String SAVE = """
-            insert into saved_views (workspace_id, owner, name, page, query, saved_by) values (?, ?, ?, ?, ?, ?)
+    private static final Sql SAVE = Sql.of("""
+            insert into saved_views (workspace_id, owner, name, page, query, saved_by)
+            values (:workspace, :owner, :name, :page, :query, :saved_by)
             on conflict (workspace_id, owner, name) do update
                set page = excluded.page, query = excluded.query, saved_by = excluded.saved_by,
                    saved_at = clock_timestamp()
-            returning\s""" + COLUMNS;
+            returning\s""" + COLUMNS);
 
-    private static final String DELETE = "delete from saved_views where workspace_id = ? and owner = ? and name = ?";
+    private static final Sql DELETE =
+            Sql.of("delete from saved_views where workspace_id = :workspace and owner = :owner and name = :name");
 
     private final Database database;
 
@@ -55,26 +60,13 @@ public final class SavedViews {
      * @param page only views of that page; null for all
      */
     public List<SavedView> list(UUID workspace, String principal, @Nullable String page) {
-        return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(LIST)) {
-                read.setObject(1, workspace);
-                read.setString(2, principal);
-                read.setString(3, page);
-                read.setString(4, page);
-                return Rows.all(read, SavedViews::view);
-            }
-        });
+        return database.withConnection(c -> LIST.on(c).set("workspace", workspace).set("principal", principal)
+                .set("page", page).all(SavedViews::view));
     }
 
     public Optional<SavedView> find(UUID workspace, String principal, boolean shared, String name) {
-        return database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(ONE)) {
-                read.setObject(1, workspace);
-                read.setString(2, owner(principal, shared));
-                read.setString(3, name);
-                return Rows.all(read, SavedViews::view).stream().findFirst();
-            }
-        });
+        return database.withConnection(c -> ONE.on(c).set("workspace", workspace).set("owner", owner(principal, shared))
+                .set("name", name).first(SavedViews::view));
     }
 
     /** Saves a view and replaces the one of that name; empty where there are {@link #MAX_VIEWS} others. */
@@ -82,42 +74,20 @@ public final class SavedViews {
             String query) {
         String owner = owner(principal, shared);
         return database.inTransaction(c -> {
-            try (PreparedStatement turn = c.prepareStatement(TURN)) {
-                turn.setString(1, workspace + " " + owner);
-                turn.execute();
+            TURN.on(c).set("owner", workspace + " " + owner).exists();
+            if (COUNT.on(c).set("workspace", workspace).set("owner", owner).set("name", name)
+                    .one(row -> row.getLong("n")) >= MAX_VIEWS) {
+                return Optional.empty();
             }
-            try (PreparedStatement count = c.prepareStatement(COUNT)) {
-                count.setObject(1, workspace);
-                count.setString(2, owner);
-                count.setString(3, name);
-                try (ResultSet row = count.executeQuery()) {
-                    if (row.next() && row.getLong(1) >= MAX_VIEWS) {
-                        return Optional.empty();
-                    }
-                }
-            }
-            try (PreparedStatement save = c.prepareStatement(SAVE)) {
-                save.setObject(1, workspace);
-                save.setString(2, owner);
-                save.setString(3, name);
-                save.setString(4, page);
-                save.setString(5, query);
-                save.setString(6, principal);
-                return Rows.all(save, SavedViews::view).stream().findFirst();
-            }
+            return SAVE.on(c).set("workspace", workspace).set("owner", owner).set("name", name).set("page", page)
+                    .set("query", query).set("saved_by", principal).first(SavedViews::view);
         });
     }
 
     /** False when there is none. */
     public boolean delete(UUID workspace, String principal, boolean shared, String name) {
-        return database.inTransaction(c -> {
-            try (PreparedStatement delete = c.prepareStatement(DELETE)) {
-                delete.setObject(1, workspace);
-                delete.setString(2, owner(principal, shared));
-                delete.setString(3, name);
-                return delete.executeUpdate() == 1;
-            }
-        });
+        return database.inTransaction(c -> DELETE.on(c).set("workspace", workspace)
+                .set("owner", owner(principal, shared)).set("name", name).update() == 1);
     }
 
     private static String owner(String principal, boolean shared) {
