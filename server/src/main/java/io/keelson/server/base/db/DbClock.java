@@ -2,11 +2,9 @@ package io.keelson.server.base.db;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +26,7 @@ public interface DbClock {
 
     /** The database's time. */
     static Instant now(Connection c) throws SQLException {
-        try (PreparedStatement now = c.prepareStatement("select clock_timestamp()");
-                ResultSet row = now.executeQuery()) {
-            row.next();
-            return row.getObject(1, OffsetDateTime.class).toInstant();
-        }
+        return Sql.of("select clock_timestamp() as now").on(c).one(row -> Rows.time(row, "now"));
     }
 
     /** Binds the parameter of {@link #SQL} at this position, counted from 1. */

@@ -9,8 +9,6 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Rows read into values. */
@@ -77,40 +75,6 @@ public final class Rows {
             size += value == null ? 0 : value.length;
         }
         return size;
-    }
-
-    /**
-     * The one of that id, if it is the workspace's.
-     *
-     * @param sql with places for the workspace and the id
-     */
-    public static <T> Optional<T> ofWorkspace(Connection c, String sql, UUID workspace, UUID id, Reader<T> reader)
-            throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(sql)) {
-            s.setObject(1, workspace);
-            s.setObject(2, id);
-            return all(s, reader).stream().findFirst();
-        }
-    }
-
-    /**
-     * A {@link #page} of what a workspace has under names.
-     *
-     * @param sql with places for the workspace, twice the name, twice the name before, and the number of rows
-     * @param name only that one; null for all
-     * @param after the last name of the page before; null for the first
-     */
-    public static <T> Page<T> byName(Connection c, String sql, UUID workspace, @Nullable String name,
-            @Nullable String after, int limit, Reader<T> reader) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(sql)) {
-            s.setObject(1, workspace);
-            s.setString(2, name);
-            s.setString(3, name);
-            s.setString(4, after);
-            s.setString(5, after);
-            s.setInt(6, limit + 1);
-            return page(s, limit, reader);
-        }
     }
 
     /** A time that is always there. */
