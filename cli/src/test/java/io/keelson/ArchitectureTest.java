@@ -16,6 +16,7 @@ import io.keelson.server.app.Server;
 import io.keelson.server.base.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Clock;
@@ -208,6 +209,15 @@ class ArchitectureTest {
     }
 
     @Test
+    void parametersAndColumnsHaveNames() {
+        noClasses().that().resideOutsideOfPackages("io.keelson.server.engine..", "io.keelson.server.base.db..")
+                .should().callMethodWhere(COUNTS_POSITIONS)
+                .because("a position counted by hand is wrong after the next column: write :name into a Sql, and read "
+                        + "columns by name, or as a record by RecordColumns")
+                .check(CLASSES);
+    }
+
+    @Test
     void tableClassesArePackagePrivate() {
         classes().that().resideInAPackage("io.keelson.server.engine.store..").and().haveSimpleNameEndingWith("Table")
                 .should().notBePublic()
@@ -265,6 +275,14 @@ class ArchitectureTest {
                     && (call.getTargetOwner().isEquivalentTo(Json.class) && call.getName().equals("read")
                             || call.getTargetOwner().isAssignableTo(ObjectMapper.class)
                                     && (call.getName().equals("readTree") || call.getName().equals("readValue"))));
+
+    private static final DescribedPredicate<JavaMethodCall> COUNTS_POSITIONS = describe(
+            "set a parameter or read a column by its position",
+            call -> (call.getTargetOwner().isAssignableTo(PreparedStatement.class) && call.getName().startsWith("set")
+                    && call.getTarget().getRawParameterTypes().size() > 1
+                    || call.getTargetOwner().isAssignableTo(ResultSet.class) && call.getName().startsWith("get"))
+                    && !call.getTarget().getRawParameterTypes().isEmpty()
+                    && call.getTarget().getRawParameterTypes().getFirst().isEquivalentTo(int.class));
 
     private static final DescribedPredicate<JavaMethodCall> READS_THE_WALL_CLOCK = describe("read the wall clock",
             call -> call.getTargetOwner().getPackageName().startsWith("java.time") && call.getName().equals("now")
