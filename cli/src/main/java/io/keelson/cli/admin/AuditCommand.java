@@ -1,8 +1,6 @@
 package io.keelson.cli.admin;
 
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
@@ -10,15 +8,14 @@ import io.keelson.client.AuditEntry;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
+import io.keelson.client.Workspace;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -28,7 +25,7 @@ import tools.jackson.databind.JsonNode;
         description = "Shows the audit log: actions of operators and administrators, newest first. For operators.",
         footerHeading = "%nExamples:%n", footer = {"  keelson audit", "  keelson audit --workspace acme --limit 100",
                 "  keelson audit --json | jq '.items[] | select(.action == \"key_created\")'"})
-public final class AuditCommand extends CliCommand {
+public final class AuditCommand extends ClientCommand {
 
     /** Actions that say by null that there is no such limit or price any more. */
     private static final Set<String> TAKEN_AWAY = Set.of("workspace_changed", "prices_changed");
@@ -44,39 +41,31 @@ public final class AuditCommand extends CliCommand {
     int limit = 20;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            Keelson keelson = server.keelson();
-            Page<AuditEntry> page = keelson.audit(WorkspaceIds.ofOrOwn(keelson, workspace), null, limit);
-            if (json) {
-                print(Json.object().set("items", Json.document(page.items())));
-                return ExitCode.OK;
-            }
-            print(workspace == null ? all(page.items(), keelson) : ofOne(page.items()));
-            if (page.nextCursor() != null) {
-                note("there are more: --limit");
-            }
-            return ExitCode.OK;
+    protected void run(Keelson keelson) {
+        Page<AuditEntry> page = keelson.audit(WorkspaceIds.ofOrOwn(keelson, workspace), null, limit);
+        if (json) {
+            print(Json.object().set("items", Json.document(page.items())));
+            return;
+        }
+        print(lines(page.items(), workspace != null ? null
+                : keelson.workspaces().list().stream().collect(Collectors.toMap(Workspace::id, Workspace::name))));
+        if (page.nextCursor() != null) {
+            note("there are more: --limit");
         }
     }
 
-    private List<String> all(List<AuditEntry> entries, Keelson keelson) {
-        Map<String, String> names = new HashMap<>();
-        keelson.workspaces().list().forEach(each -> names.put(each.id(), each.name()));
-        Table table = new Table("WHEN", "WHO", "FROM", "WHAT", "WORKSPACE", "SUBJECT", "DETAIL");
+    /** Without workspaces for the entries of one workspace. */
+    private List<String> lines(List<AuditEntry> entries, @Nullable Map<String, String> names) {
+        Table table = names == null ? new Table("WHEN", "WHO", "FROM", "WHAT", "SUBJECT", "DETAIL")
+                : new Table("WHEN", "WHO", "FROM", "WHAT", "WORKSPACE", "SUBJECT", "DETAIL");
         for (AuditEntry entry : entries) {
-            String id = text(entry.workspaceId());
-            table.row(when(entry), TerminalText.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
-                    TerminalText.clean(names.getOrDefault(id, id)), subject(entry), detail(entry));
-        }
-        return table.lines(style());
-    }
-
-    private List<String> ofOne(List<AuditEntry> entries) {
-        Table table = new Table("WHEN", "WHO", "FROM", "WHAT", "SUBJECT", "DETAIL");
-        for (AuditEntry entry : entries) {
-            table.row(when(entry), TerminalText.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
-                    subject(entry), detail(entry));
+            List<String> cells = new ArrayList<>(List.of(when(entry), TerminalText.clean(entry.actorId()),
+                    text(entry.fromAddress()), entry.action(), subject(entry), detail(entry)));
+            if (names != null) {
+                String id = text(entry.workspaceId());
+                cells.add(4, TerminalText.clean(names.getOrDefault(id, id)));
+            }
+            table.row(cells.toArray(String[]::new));
         }
         return table.lines(style());
     }

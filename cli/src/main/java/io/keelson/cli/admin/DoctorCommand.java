@@ -1,6 +1,7 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.Logging;
 import io.keelson.cli.common.ServerConnection;
@@ -9,8 +10,6 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.McpServer;
-import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.app.InvalidSettingsException;
 import io.keelson.server.app.Settings;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,30 +45,30 @@ public final class DoctorCommand extends CliCommand {
         List<CheckResult> findings = new ArrayList<>();
         findings.add(MachineChecks.java(Runtime.version()));
         findings.addAll(MachineChecks.environment(environment()));
+        Settings settings;
         try {
-            Settings settings = settings();
-            findings.addAll(MachineChecks.dataFolder(settings.dataDir()));
-            findings.add(MachineChecks.git());
-            findings.add(MachineChecks.slots(settings));
-            findings.addAll(MachineChecks.models(settings));
-            findings.addAll(MachineChecks.allowedFolders(settings));
-            Keelson server = ServerConnection.find(settings);
-            if (server != null) {
-                findings.add(server(server));
-                findings.addAll(mcpServers(server));
-            }
-            boolean dataFolderTaken =
-                    server != null && settings.client().url() == null && settings.databaseUrl() == null;
-            if (!dataFolderTaken) {
-                findings.add(MachineChecks.port(settings));
-                Logging.toFile(settings, Path.of("/dev/null"));
-                findings.addAll(new DatabaseChecks(clock()).findings(settings));
-            }
-        } catch (InvalidSettingsException e) {
-            for (PlanProblem problem : e.problems()) {
-                findings.add(
-                        CheckResult.fail("settings", problem.message(), "docs/reference/configuration.md lists them"));
-            }
+            settings = settings();
+        } catch (CliException e) {
+            e.problems().forEach(problem -> findings.add(CheckResult.fail("settings", problem.message(),
+                    "docs/reference/configuration.md lists them")));
+            return findings;
+        }
+        findings.addAll(MachineChecks.dataFolder(settings.dataDir()));
+        findings.add(MachineChecks.git());
+        findings.add(MachineChecks.slots(settings));
+        findings.addAll(MachineChecks.models(settings));
+        findings.addAll(MachineChecks.allowedFolders(settings));
+        Keelson server = ServerConnection.find(settings);
+        if (server != null) {
+            findings.add(server(server));
+            findings.addAll(mcpServers(server));
+        }
+        boolean dataFolderTaken =
+                server != null && settings.client().url() == null && settings.databaseUrl() == null;
+        if (!dataFolderTaken) {
+            findings.add(MachineChecks.port(settings));
+            Logging.toFile(settings, Path.of("/dev/null"));
+            findings.addAll(new DatabaseChecks(clock()).findings(settings));
         }
         return findings;
     }

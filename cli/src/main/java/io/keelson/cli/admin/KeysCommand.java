@@ -1,25 +1,25 @@
 package io.keelson.cli.admin;
 
+import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.DurationArgument;
 import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ApiKey;
 import io.keelson.client.ApiKeyRequest;
+import io.keelson.client.ApiKeys;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.server.app.InvalidSettingsException;
 import io.keelson.server.app.Settings;
-import io.keelson.server.app.StartupException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -29,33 +29,25 @@ import picocli.CommandLine.Parameters;
                 KeysCommand.Revoke.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson keys", "  keelson keys --workspace acme",
                 "  keelson keys create phone --principal ann --person --scope runs:read --scope approve"})
-public final class KeysCommand extends CliCommand {
+public final class KeysCommand extends ListCommand<ApiKey> {
 
-    @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "Id or name of another workspace; for operators.")
-    @Nullable String workspace;
+    @Mixin
+    OtherWorkspace of = new OtherWorkspace();
+
+    KeysCommand() {
+        super("", "KEY", "BEGINS", "STATE", "WHO", "USED", "ENDS", "SCOPES", "NAME");
+    }
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            Keelson keelson = server.keelson();
-            List<ApiKey> keys = keelson.apiKeys()
-                    .list(WorkspaceIds.ofOrOwn(keelson, workspace));
-            if (json) {
-                print(Json.object().set("items", Json.document(keys)));
-                return ExitCode.OK;
-            }
-            Table table = new Table("KEY", "BEGINS", "STATE", "WHO", "USED", "ENDS", "SCOPES", "NAME");
-            Instant now = clock().instant();
-            for (ApiKey key : keys) {
-                table.row(key.id(), key.prefix(), key.state(), TerminalText.clean(key.principal()),
-                        key.lastUsedAt() == null ? "never"
-                                : AmountText.age(Duration.between(key.lastUsedAt(), now)) + " ago",
-                        ends(key, now), String.join(" ", key.scopes()), TerminalText.clean(key.name()));
-            }
-            print(table.lines(style()));
-            return ExitCode.OK;
-        }
+    protected List<ApiKey> items(Keelson keelson) {
+        return keelson.apiKeys().list(of.id(keelson));
+    }
+
+    @Override
+    protected List<String> row(ApiKey key) {
+        return List.of(key.id(), key.prefix(), key.state(), TerminalText.clean(key.principal()),
+                key.lastUsedAt() == null ? "never" : age(key.lastUsedAt()) + " ago", ends(key, clock().instant()),
+                String.join(" ", key.scopes()), TerminalText.clean(key.name()));
     }
 
     /** When it ends, or how long ago it did. */
@@ -68,18 +60,40 @@ public final class KeysCommand extends CliCommand {
         if (end == null) {
             return "never";
         }
-        return end.isAfter(now) ? "in " + AmountText.age(Duration.between(now, end))
-                : AmountText.age(Duration.between(end, now)) + " ago";
+        return AmountText.when(end, now);
     }
 
-    /** Tells of a key that was just made: on standard output the key and nothing else. */
-    static void issued(CliCommand command, ApiKey key) {
-        if (command.json) {
-            command.print(Json.document(key));
-            return;
+    /** The workspace of keys. */
+    static final class OtherWorkspace {
+        @Option(names = "--workspace", paramLabel = "WORKSPACE",
+                description = "Id or name of another workspace; for operators.")
+        @Nullable String workspace;
+
+        @Nullable String id(Keelson keelson) {
+            return WorkspaceIds.ofOrOwn(keelson, workspace);
         }
-        command.print(List.of(String.valueOf(key.key())));
-        command.note("key " + key.id() + " of " + key.principal() + ", shown only now");
+    }
+
+    /** Makes a key and prints it; standard output has the key and nothing else. */
+    abstract static class Issue extends ChangeCommand {
+
+        @Mixin
+        OtherWorkspace of = new OtherWorkspace();
+
+        abstract ApiKey key(ApiKeys keys, @Nullable String workspaceId);
+
+        /** Prints notes behind the key. */
+        void advise() {}
+
+        @Override
+        protected final void run(Keelson keelson) {
+            ApiKey key = key(keelson.apiKeys(), of.id(keelson));
+            show(key, String.valueOf(key.key()));
+            if (!json) {
+                note("key " + key.id() + " of " + key.principal() + ", shown only now");
+                advise();
+            }
+        }
     }
 
     @Command(name = "create", description = "Creates an API key and prints it once.",
@@ -87,7 +101,7 @@ public final class KeysCommand extends CliCommand {
                     "  keelson keys create deployer --scope runs:read --scope runs:write",
                     "  keelson keys create phone --principal ann --person --scope approve --expires 90d",
                     "  keelson keys create first --workspace acme --scope runs:write"})
-    static final class Create extends CliCommand {
+    static final class Create extends Issue {
 
         @Parameters(paramLabel = "NAME", description = "The purpose of the key.")
         String name;
@@ -108,19 +122,10 @@ public final class KeysCommand extends CliCommand {
                 description = "When it expires: 90d, 12h, 30m; never when not given.")
         @Nullable Duration expires;
 
-        @Option(names = "--workspace", paramLabel = "WORKSPACE",
-                description = "Id or name of another workspace; for operators.")
-        @Nullable String workspace;
-
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                Keelson keelson = server.keelson();
-                String id = WorkspaceIds.ofOrOwn(keelson, workspace);
-                issued(this, keelson.apiKeys().create(id,
-                        new ApiKeyRequest(name, principal, person ? "person" : null, scopes, expires)));
-                return ExitCode.OK;
-            }
+        ApiKey key(ApiKeys keys, @Nullable String workspaceId) {
+            return keys.create(workspaceId,
+                    new ApiKeyRequest(name, principal, person ? "person" : null, scopes, expires));
         }
     }
 
@@ -134,11 +139,7 @@ public final class KeysCommand extends CliCommand {
         @Override
         public Integer call() {
             String key = Settings.newBootstrapKey();
-            if (json) {
-                print(Json.object().put("key", key));
-            } else {
-                print(List.of(key));
-            }
+            print(() -> Json.object().put("key", key), () -> List.of(key));
             return ExitCode.OK;
         }
     }
@@ -147,57 +148,41 @@ public final class KeysCommand extends CliCommand {
             description = "Replaces a key by a new one and prints it once. The old key stays valid for the overlap.",
             footerHeading = "%nExamples:%n", footer = {"  keelson keys rotate ID",
                     "  keelson keys rotate ID --overlap 0     # it has leaked"})
-    static final class Rotate extends CliCommand {
+    static final class Rotate extends Issue {
 
         @Parameters(paramLabel = "KEY", description = "The key's id.")
         String key;
-
-        @Option(names = "--workspace", paramLabel = "WORKSPACE",
-                description = "Id or name of another workspace; for operators.")
-        @Nullable String workspace;
 
         @Option(names = "--overlap", paramLabel = "TIME", converter = DurationArgument.class, defaultValue = "1d",
                 description = "How long the old key stays valid, at most 30d; ${DEFAULT-VALUE} when not given, 0 to end it now.")
         Duration overlap = Duration.ofDays(1);
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                Keelson keelson = server.keelson();
-                issued(this, keelson.apiKeys().rotate(WorkspaceIds.ofOrOwn(keelson, workspace), key, overlap));
-                if (!json) {
-                    note(overlap.isZero() ? "the old key has ended"
-                            : "the old key stays valid for " + AmountText.age(overlap));
-                }
-                return ExitCode.OK;
-            }
+        ApiKey key(ApiKeys keys, @Nullable String workspaceId) {
+            return keys.rotate(workspaceId, key, overlap);
+        }
+
+        @Override
+        void advise() {
+            note(overlap.isZero() ? "the old key has ended" : "the old key stays valid for " + AmountText.age(overlap));
         }
     }
 
     @Command(name = "revoke", description = "Revokes a key; all servers reject it within 5 seconds.",
             footerHeading = "%nExamples:%n",
             footer = {"  keelson keys revoke ID", "  keelson keys revoke ID --workspace acme"})
-    static final class Revoke extends CliCommand {
+    static final class Revoke extends ChangeCommand {
 
         @Parameters(paramLabel = "KEY", description = "The key's id.")
         String key;
 
-        @Option(names = "--workspace", paramLabel = "WORKSPACE",
-                description = "Id or name of another workspace; for operators.")
-        @Nullable String workspace;
+        @Mixin
+        OtherWorkspace of = new OtherWorkspace();
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                Keelson keelson = server.keelson();
-                ApiKey ended = keelson.apiKeys().revoke(WorkspaceIds.ofOrOwn(keelson, workspace), key);
-                if (json) {
-                    print(Json.document(ended));
-                } else {
-                    print(List.of("key " + ended.id() + " is " + ended.state()));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            ApiKey ended = keelson.apiKeys().revoke(of.id(keelson), key);
+            show(ended, "key " + ended.id() + " is " + ended.state());
         }
     }
 }

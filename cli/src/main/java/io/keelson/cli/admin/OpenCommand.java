@@ -1,11 +1,8 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.common.Browser;
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.client.Keelson;
-import io.keelson.server.app.InvalidSettingsException;
 import io.keelson.server.base.json.Json;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +14,7 @@ import picocli.CommandLine.Parameters;
         "Prints the link, which signs one browser in, once and within a minute. Without a screen, as over SSH, it only prints it."},
         footerHeading = "%nExamples:%n", footer = {"  keelson open", "  keelson open RUN     # shows that run",
                 "  keelson open --print # for the browser of another machine"})
-public final class OpenCommand extends CliCommand {
+public final class OpenCommand extends ClientCommand {
 
     @Parameters(arity = "0..1", paramLabel = "RUN", description = "The id of a run to show.")
     @Nullable String run;
@@ -26,18 +23,11 @@ public final class OpenCommand extends CliCommand {
     boolean printOnly;
 
     @Override
-    public Integer call() throws InvalidSettingsException {
-        Keelson keelson = ServerConnection.existing(settings());
-        String shown = run == null ? null : keelson.runs().get(run).id();
-        String url = Browser.link(keelson, shown);
-        if (json) {
-            print(Json.object().put("url", url));
-        } else {
-            print(List.of(url));
-        }
+    protected void run(Keelson keelson) {
+        String url = Browser.link(keelson, run == null ? null : keelson.runs().get(run).id());
+        print(() -> Json.object().put("url", url), () -> List.of(url));
         if (!printOnly && !json) {
             var _ = Browser.open(url, environment());
         }
-        return ExitCode.OK;
     }
 }

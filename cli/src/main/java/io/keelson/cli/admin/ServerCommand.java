@@ -1,11 +1,11 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.Logging;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.Terminals;
-import io.keelson.server.app.InvalidSettingsException;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.app.StartupException;
@@ -34,7 +34,7 @@ public final class ServerCommand extends CliCommand {
     private volatile boolean interrupted;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, InterruptedException {
+    public Integer call() throws InterruptedException {
         Settings settings = settings();
         Settings chosen = settings.withHttp(host == null ? settings.http().host() : host,
                 port == null ? settings.http().port() : port);
@@ -55,7 +55,7 @@ public final class ServerCommand extends CliCommand {
             if (interrupted) {
                 return ExitCode.INTERRUPTED;
             }
-            throw e;
+            throw CliException.startup(e);
         }
     }
 

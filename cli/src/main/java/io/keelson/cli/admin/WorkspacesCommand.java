@@ -1,27 +1,22 @@
 package io.keelson.cli.admin;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.ProgramName;
-import io.keelson.cli.common.Prompt;
-import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.common.Terminals;
+import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.common.WorkspaceIds;
-import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
+import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.LimitsAndUse;
 import io.keelson.client.Workspace;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
-import java.time.Duration;
+import io.keelson.client.Workspaces;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -37,52 +32,38 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
                 "  keelson keys create deployer --workspace acme --scope runs:write"})
-public final class WorkspacesCommand extends CliCommand {
+public final class WorkspacesCommand extends ListCommand<Workspace> {
 
-    @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            List<Workspace> all = server.keelson().workspaces().list();
-            if (json) {
-                print(Json.object().set("items", Json.document(all)));
-                return ExitCode.OK;
-            }
-            Table table = new Table("WORKSPACE", "STATE", "AGE", "NAME");
-            for (Workspace each : all) {
-                table.row(each.id(), each.state(), each.createdAt() == null ? ""
-                        : AmountText.age(Duration.between(each.createdAt(), clock().instant())),
-                        TerminalText.clean(each.name()));
-            }
-            print(table.lines(style()));
-            return ExitCode.OK;
-        }
+    WorkspacesCommand() {
+        super("", "WORKSPACE", "STATE", "AGE", "NAME");
     }
 
-    /** Tells of one. */
-    static void show(CliCommand command, Workspace workspace) {
-        if (command.json) {
-            command.print(Json.document(workspace));
-            return;
-        }
-        List<String> lines = new ArrayList<>(List.of(command.style().bold(TerminalText.clean(workspace.name())),
+    @Override
+    protected List<Workspace> items(Keelson keelson) {
+        return keelson.workspaces().list();
+    }
+
+    @Override
+    protected List<String> row(Workspace each) {
+        return List.of(each.id(), each.state(), age(each.createdAt()), TerminalText.clean(each.name()));
+    }
+
+    static List<String> lines(Workspace workspace, Style style) {
+        List<String> lines = new ArrayList<>(List.of(style.bold(TerminalText.clean(workspace.name())),
                 workspace.id() + "  " + workspace.state()));
         lines.addAll(LimitOptions.lines(workspace.limits(), workspace.use()));
         lines.add(String.format("%-20s %s", "folders", folders(workspace)));
-        lines.add(String.format("%-20s %s", "models", models(workspace)));
+        lines.add(String.format("%-20s %s", "models", names(workspace.allowedModels())));
         lines.add(String.format("%-20s %s", "tools", tools(workspace)));
         lines.add(String.format("%-20s %s", "autonomy",
                 workspace.defaultAutonomy() == null ? "as missions say" : workspace.defaultAutonomy() + " by default"));
-        command.print(lines);
+        return lines;
     }
 
     private static String folders(Workspace workspace) {
         List<String> folders = workspace.allowedFolders();
         return folders == null ? "from the server's settings"
                 : folders.isEmpty() ? "none" : TerminalText.clean(String.join("  ", folders));
-    }
-
-    private static String models(Workspace workspace) {
-        return names(workspace.allowedModels());
     }
 
     private static String tools(Workspace workspace) {
@@ -99,7 +80,7 @@ public final class WorkspacesCommand extends CliCommand {
             description = "Creates a workspace without credits. Then grant it credits and create a key for it.",
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces create acme",
                     "  keelson workspaces create acme --limit open_runs=100 --limit steps=20"})
-    static final class Create extends CliCommand {
+    static final class Create extends ChangeCommand {
 
         @Parameters(paramLabel = "NAME", description = "Name shown to people.")
         String name;
@@ -107,38 +88,89 @@ public final class WorkspacesCommand extends CliCommand {
         @Mixin
         LimitOptions limits = new LimitOptions();
 
+        private final Map<String, Number> most = new LinkedHashMap<>();
+
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            Map<String, Number> most = new LinkedHashMap<>();
+        protected void prepare() {
             limits.changes().forEach((limit, number) -> {
                 if (number != null) {
                     most.put(limit, number);
                 }
             });
-            try (ServerConnection server = link(true)) {
-                show(this, server.keelson().workspaces().create(name, most));
-                note("the workspace has no credits yet: " + ProgramName.current() + " credits grant N --workspace \""
-                        + name
-                        + "\"");
-                return ExitCode.OK;
+        }
+
+        @Override
+        protected void run(Keelson keelson) {
+            show(keelson.workspaces().create(name, most), made -> lines(made, style()));
+            note("the workspace has no credits yet: " + ProgramName.current() + " credits grant N --workspace \"" + name
+                    + "\"");
+        }
+    }
+
+    /** Shows one workspace, after a change of it. */
+    abstract static class One extends ClientCommand {
+
+        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
+        String workspace = "";
+
+        /** The workspace after the change; null if the user does not confirm it. */
+        abstract @Nullable Workspace act(Workspaces workspaces, String id);
+
+        @Override
+        protected final void run(Keelson keelson) {
+            Workspace shown = act(keelson.workspaces(), WorkspaceIds.of(keelson, workspace));
+            if (shown != null) {
+                show(shown, any -> lines(shown, style()));
             }
+        }
+    }
+
+    /**
+     * A change of what a workspace may use.
+     *
+     * @param given whether it names what the workspace may use
+     * @param instead whether an option replaces names
+     * @param choices the arguments of which one kind may be given
+     */
+    record Change(boolean given, boolean instead, String choices, BiConsumer<Workspaces, String> apply) {}
+
+    /** Sets what a workspace may use. Without a change, shows it. */
+    abstract static class Setting extends One {
+
+        abstract Change change();
+
+        private boolean changes() {
+            return change().given || change().instead;
+        }
+
+        @Override
+        protected void prepare() {
+            if (change().given && change().instead) {
+                throw CliException.usage("USAGE", "give " + change().choices);
+            }
+        }
+
+        @Override
+        protected Work work() {
+            return changes() ? Work.NONE : Work.OF_RUNNING_SERVER;
+        }
+
+        @Override
+        Workspace act(Workspaces workspaces, String id) {
+            if (changes()) {
+                change().apply.accept(workspaces, id);
+            }
+            return workspaces.get(id);
         }
     }
 
     @Command(name = "show", description = "Shows a workspace: its limits and what it uses.",
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces show acme"})
-    static final class Show extends CliCommand {
-
-        @Parameters(paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
-        String workspace;
+    static final class Show extends One {
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
-                Keelson keelson = server.keelson();
-                show(this, keelson.workspaces().get(WorkspaceIds.of(keelson, workspace)));
-                return ExitCode.OK;
-            }
+        Workspace act(Workspaces workspaces, String id) {
+            return workspaces.get(id);
         }
     }
 
@@ -147,7 +179,7 @@ public final class WorkspacesCommand extends CliCommand {
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces limits",
                     "  keelson workspaces limits acme --limit steps=20 --limit tool:gpu.render=2",
                     "  keelson workspaces limits acme --limit steps=none"})
-    static final class Limits extends CliCommand {
+    static final class Limits extends ClientCommand {
 
         @Parameters(arity = "0..1", paramLabel = "WORKSPACE",
                 description = "Id or name of the workspace; your own by default.")
@@ -156,32 +188,27 @@ public final class WorkspacesCommand extends CliCommand {
         @Mixin
         LimitOptions limits = new LimitOptions();
 
-        @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(!limits.limits.isEmpty())) {
-                Keelson keelson = server.keelson();
-                if (workspace == null) {
-                    own(keelson);
-                } else {
-                    String id = WorkspaceIds.of(keelson, workspace);
-                    if (!limits.limits.isEmpty()) {
-                        keelson.workspaces().limit(id, limits.changes());
-                    }
-                    show(this, keelson.workspaces().get(id));
-                }
-                return ExitCode.OK;
-            }
+        private boolean changes() {
+            return !limits.limits.isEmpty();
         }
 
-        private void own(Keelson keelson) {
-            if (!limits.limits.isEmpty()) {
+        @Override
+        protected Work work() {
+            return changes() ? Work.NONE : Work.OF_RUNNING_SERVER;
+        }
+
+        @Override
+        protected void run(Keelson keelson) {
+            if (workspace != null) {
+                String id = WorkspaceIds.of(keelson, workspace);
+                if (changes()) {
+                    keelson.workspaces().limit(id, limits.changes());
+                }
+                show(keelson.workspaces().get(id), shown -> lines(shown, style()));
+            } else if (changes()) {
                 throw CliException.usage("USAGE", "give the workspace whose limits to change");
-            }
-            LimitsAndUse own = keelson.limits();
-            if (json) {
-                print(Json.document(own));
             } else {
-                print(LimitOptions.lines(own.limits(), own.use()));
+                show(keelson.limits(), own -> LimitOptions.lines(own.limits(), own.use()));
             }
         }
     }
@@ -190,10 +217,7 @@ public final class WorkspacesCommand extends CliCommand {
             description = "Sets the folders of a workspace for file tools and processes, instead of KEELSON_ALLOWED_FOLDERS; without folders shows them.",
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces folders acme /srv/acme /srv/shared",
                     "  keelson workspaces folders acme --none", "  keelson workspaces folders acme --of-server"})
-    static final class Folders extends CliCommand {
-
-        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
-        String workspace;
+    static final class Folders extends Setting {
 
         @Parameters(index = "1..*", arity = "0..*", paramLabel = "FOLDER",
                 description = "An absolute path on the server. Relative paths in missions are relative to the first.")
@@ -211,20 +235,9 @@ public final class WorkspacesCommand extends CliCommand {
         }
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            if (instead != null && !folders.isEmpty()) {
-                throw CliException.usage("USAGE", "give folders, --none or --of-server");
-            }
-            boolean change = instead != null || !folders.isEmpty();
-            try (ServerConnection server = link(change)) {
-                Keelson keelson = server.keelson();
-                String id = WorkspaceIds.of(keelson, workspace);
-                if (change) {
-                    keelson.workspaces().folders(id, instead != null && instead.ofServer ? null : folders);
-                }
-                show(this, keelson.workspaces().get(id));
-                return ExitCode.OK;
-            }
+        Change change() {
+            return new Change(!folders.isEmpty(), instead != null, "folders, --none or --of-server",
+                    (all, id) -> all.folders(id, instead != null && instead.ofServer ? null : folders));
         }
     }
 
@@ -232,10 +245,7 @@ public final class WorkspacesCommand extends CliCommand {
             description = "Sets the models that plans and agents of a workspace may use; without models shows them.",
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces models acme small large",
                     "  keelson workspaces models acme --none", "  keelson workspaces models acme --all"})
-    static final class Models extends CliCommand {
-
-        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
-        String workspace;
+    static final class Models extends Setting {
 
         @Parameters(index = "1..*", arity = "0..*", paramLabel = "MODEL", description = "Name of the model in plans.")
         List<String> models = new ArrayList<>();
@@ -252,20 +262,9 @@ public final class WorkspacesCommand extends CliCommand {
         }
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            if (instead != null && !models.isEmpty()) {
-                throw CliException.usage("USAGE", "give models, --none or --all");
-            }
-            boolean change = instead != null || !models.isEmpty();
-            try (ServerConnection server = link(change)) {
-                Keelson keelson = server.keelson();
-                String id = WorkspaceIds.of(keelson, workspace);
-                if (change) {
-                    keelson.workspaces().models(id, instead != null && instead.all ? null : models);
-                }
-                show(this, keelson.workspaces().get(id));
-                return ExitCode.OK;
-            }
+        Change change() {
+            return new Change(!models.isEmpty(), instead != null, "models, --none or --all",
+                    (workspaces, id) -> workspaces.models(id, instead != null && instead.all ? null : models));
         }
     }
 
@@ -274,10 +273,7 @@ public final class WorkspacesCommand extends CliCommand {
             footerHeading = "%nExamples:%n",
             footer = {"  keelson workspaces tools acme --allow files.* --allow http.request",
                     "  keelson workspaces tools acme --deny process.run", "  keelson workspaces tools acme --all"})
-    static final class Tools extends CliCommand {
-
-        @Parameters(paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
-        String workspace;
+    static final class Tools extends Setting {
 
         @ArgGroup(exclusive = false)
         @Nullable Rule rule;
@@ -296,21 +292,11 @@ public final class WorkspacesCommand extends CliCommand {
         }
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            if (all && rule != null) {
-                throw CliException.usage("USAGE", "give --allow and --deny, or --all");
-            }
-            boolean change = all || rule != null;
-            try (ServerConnection server = link(change)) {
-                Keelson keelson = server.keelson();
-                String id = WorkspaceIds.of(keelson, workspace);
-                if (change) {
-                    keelson.workspaces().tools(id, rule == null || rule.allowed.isEmpty() ? null : rule.allowed,
-                            rule == null ? List.of() : rule.denied);
-                }
-                show(this, keelson.workspaces().get(id));
-                return ExitCode.OK;
-            }
+        Change change() {
+            return new Change(rule != null, all, "--allow and --deny, or --all",
+                    (workspaces, id) -> workspaces.tools(id,
+                            rule == null || rule.allowed.isEmpty() ? null : rule.allowed,
+                            rule == null ? List.of() : rule.denied));
         }
     }
 
@@ -319,10 +305,7 @@ public final class WorkspacesCommand extends CliCommand {
             footerHeading = "%nExamples:%n",
             footer = {"  keelson workspaces autonomy acme approve   # a person approves each plan",
                     "  keelson workspaces autonomy acme --none"})
-    static final class Autonomy extends CliCommand {
-
-        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
-        String workspace;
+    static final class Autonomy extends Setting {
 
         @Parameters(index = "1", arity = "0..1", paramLabel = "LEVEL",
                 description = "approve, autonomous or full_auto.")
@@ -332,73 +315,45 @@ public final class WorkspacesCommand extends CliCommand {
         boolean none;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            if (none && level != null) {
-                throw CliException.usage("USAGE", "give a level or --none");
-            }
-            boolean change = none || level != null;
-            try (ServerConnection server = link(change)) {
-                Keelson keelson = server.keelson();
-                String id = WorkspaceIds.of(keelson, workspace);
-                if (change) {
-                    keelson.workspaces().autonomy(id, level);
-                }
-                show(this, keelson.workspaces().get(id));
-                return ExitCode.OK;
-            }
+        Change change() {
+            return new Change(level != null, none, "a level or --none",
+                    (workspaces, id) -> workspaces.autonomy(id, level));
         }
     }
 
     @Command(name = "close",
             description = "Closes a workspace permanently: its keys stop working and its open runs are cancelled. Stored data stays.",
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces close acme"})
-    static final class Close extends CliCommand {
-
-        @Parameters(paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
-        String workspace;
+    static final class Close extends One {
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                Keelson keelson = server.keelson();
-                show(this, keelson.workspaces().close(WorkspaceIds.of(keelson, workspace)));
-                return ExitCode.OK;
-            }
+        protected Work work() {
+            return Work.NONE;
+        }
+
+        @Override
+        Workspace act(Workspaces workspaces, String id) {
+            return workspaces.close(id);
         }
     }
 
     @Command(name = "delete",
             description = "Closes a workspace and removes its data in the background. Its ledger and the audit log stay.",
             footerHeading = "%nExamples:%n", footer = {"  keelson workspaces delete acme --yes"})
-    static final class Delete extends CliCommand {
-
-        @Parameters(paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
-        String workspace;
+    static final class Delete extends One {
 
         @Option(names = {"-y", "--yes"}, description = "Do not ask for confirmation.")
         boolean yes;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                Keelson keelson = server.keelson();
-                String id = WorkspaceIds.of(keelson, workspace);
-                Boolean sure = yes ? Boolean.TRUE
-                        : Terminals.interactive()
-                                ? Prompt.ask(out(), "permanently delete all data of workspace " + id + "?")
-                                : null;
-                if (sure == null) {
-                    throw CliException.usage("CONFIRMATION_NEEDED",
-                            "this permanently removes all data of workspace " + id
-                                    + "; without a terminal, --yes is required");
-                }
-                if (!sure) {
-                    note("nothing was changed");
-                    return ExitCode.OK;
-                }
-                show(this, keelson.workspaces().delete(id));
-                return ExitCode.OK;
-            }
+        protected Work work() {
+            return Work.NONE;
+        }
+
+        @Override
+        @Nullable Workspace act(Workspaces workspaces, String id) {
+            return confirm(yes, "permanently delete all data of workspace " + id,
+                    "this permanently removes all data of workspace " + id) ? workspaces.delete(id) : null;
         }
     }
 }

@@ -9,7 +9,6 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.ToolInfo;
-import io.keelson.server.app.InvalidSettingsException;
 import io.keelson.server.app.OfflineToolCatalog;
 import io.keelson.server.engine.tool.ToolSpec;
 import io.keelson.server.mission.plan.NameSuggestion;
@@ -43,7 +42,7 @@ public final class ToolsCommand extends CliCommand {
     boolean server;
 
     @Override
-    public Integer call() throws InvalidSettingsException {
+    public Integer call() {
         List<ToolInfo> tools = tools();
         String wanted = name;
         if (wanted != null) {
@@ -63,7 +62,7 @@ public final class ToolsCommand extends CliCommand {
         return ExitCode.OK;
     }
 
-    private List<ToolInfo> tools() throws InvalidSettingsException {
+    private List<ToolInfo> tools() {
         Keelson found = server ? ServerConnection.existing(settings()) : ServerConnection.find(settings());
         if (found != null) {
             return found.tools();

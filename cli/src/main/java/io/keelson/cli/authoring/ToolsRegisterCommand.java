@@ -1,17 +1,13 @@
 package io.keelson.cli.authoring;
 
-import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.client.Keelson;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -24,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
         description = "Makes a tool of workers known before a worker claims its steps, so that missions may name it.",
         footerHeading = "%nExample:%n",
         footer = "  keelson tools register crm.update --effects idempotent --input-schema crm.json")
-final class ToolsRegisterCommand extends CliCommand {
+final class ToolsRegisterCommand extends ClientCommand {
     /** The name under which tools are kept that no claim has announced. */
     private static final String KEPT_UNDER = "registered";
 
@@ -41,9 +37,10 @@ final class ToolsRegisterCommand extends CliCommand {
     @Option(names = "--input-schema", paramLabel = "FILE", description = "JSON Schema of the input.")
     @Nullable Path schema;
 
+    private final ObjectNode body = Json.object().put("worker_id", KEPT_UNDER);
+
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        ObjectNode body = Json.object().put("worker_id", KEPT_UNDER);
+    protected void prepare() throws IOException {
         ObjectNode tool = body.putArray("tool_specs").addObject().put("name", name);
         if (description != null) {
             tool.put("description", description);
@@ -54,13 +51,12 @@ final class ToolsRegisterCommand extends CliCommand {
         if (schema != null) {
             tool.set("input_schema", document(schema));
         }
-        try (ServerConnection server = link()) {
-            server.keelson().api().post("/dispatch/register", body);
-        }
-        if (!json) {
-            print(List.of(name + " is known; its steps wait until a worker claims them"));
-        }
-        return ExitCode.OK;
+    }
+
+    @Override
+    protected void run(Keelson keelson) {
+        keelson.api().post("/dispatch/register", body);
+        say(name + " is known; its steps wait until a worker claims them");
     }
 
     private static JsonNode document(Path file) throws IOException {

@@ -12,7 +12,6 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.app.InvalidSettingsException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -49,7 +48,7 @@ public final class ValidateCommand extends CliCommand {
     Set<String> tools = new LinkedHashSet<>();
 
     @Override
-    public Integer call() throws InvalidSettingsException {
+    public Integer call() {
         MissionFile mission = MissionFile.read(file);
         mission.inputs(inputs, Path.of("").toAbsolutePath());
         Keelson server = ServerConnection.find(settings());

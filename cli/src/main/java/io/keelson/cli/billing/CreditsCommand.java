@@ -1,17 +1,13 @@
 package io.keelson.cli.billing;
 
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ChangeCommand;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Account;
 import io.keelson.client.Balance;
-import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.LedgerEntry;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Objects;
@@ -26,18 +22,11 @@ import picocli.CommandLine.Parameters;
         subcommands = {CreditsCommand.Grant.class, CreditsCommand.Adjust.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson credits", "  keelson credits grant 250 --reason \"budget of May\"",
                 "  keelson credits --json | jq .available"})
-public final class CreditsCommand extends CliCommand {
+public final class CreditsCommand extends ClientCommand {
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            if (json) {
-                print(server.keelson().api().get("/credits"));
-            } else {
-                print(lines(server.keelson()));
-            }
-            return ExitCode.OK;
-        }
+    protected void run(Keelson keelson) {
+        print(() -> keelson.api().get("/credits"), () -> lines(keelson));
     }
 
     private static List<String> lines(Keelson keelson) {
@@ -52,7 +41,7 @@ public final class CreditsCommand extends CliCommand {
             footer = {"  keelson credits grant 250 --workspace acme",
                     "  keelson credits grant 250 --reason \"budget of May\"",
                     "  keelson credits grant 250 --key budget-2026-05    # repeated calls grant once"})
-    static final class Grant extends CliCommand {
+    static final class Grant extends ChangeCommand {
 
         @Parameters(paramLabel = "AMOUNT", description = "More than 0, at most 6 decimal places.")
         BigDecimal amount;
@@ -69,22 +58,14 @@ public final class CreditsCommand extends CliCommand {
         @Nullable String workspace;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                Keelson keelson = server.keelson();
-                String once = Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString());
-                String other = WorkspaceIds.ofOrOwn(keelson, workspace);
-                LedgerEntry entry = other == null ? keelson.credits().grant(amount, reason, once)
-                        : keelson.workspaces().grant(other, amount, reason, once);
-                if (json) {
-                    print(Json.document(entry));
-                } else {
-                    print(List.of("granted " + AmountText.decimal(entry.amount()) + (other == null
-                            ? "; available " + AmountText.decimal(keelson.credits().balance().available())
-                            : " to workspace " + other)));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            String once = Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString());
+            String other = WorkspaceIds.ofOrOwn(keelson, workspace);
+            LedgerEntry entry = other == null ? keelson.credits().grant(amount, reason, once)
+                    : keelson.workspaces().grant(other, amount, reason, once);
+            show(entry, any -> List.of("granted " + AmountText.decimal(entry.amount()) + (other == null
+                    ? "; available " + AmountText.decimal(keelson.credits().balance().available())
+                    : " to workspace " + other)));
         }
     }
 
@@ -93,7 +74,7 @@ public final class CreditsCommand extends CliCommand {
             footerHeading = "%nExamples:%n",
             footer = {"  keelson credits adjust 3.5 --from spent --to available --reason \"charged for an outage\"",
                     "  keelson credits adjust 100 --from available --to funding --reason \"granted by mistake\""})
-    static final class Adjust extends CliCommand {
+    static final class Adjust extends ChangeCommand {
 
         @Parameters(paramLabel = "AMOUNT", description = "More than 0, at most 6 decimal places.")
         BigDecimal amount;
@@ -113,19 +94,11 @@ public final class CreditsCommand extends CliCommand {
         @Nullable String key;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                LedgerEntry entry = server.keelson().credits().adjust(from, to, amount, reason,
-                        Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString()));
-                if (json) {
-                    print(Json.document(entry));
-                } else {
-                    print(List
-                            .of("moved " + AmountText.decimal(entry.amount()) + " from " + entry.debitAccount() + " to "
-                                    + entry.creditAccount()));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            LedgerEntry entry = keelson.credits().adjust(from, to, amount, reason,
+                    Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString()));
+            show(entry, "moved " + AmountText.decimal(entry.amount()) + " from " + entry.debitAccount() + " to "
+                    + entry.creditAccount());
         }
     }
 }

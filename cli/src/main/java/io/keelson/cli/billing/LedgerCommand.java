@@ -1,9 +1,8 @@
 package io.keelson.cli.billing;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
@@ -15,8 +14,6 @@ import io.keelson.client.LedgerQuery;
 import io.keelson.client.Page;
 import io.keelson.client.Verification;
 import io.keelson.client.Verification.Discrepancy;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -36,7 +33,7 @@ import tools.jackson.databind.node.ObjectNode;
         subcommands = LedgerCommand.Verify.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson ledger", "  keelson ledger latest", "  keelson ledger --type grant --limit 100",
                 "  keelson ledger --csv > ledger.csv     # all of it, for a spreadsheet"})
-public final class LedgerCommand extends CliCommand {
+public final class LedgerCommand extends ClientCommand {
 
     @Parameters(paramLabel = "RUN", arity = "0..1", description = "Show only entries of this run: its id, or latest.")
     @Nullable String run;
@@ -53,21 +50,21 @@ public final class LedgerCommand extends CliCommand {
     int limit = 20;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+    protected void prepare() {
         if (run != null && type != null) {
             throw new ParameterException(spec.commandLine(), "--type cannot be combined with a run");
         }
-        try (ServerConnection server = link()) {
-            Keelson keelson = server.keelson();
-            String id = run == null ? null : RunDocuments.id(keelson, run);
-            LedgerQuery query = LedgerQuery.all().type(type);
-            if (csv) {
-                copy(id == null ? keelson.ledger().csv(query) : keelson.ledger().csvOfRun(id));
-            } else {
-                show(id == null ? keelson.ledger().list(query.limit(limit))
-                        : new Page<>(keelson.ledger().ofRun(id), null));
-            }
-            return ExitCode.OK;
+    }
+
+    @Override
+    protected void run(Keelson keelson) throws IOException {
+        String id = RunDocuments.idIfGiven(keelson, run);
+        LedgerQuery query = LedgerQuery.all().type(type);
+        if (csv) {
+            copy(id == null ? keelson.ledger().csv(query) : keelson.ledger().csvOfRun(id));
+        } else {
+            show(id == null ? keelson.ledger().list(query.limit(limit))
+                    : new Page<>(keelson.ledger().ofRun(id), null));
         }
     }
 
@@ -119,22 +116,16 @@ public final class LedgerCommand extends CliCommand {
             description = "Recomputes from the ledger alone all reservations, charges and refunds of attempts, the rounded costs of runs, all charges of steps and all account balances. On the first difference prints it and ends with 1.",
             footerHeading = "%nExamples:%n",
             footer = {"  keelson ledger verify", "  keelson ledger verify --all --json"})
-    static final class Verify extends CliCommand {
+    static final class Verify extends ClientCommand {
 
         @Option(names = "--all", description = "Verify all workspaces; requires a key with the scope operator.")
         boolean all;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
-                Verification found = all ? server.keelson().ledger().verifyAll() : server.keelson().ledger().verify();
-                if (json) {
-                    print(Json.document(found));
-                } else {
-                    print(List.of(inWords(found)));
-                }
-                return found.ok() ? ExitCode.OK : ExitCode.FAILED;
-            }
+        protected void run(Keelson keelson) {
+            Verification found = all ? keelson.ledger().verifyAll() : keelson.ledger().verify();
+            show(found, inWords(found));
+            exitCode(found.ok() ? ExitCode.OK : ExitCode.FAILED);
         }
 
         private static String inWords(Verification found) {

@@ -1,27 +1,23 @@
 package io.keelson.cli.billing;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.ProgramName;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Json;
+import io.keelson.client.Keelson;
 import io.keelson.client.Price;
 import io.keelson.client.PriceList;
 import io.keelson.client.Prices;
 import io.keelson.client.TokenPrices;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -33,28 +29,21 @@ import picocli.CommandLine.Parameters;
         subcommands = {PricesCommand.Set.class, PricesCommand.Remove.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson prices", "  keelson prices set model large --input 2.5 --cache-read 0.25 --output 10",
                 "  keelson prices --at 3      # the list that an entry of the ledger names"})
-public final class PricesCommand extends CliCommand {
+public final class PricesCommand extends ClientCommand {
 
     @Option(names = "--at", paramLabel = "VERSION", description = "The list at that version.")
     @Nullable Integer version;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            show(this, version == null ? server.keelson().prices().current() : server.keelson().prices().at(version));
-            return ExitCode.OK;
-        }
+    protected void run(Keelson keelson) {
+        show(version == null ? keelson.prices().current() : keelson.prices().at(version),
+                list -> lines(list, style()));
     }
 
-    static void show(CliCommand command, PriceList list) {
-        if (command.json) {
-            command.print(Json.document(list));
-        } else {
-            command.print(list.items().isEmpty() ? List.of("no prices") : table(list, command.style()));
+    private static List<String> lines(PriceList list, Style style) {
+        if (list.items().isEmpty()) {
+            return List.of("no prices");
         }
-    }
-
-    private static List<String> table(PriceList list, Style style) {
         Table table =
                 new Table("KIND", "NAME", "CALL", "INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT", "SINCE VERSION");
         for (Price price : list.items()) {
@@ -83,7 +72,7 @@ public final class PricesCommand extends CliCommand {
             footerHeading = "%nExamples:%n",
             footer = {"  keelson prices set model large --input 2.5 --cache-read 0.25 --output 10",
                     "  keelson prices set tool web.search 0.01"})
-    static final class Set extends CliCommand {
+    static final class Set extends ChangeCommand {
 
         /** The kinds of prices. */
         enum Kind {
@@ -115,27 +104,23 @@ public final class PricesCommand extends CliCommand {
         @Nullable BigDecimal output;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
+        protected void prepare() {
             boolean tokens = Stream.of(input, cacheRead, cacheWrite, output).anyMatch(Objects::nonNull);
-            if (kind == Kind.TOOL) {
-                if (usd == null || tokens) {
-                    throw CliException.usage("INVALID_PRICE", "the price of a tool is CREDITS, without options");
-                }
-                BigDecimal call = usd;
-                return change(prices -> prices.setTool(name, call));
+            if (kind == Kind.TOOL && (usd == null || tokens)) {
+                throw CliException.usage("INVALID_PRICE", "the price of a tool is CREDITS, without options");
             }
-            if (usd != null || input == null || output == null) {
+            if (kind == Kind.MODEL && (usd != null || input == null || output == null)) {
                 throw CliException.usage("INVALID_PRICE", "a model needs --input and --output, and no CREDITS");
             }
-            TokenPrices million = new TokenPrices(input, cacheRead, cacheWrite, output);
-            return change(prices -> prices.setModel(name, million));
         }
 
-        private int change(Function<Prices, PriceList> change) throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                show(this, change.apply(server.keelson().prices()));
-                return ExitCode.OK;
-            }
+        @Override
+        protected void run(Keelson keelson) {
+            Prices prices = keelson.prices();
+            show(usd != null ? prices.setTool(name, usd)
+                    : prices.setModel(name, new TokenPrices(
+                            Objects.requireNonNull(input), cacheRead, cacheWrite, Objects.requireNonNull(output))),
+                    list -> lines(list, style()));
         }
     }
 
@@ -143,7 +128,7 @@ public final class PricesCommand extends CliCommand {
             description = "Removes a price from the list. Steps with a tool without a price cost what they report; a plan that names a model without a price is refused.",
             footerHeading = "%nExamples:%n",
             footer = "  keelson prices remove model large")
-    static final class Remove extends CliCommand {
+    static final class Remove extends ChangeCommand {
 
         @Parameters(index = "0", paramLabel = "KIND", description = "tool or model.")
         Set.Kind kind;
@@ -152,18 +137,16 @@ public final class PricesCommand extends CliCommand {
         String name;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                String wire = kind.name().toLowerCase(Locale.ROOT);
-                Prices prices = server.keelson().prices();
-                if (prices.current().items().stream()
-                        .noneMatch(price -> price.kind().equals(wire) && price.name().equals(name))) {
-                    throw CliException.failed("PRICE_NOT_FOUND", "the " + wire + " '" + name
-                            + "' has no price; `" + ProgramName.current() + " prices` lists them", null);
-                }
-                show(this, kind == Set.Kind.TOOL ? prices.removeTool(name) : prices.removeModel(name));
-                return ExitCode.OK;
+        protected void run(Keelson keelson) {
+            String wire = kind.name().toLowerCase(Locale.ROOT);
+            Prices prices = keelson.prices();
+            if (prices.current().items().stream()
+                    .noneMatch(price -> price.kind().equals(wire) && price.name().equals(name))) {
+                throw CliException.failed("PRICE_NOT_FOUND", "the " + wire + " '" + name
+                        + "' has no price; `" + ProgramName.current() + " prices` lists them", null);
             }
+            show(kind == Set.Kind.TOOL ? prices.removeTool(name) : prices.removeModel(name),
+                    list -> lines(list, style()));
         }
     }
 }

@@ -1,16 +1,12 @@
 package io.keelson.cli.billing;
 
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Json;
+import io.keelson.client.Keelson;
 import io.keelson.client.Usage;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
@@ -25,7 +21,7 @@ import picocli.CommandLine.Option;
         footerHeading = "%nExamples:%n",
         footer = {"  keelson usage", "  keelson usage --by model", "  keelson usage --by purpose --run latest",
                 "  keelson usage --by tool --from 2026-01-01 --to 2026-02-01"})
-public final class UsageCommand extends CliCommand {
+public final class UsageCommand extends ClientCommand {
 
     private static final Map<Usage.By, String> UNNAMED = Map.of(Usage.By.AGENT, "default agent (plain steps)",
             Usage.By.MODEL, "no model", Usage.By.TOOL, "no tool", Usage.By.RECIPE, "no recipe");
@@ -46,19 +42,11 @@ public final class UsageCommand extends CliCommand {
     @Nullable LocalDate to;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            Usage usage = server.keelson().credits().usage(by,
-                    run == null ? null : RunDocuments.id(server.keelson(), run), time(from), time(to));
-            if (json) {
-                print(Json.document(usage));
-            } else {
-                print(table(usage));
-                if (!usage.complete()) {
-                    note("there are more; the total covers them");
-                }
-            }
-            return ExitCode.OK;
+    protected void run(Keelson keelson) {
+        Usage usage = keelson.credits().usage(by, RunDocuments.idIfGiven(keelson, run), time(from), time(to));
+        show(usage, this::table);
+        if (!json && !usage.complete()) {
+            note("there are more; the total covers them");
         }
     }
 

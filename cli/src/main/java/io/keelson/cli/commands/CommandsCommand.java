@@ -1,16 +1,13 @@
 package io.keelson.cli.commands;
 
-import io.keelson.cli.common.ListCommand;
-import io.keelson.cli.common.OneCommand;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ExternalCommand;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -23,7 +20,7 @@ import picocli.CommandLine.Parameters;
         subcommands = CommandsCommand.Show.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson commands", "  keelson commands --state unknown", "  keelson commands --run latest",
                 "  keelson commands show cmd_0192f0c1-7f6e-7000-8000-000000000000"})
-public final class CommandsCommand extends ListCommand<ExternalCommand> {
+public final class CommandsCommand extends PageCommand<ExternalCommand> {
 
     @Option(names = "--type", paramLabel = "TYPE",
             description = "Show only commands of this type, such as order.place.")
@@ -37,44 +34,41 @@ public final class CommandsCommand extends ListCommand<ExternalCommand> {
     @Nullable String run;
 
     CommandsCommand() {
-        super("no commands");
+        super("no commands", "COMMAND", "TYPE", "STATE", "ATTEMPTS", "AGE", "BY", "ERROR");
     }
 
     @Override
-    public Page<ExternalCommand> page(Keelson keelson) {
-        return keelson.commands().list(type, state, run == null ? null : RunDocuments.id(keelson, run), null, limit);
+    protected Page<ExternalCommand> page(Keelson keelson) {
+        return keelson.commands().list(type, state, RunDocuments.idIfGiven(keelson, run), null, limit);
     }
 
     @Override
-    public void advise(List<ExternalCommand> commands) {
+    protected void advise(List<ExternalCommand> commands) {
         if (commands.stream().anyMatch(each -> each.advice() != null)) {
             note("what to do about unknown ones: " + ProgramName.current() + " commands show COMMAND");
         }
     }
 
     @Override
-    public Table table(List<ExternalCommand> commands) {
-        Table table = new Table("COMMAND", "TYPE", "STATE", "ATTEMPTS", "AGE", "BY", "ERROR");
-        commands.forEach(each -> table.row("cmd_" + each.id(), each.type(), each.state(),
-                String.valueOf(each.attempts()), AmountText.age(Duration.between(each.createdAt(), clock().instant())),
-                TerminalText.clean(each.actor()), Objects.requireNonNullElse(each.errorCode(), "")));
-        return table;
+    protected List<String> row(ExternalCommand each) {
+        return List.of("cmd_" + each.id(), each.type(), each.state(), String.valueOf(each.attempts()),
+                age(each.createdAt()), TerminalText.clean(each.actor()),
+                Objects.requireNonNullElse(each.errorCode(), ""));
     }
 
     @picocli.CommandLine.Command(name = "show",
             description = "Shows a command: its request, its outcome, and what to do if the outcome is unknown.")
-    static final class Show extends OneCommand<ExternalCommand> {
+    static final class Show extends ClientCommand {
 
         @Parameters(index = "0", paramLabel = "COMMAND", description = "Id of the command.")
         String id = "";
 
         @Override
-        public ExternalCommand act(Keelson keelson) {
-            return keelson.commands().get(id);
+        protected void run(Keelson keelson) {
+            show(keelson.commands().get(id), Show::lines);
         }
 
-        @Override
-        public List<String> lines(ExternalCommand command) {
+        private static List<String> lines(ExternalCommand command) {
             List<String> lines = new ArrayList<>(List.of(
                     "cmd_" + command.id() + "  " + command.type() + "  " + command.state(),
                     "  actor:        " + TerminalText.clean(command.actor()) + ", " + command.createdAt(),

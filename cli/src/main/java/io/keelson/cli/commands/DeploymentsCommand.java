@@ -1,8 +1,8 @@
 package io.keelson.cli.commands;
 
-import io.keelson.cli.common.ListCommand;
-import io.keelson.cli.common.OneCommand;
-import io.keelson.cli.view.Table;
+import io.keelson.cli.common.ChangeCommand;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
@@ -15,58 +15,43 @@ import tools.jackson.databind.JsonNode;
         subcommands = {DeploymentsCommand.Show.class, DeploymentsCommand.Stop.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson deployments", "  keelson deployments show 0192f0c1-7f6e-7000-8000-000000000000",
                 "  keelson deployments stop 0192f0c1-7f6e-7000-8000-000000000000"})
-public final class DeploymentsCommand extends ListCommand<JsonNode> {
+public final class DeploymentsCommand extends PageCommand<JsonNode> {
 
     DeploymentsCommand() {
-        super("no deployments");
+        super("no deployments", "DEPLOYMENT", "STRATEGY", "MODE", "CAPITAL", "STATUS", "CREATED");
     }
 
     @Override
-    public Page<JsonNode> page(Keelson keelson) {
+    protected Page<JsonNode> page(Keelson keelson) {
         return keelson.commands().deployments(null, limit);
     }
 
     @Override
-    public Table table(List<JsonNode> deployments) {
-        Table table = new Table("DEPLOYMENT", "STRATEGY", "MODE", "CAPITAL", "STATUS", "CREATED");
-        deployments.forEach(
-                each -> table.row(TerminalText.text(each, "id"), TerminalText.text(each, "strategy"),
-                        TerminalText.text(each, "mode"),
-                        TerminalText.text(each, "capital"), TerminalText.text(each, "status"),
-                        TerminalText.text(each, "created_at")));
-        return table;
-    }
-
-    /** Actions on one of them. */
-    private abstract static class One extends OneCommand<JsonNode> {
-
-        @Parameters(index = "0", paramLabel = "DEPLOYMENT", description = "Id of the deployment.")
-        String id = "";
-
-        @Override
-        public final List<String> lines(JsonNode deployment) {
-            return members(deployment);
-        }
+    protected List<String> row(JsonNode deployment) {
+        return TerminalText.texts(deployment, "id", "strategy", "mode", "capital", "status", "created_at");
     }
 
     @Command(name = "show", description = "Shows a deployment with its state at the provider.")
-    static final class Show extends One {
+    static final class Show extends ClientCommand {
+
+        @Parameters(paramLabel = "DEPLOYMENT", description = "Id of the deployment.")
+        String id = "";
+
         @Override
-        public JsonNode act(Keelson keelson) {
-            return keelson.commands().deployment(id);
+        protected void run(Keelson keelson) {
+            show(keelson.commands().deployment(id), TerminalText::members);
         }
     }
 
     @Command(name = "stop", description = "Stops a deployment. Repeating the command has no effect.")
-    static final class Stop extends One {
-        @Override
-        public boolean changes() {
-            return true;
-        }
+    static final class Stop extends ChangeCommand {
+
+        @Parameters(paramLabel = "DEPLOYMENT", description = "Id of the deployment.")
+        String id = "";
 
         @Override
-        public JsonNode act(Keelson keelson) {
-            return keelson.commands().stopDeployment(id);
+        protected void run(Keelson keelson) {
+            show(keelson.commands().stopDeployment(id), TerminalText::members);
         }
     }
 }

@@ -1,8 +1,8 @@
 package io.keelson.cli.commands;
 
-import io.keelson.cli.common.ListCommand;
-import io.keelson.cli.common.OneCommand;
-import io.keelson.cli.view.Table;
+import io.keelson.cli.common.ChangeCommand;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
@@ -15,57 +15,44 @@ import tools.jackson.databind.JsonNode;
         subcommands = {OrdersCommand.Show.class, OrdersCommand.Cancel.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson orders", "  keelson orders show 0192f0c1-7f6e-7000-8000-000000000000",
                 "  keelson orders cancel 0192f0c1-7f6e-7000-8000-000000000000"})
-public final class OrdersCommand extends ListCommand<JsonNode> {
+public final class OrdersCommand extends PageCommand<JsonNode> {
 
     OrdersCommand() {
-        super("no orders");
+        super("no orders", "ORDER", "SYMBOL", "SIDE", "TYPE", "QUANTITY", "LIMIT", "STATUS", "CREATED");
     }
 
     @Override
-    public Page<JsonNode> page(Keelson keelson) {
+    protected Page<JsonNode> page(Keelson keelson) {
         return keelson.commands().orders(null, limit);
     }
 
     @Override
-    public Table table(List<JsonNode> orders) {
-        Table table = new Table("ORDER", "SYMBOL", "SIDE", "TYPE", "QUANTITY", "LIMIT", "STATUS", "CREATED");
-        orders.forEach(each -> table.row(TerminalText.text(each, "id"), TerminalText.text(each, "symbol"),
-                TerminalText.text(each, "side"), TerminalText.text(each, "type"), TerminalText.text(each, "quantity"),
-                TerminalText.text(each, "limit_price"), TerminalText.text(each, "status"),
-                TerminalText.text(each, "created_at")));
-        return table;
-    }
-
-    /** Actions on one of them. */
-    private abstract static class One extends OneCommand<JsonNode> {
-
-        @Parameters(index = "0", paramLabel = "ORDER", description = "Id of the order.")
-        String id = "";
-
-        @Override
-        public final List<String> lines(JsonNode order) {
-            return members(order);
-        }
+    protected List<String> row(JsonNode order) {
+        return TerminalText.texts(order, "id", "symbol", "side", "type", "quantity", "limit_price", "status",
+                "created_at");
     }
 
     @Command(name = "show", description = "Shows an order with its state at the provider.")
-    static final class Show extends One {
+    static final class Show extends ClientCommand {
+
+        @Parameters(paramLabel = "ORDER", description = "Id of the order.")
+        String id = "";
+
         @Override
-        public JsonNode act(Keelson keelson) {
-            return keelson.commands().order(id);
+        protected void run(Keelson keelson) {
+            show(keelson.commands().order(id), TerminalText::members);
         }
     }
 
     @Command(name = "cancel", description = "Cancels an open order. Repeating the command has no effect.")
-    static final class Cancel extends One {
-        @Override
-        public boolean changes() {
-            return true;
-        }
+    static final class Cancel extends ChangeCommand {
+
+        @Parameters(paramLabel = "ORDER", description = "Id of the order.")
+        String id = "";
 
         @Override
-        public JsonNode act(Keelson keelson) {
-            return keelson.commands().cancelOrder(id);
+        protected void run(Keelson keelson) {
+            show(keelson.commands().cancelOrder(id), TerminalText::members);
         }
     }
 }

@@ -1,19 +1,17 @@
 package io.keelson.cli.commands;
 
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ChangeCommand;
+import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
 import io.keelson.client.Keelson;
 import io.keelson.client.Webhook;
 import io.keelson.client.WebhookDelivery;
 import io.keelson.client.WebhookRequest;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -30,26 +28,26 @@ import tools.jackson.databind.node.ObjectNode;
         footerHeading = "%nExamples:%n", footer = {"  keelson webhooks",
                 "  keelson webhooks create https://example.com/hooks --event run.failed --event approval.needed",
                 "  keelson webhooks deliveries 0198… --state dead", "  keelson webhooks redeliver 0198… --dead"})
-public final class WebhooksCommand extends CliCommand {
+public final class WebhooksCommand extends ListCommand<Webhook> {
 
-    @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            if (json) {
-                print(server.keelson().api().get("/webhooks"));
-            } else {
-                List<Webhook> webhooks = server.keelson().webhooks().list();
-                print(webhooks.isEmpty() ? List.of("no webhooks") : table(webhooks));
-            }
-            return ExitCode.OK;
-        }
+    WebhooksCommand() {
+        super("no webhooks", "ID", "URL", "STATE", "WAITING", "EVENTS");
     }
 
-    private List<String> table(List<Webhook> webhooks) {
-        Table table = new Table("ID", "URL", "STATE", "WAITING", "EVENTS");
-        webhooks.forEach(each -> table.row(each.id(), each.url(), state(each), String.valueOf(each.pending()),
-                String.join(",", each.events())));
-        return table.lines(style());
+    @Override
+    protected List<Webhook> items(Keelson keelson) {
+        return keelson.webhooks().list();
+    }
+
+    @Override
+    protected JsonNode document(Keelson keelson) {
+        return keelson.api().get("/webhooks");
+    }
+
+    @Override
+    protected List<String> row(Webhook each) {
+        return List.of(each.id(), each.url(), state(each), String.valueOf(each.pending()),
+                String.join(",", each.events()));
     }
 
     private static String state(Webhook webhook) {
@@ -65,7 +63,7 @@ public final class WebhooksCommand extends CliCommand {
     }
 
     @Command(name = "create", description = "Creates a webhook for events from now on. Its secret is shown once.")
-    static final class Create extends CliCommand {
+    static final class Create extends ChangeCommand {
 
         @Parameters(paramLabel = "URL", description = "The URL that receives the events.")
         String url = "";
@@ -83,21 +81,14 @@ public final class WebhooksCommand extends CliCommand {
         @Nullable String description;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
+        protected void run(Keelson keelson) {
             WebhookRequest request = WebhookRequest.to(url).channel(channel).description(description);
             if (!events.isEmpty()) {
                 request.events(events);
             }
-            try (ServerConnection server = link(true)) {
-                Webhook made = server.keelson().webhooks().create(request);
-                if (json) {
-                    print(secret(server.keelson(), made));
-                } else {
-                    print(List.of("webhook " + made.id(), "secret  " + made.secret(),
-                            "Keep the secret: it is not shown again."));
-                }
-                return ExitCode.OK;
-            }
+            Webhook made = keelson.webhooks().create(request);
+            print(() -> secret(keelson, made), () -> List.of("webhook " + made.id(), "secret  " + made.secret(),
+                    "Keep the secret: it is not shown again."));
         }
     }
 
@@ -106,122 +97,95 @@ public final class WebhooksCommand extends CliCommand {
     }
 
     /** An action on one webhook. */
-    abstract static class Act extends CliCommand {
+    abstract static class Act extends ChangeCommand {
 
         @Parameters(index = "0", paramLabel = "ID", description = "Id that keelson webhooks lists.")
         String id = "";
 
-        /** Whether it changes something, and does not only read. */
-        boolean changes() {
-            return true;
-        }
-
-        /** Answers what is said in a terminal. */
-        abstract List<String> act(Keelson keelson);
-
-        /** The document that is printed with --json, after the act; null for nothing. */
-        @Nullable JsonNode document(Keelson keelson) {
-            return keelson.api().get("/webhooks/" + id);
-        }
-
-        @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(changes())) {
-                List<String> said = act(server.keelson());
-                JsonNode document = json ? document(server.keelson()) : null;
-                if (!json) {
-                    print(said);
-                } else if (document != null) {
-                    print(document);
-                }
-                return ExitCode.OK;
-            }
+        /** The webhook with {@code --json}, otherwise a line. */
+        final void report(Keelson keelson, String line) {
+            print(() -> keelson.api().get("/webhooks/" + id), () -> List.of(line));
         }
     }
 
     @Command(name = "show", description = "Shows a webhook, without its secret.")
     static final class Show extends Act {
         @Override
-        boolean changes() {
-            return false;
+        protected Work work() {
+            return Work.OF_RUNNING_SERVER;
         }
 
         @Override
-        List<String> act(Keelson keelson) {
-            return keelson.api().get("/webhooks/" + id).toPrettyString().lines().toList();
+        protected void run(Keelson keelson) {
+            print(keelson.api().get("/webhooks/" + id));
         }
     }
 
     @Command(name = "enable", description = "Enables a webhook: sends pending deliveries and new events.")
     static final class Enable extends Act {
         @Override
-        List<String> act(Keelson keelson) {
+        protected void run(Keelson keelson) {
             Webhook webhook = keelson.webhooks().change(id, WebhookRequest.change().enabled(true));
-            return List.of("enabled; " + waiting(webhook));
+            report(keelson, "enabled; " + waiting(webhook));
         }
     }
 
     @Command(name = "disable", description = "Disables a webhook until it is enabled again.")
     static final class Disable extends Act {
         @Override
-        List<String> act(Keelson keelson) {
+        protected void run(Keelson keelson) {
             keelson.webhooks().change(id, WebhookRequest.change().enabled(false));
-            return List.of("disabled");
+            report(keelson, "disabled");
         }
     }
 
     @Command(name = "rotate", description = "Creates a new secret, shown once; the old one stays valid for a day.")
     static final class Rotate extends Act {
-
-        private @Nullable Webhook rotated;
-
         @Override
-        List<String> act(Keelson keelson) {
+        protected void run(Keelson keelson) {
             Webhook now = keelson.webhooks().rotate(id);
-            rotated = now;
-            return List.of("secret  " + now.secret(), "The old one is valid until " + now.previousSecretUntil() + ".");
-        }
-
-        @Override
-        @Nullable JsonNode document(Keelson keelson) {
-            return rotated == null ? null : secret(keelson, rotated);
+            print(() -> secret(keelson, now), () -> List.of("secret  " + now.secret(),
+                    "The old one is valid until " + now.previousSecretUntil() + "."));
         }
     }
 
     @Command(name = "ping", description = "Queues a test delivery.")
     static final class Ping extends Act {
         @Override
-        List<String> act(Keelson keelson) {
-            return List.of(keelson.webhooks().ping(id));
+        protected void run(Keelson keelson) {
+            report(keelson, keelson.webhooks().ping(id));
         }
     }
 
     @Command(name = "deliveries", description = "Lists the deliveries of a webhook, newest first.")
-    static final class Deliveries extends Act {
+    static final class Deliveries extends ListCommand<WebhookDelivery> {
+
+        @Parameters(paramLabel = "ID", description = "Id that keelson webhooks lists.")
+        String id = "";
 
         @Option(names = "--state", paramLabel = "STATE",
                 description = "Show only deliveries in this state: pending, delivered or dead.")
         @Nullable String state;
 
-        @Override
-        boolean changes() {
-            return false;
+        Deliveries() {
+            super("none", "ID", "EVENT", "STATE", "TRIES", "LAST");
         }
 
         @Override
-        List<String> act(Keelson keelson) {
-            Table table = new Table("ID", "EVENT", "STATE", "TRIES", "LAST");
-            List<WebhookDelivery> found = keelson.webhooks().deliveries(id, state, 50);
-            found.forEach(each -> table.row(each.id(), each.type(), each.state(), String.valueOf(each.attempts()),
-                    each.lastError() != null ? each.lastError()
-                            : each.lastStatus() == null ? "" : String.valueOf(each.lastStatus())));
-            return found.isEmpty() ? List.of("none") : table.lines(style());
+        protected List<WebhookDelivery> items(Keelson keelson) {
+            return keelson.webhooks().deliveries(id, state, 50);
         }
 
         @Override
-        JsonNode document(Keelson keelson) {
+        protected JsonNode document(Keelson keelson) {
             return keelson.api()
                     .get("/webhooks/" + id + "/deliveries?limit=50" + (state == null ? "" : "&state=" + state));
+        }
+
+        @Override
+        protected List<String> row(WebhookDelivery each) {
+            return List.of(each.id(), each.type(), each.state(), String.valueOf(each.attempts()),
+                    each.lastError() != null ? each.lastError() : Objects.toString(each.lastStatus(), ""));
         }
     }
 
@@ -245,25 +209,20 @@ public final class WebhooksCommand extends CliCommand {
         What what = new What();
 
         @Override
-        List<String> act(Keelson keelson) {
+        protected void run(Keelson keelson) {
             Webhook webhook = what.delivery != null ? keelson.webhooks().redeliver(id, what.delivery)
                     : what.from != null ? keelson.webhooks().replay(id, TimeArgument.of(what.from))
                             : keelson.webhooks().redeliverDead(id);
-            return List.of(waiting(webhook) + (webhook.replaying() ? ", more are being queued" : ""));
+            report(keelson, waiting(webhook) + (webhook.replaying() ? ", more are being queued" : ""));
         }
     }
 
     @Command(name = "delete", description = "Deletes a webhook and its deliveries.")
     static final class Delete extends Act {
         @Override
-        List<String> act(Keelson keelson) {
+        protected void run(Keelson keelson) {
             keelson.webhooks().delete(id);
-            return List.of(id + " is deleted");
-        }
-
-        @Override
-        @Nullable JsonNode document(Keelson keelson) {
-            return null;
+            say(id + " is deleted");
         }
     }
 }

@@ -1,14 +1,20 @@
 package io.keelson.cli.common;
 
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
+import io.keelson.client.Json;
 import io.keelson.server.app.InvalidSettingsException;
 import io.keelson.server.app.Settings;
-import io.keelson.server.app.StartupException;
 import java.io.PrintWriter;
 import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -43,24 +49,14 @@ public abstract class CliCommand implements Callable<Integer> {
         return spec.commandLine().getErr();
     }
 
-    public final Settings settings() throws InvalidSettingsException {
+    /** @throws CliException for settings that cannot be used */
+    public final Settings settings() {
         Settings.misspelt(environment()).forEach(this::note);
-        return Settings.load(environment());
-    }
-
-    /** The way to the running server, for commands that only read. */
-    public final ServerConnection link() throws InvalidSettingsException, StartupException {
-        return link(false);
-    }
-
-    /**
-     * The way to the running server.
-     *
-     * @param change whether something is to be changed: where no server runs, one that only answers is then started
-     */
-    public final ServerConnection link(boolean change) throws InvalidSettingsException, StartupException {
-        return ServerConnection.open(settings(),
-                change ? ServerConnection.Work.NONE : ServerConnection.Work.OF_RUNNING_SERVER, this::news);
+        try {
+            return Settings.load(environment());
+        } catch (InvalidSettingsException e) {
+            throw CliException.settings(e);
+        }
     }
 
     public final Clock clock() {
@@ -79,6 +75,11 @@ public abstract class CliCommand implements Callable<Integer> {
         return Terminals.style(noColor, Terminals.interactive(), environment());
     }
 
+    /** How long ago a time was, such as {@code 3m}; empty for null. */
+    public final String age(@Nullable Instant since) {
+        return since == null ? "" : AmountText.age(Duration.between(since, clock().instant()));
+    }
+
     public final void print(List<String> lines) {
         lines.forEach(out()::println);
         out().flush();
@@ -87,6 +88,50 @@ public abstract class CliCommand implements Callable<Integer> {
     public final void print(JsonNode document) {
         out().println(document.toPrettyString());
         out().flush();
+    }
+
+    /** Prints the document with {@code --json}, otherwise the lines. Makes only the one that it prints. */
+    public final void print(Supplier<JsonNode> document, Supplier<List<String>> lines) {
+        if (json) {
+            print(document.get());
+        } else {
+            print(lines.get());
+        }
+    }
+
+    /** Prints an answer of the server: as the API writes it with {@code --json}, otherwise its lines. */
+    public final <T> void show(T answer, Function<? super T, List<String>> lines) {
+        print(() -> answer instanceof JsonNode document ? document : Json.document(answer), () -> lines.apply(answer));
+    }
+
+    /** Prints an answer of the server: as the API writes it with {@code --json}, otherwise one line about it. */
+    public final void show(Object answer, String line) {
+        show(answer, any -> List.of(line));
+    }
+
+    /** Prints a line, unless {@code --json} is given. */
+    public final void say(String line) {
+        if (!json) {
+            print(List.of(line));
+        }
+    }
+
+    /**
+     * Asks for confirmation at the terminal, unless {@code --yes} is given. Says so when the answer is no.
+     *
+     * @param question without its question mark
+     * @param effect what the command would do, for callers without a terminal
+     * @throws CliException without an interactive terminal
+     */
+    public final boolean confirm(boolean yes, String question, String effect) {
+        Boolean answer = yes ? Boolean.TRUE : Terminals.interactive() ? Prompt.ask(out(), question + "?") : null;
+        if (answer == null) {
+            throw CliException.usage("CONFIRMATION_NEEDED", effect + "; without a terminal, --yes is required");
+        }
+        if (!answer) {
+            note("nothing was changed");
+        }
+        return answer;
     }
 
     /** Prints a progress note, only on an interactive terminal. */

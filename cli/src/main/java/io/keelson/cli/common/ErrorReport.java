@@ -2,8 +2,6 @@ package io.keelson.cli.common;
 
 import io.keelson.client.KeelsonException;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,14 +29,8 @@ public record ErrorReport(int exitCode, String code, String message, List<PlanPr
     public static ErrorReport of(Throwable failure) {
         return switch (failure) {
             case CliException e -> new ErrorReport(e.exitCode(), e.code(), String.valueOf(e.getMessage()), e.problems(),
-                    List.of(), null, lines(e));
+                    List.of(), e.advice(), lines(e));
             case KeelsonException e -> refused(e);
-            case StartupException e -> new ErrorReport(ExitCode.FAILED, e.code(), String.valueOf(e.getMessage()),
-                    List.of(), List.of(), null, Map.of());
-            case InvalidSettingsException e -> new ErrorReport(ExitCode.USAGE, e.problems().getFirst().code(),
-                    "the settings cannot be used", e.problems(), List.of(),
-                    "docs/reference/configuration.md lists all settings",
-                    Map.of());
             default -> new ErrorReport(ExitCode.FAILED, UNEXPECTED, String.valueOf(failure), List.of(),
                     List.of(), "this is a bug of Keelson; --debug shows where", Map.of());
         };

@@ -3,55 +3,43 @@ package io.keelson.cli.common;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.Page;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.util.List;
-import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
-/** Shows the first page of a list as a table, and says when there is more of it. */
-public abstract class ListCommand<T> extends CliCommand {
-
-    @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
-            description = "At most N; ${DEFAULT-VALUE} when not given.")
-    public int limit = 20;
+/** Shows all items of a list as a table. */
+public abstract class ListCommand<T> extends ClientCommand {
 
     private final String nothing;
+    private final List<String> headings;
 
-    /** @param nothing what is said where the list is empty */
-    public ListCommand(String nothing) {
+    /** @param nothing the line for an empty list; empty to show the headings only */
+    protected ListCommand(String nothing, String... headings) {
         this.nothing = nothing;
+        this.headings = List.of(headings);
     }
 
-    /** The first ones, at most {@link #limit}. */
-    public abstract Page<T> page(Keelson keelson);
+    protected abstract List<T> items(Keelson keelson);
 
-    public abstract Table table(List<T> items);
+    /** The cells of an item, one for each heading. */
+    protected abstract List<String> row(T item);
 
-    /** The output of --json. */
-    public JsonNode document(Keelson keelson) {
-        Page<T> page = page(keelson);
-        return Json.object().put("next_cursor", page.nextCursor()).set("items", Json.document(page.items()));
+    /** The output of {@code --json}. */
+    protected JsonNode document(Keelson keelson) {
+        return Json.object().set("items", Json.document(items(keelson)));
     }
-
-    /** Says what can be done with what was shown. */
-    public void advise(List<T> items) {}
 
     @Override
-    public final Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            if (json) {
-                print(document(server.keelson()));
-                return ExitCode.OK;
-            }
-            Page<T> page = page(server.keelson());
-            print(page.items().isEmpty() ? List.of(nothing) : table(page.items()).lines(style()));
-            advise(page.items());
-            if (page.nextCursor() != null) {
-                note("there are more: --limit");
-            }
-            return ExitCode.OK;
+    protected void run(Keelson keelson) {
+        print(() -> document(keelson), () -> lines(items(keelson)));
+    }
+
+    /** The table, or the line for an empty list. */
+    protected final List<String> lines(List<T> items) {
+        if (items.isEmpty() && !nothing.isEmpty()) {
+            return List.of(nothing);
         }
+        Table table = new Table(headings.toArray(String[]::new));
+        items.forEach(item -> table.row(row(item).toArray(String[]::new)));
+        return table.lines(style());
     }
 }

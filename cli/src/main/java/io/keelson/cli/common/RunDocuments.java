@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -52,6 +53,11 @@ public final class RunDocuments {
                 .filter(run -> run.parentRunId() == null && run.scheduleId() == null && caller.equals(run.createdBy()))
                 .map(Run::id).findFirst().orElseThrow(() -> CliException.failed("RUN_NOT_FOUND", "'" + caller
                         + "' has submitted none of the newest " + NEWEST + " runs; give a run's id", null));
+    }
+
+    /** The id that an optional argument means; null if absent. */
+    public static @Nullable String idIfGiven(Keelson keelson, @Nullable String argument) {
+        return argument == null ? null : id(keelson, argument);
     }
 
     /** The whole id of the one run among the newest whose id begins with these characters. */

@@ -50,7 +50,7 @@ public final class ServerConnection implements AutoCloseable {
     private volatile @Nullable Server own;
     private volatile Keelson keelson;
 
-    private ServerConnection(Settings settings, Work work, Consumer<String> news) throws StartupException {
+    private ServerConnection(Settings settings, Work work, Consumer<String> news) {
         this.settings = settings;
         this.work = work;
         this.news = news;
@@ -58,7 +58,7 @@ public final class ServerConnection implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             this.keelson = connect(Duration.ZERO);
-        } catch (RuntimeException | StartupException e) {
+        } catch (RuntimeException e) {
             close();
             throw e;
         }
@@ -67,7 +67,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /** @param news receives progress texts for people */
-    public static ServerConnection open(Settings settings, Work work, Consumer<String> news) throws StartupException {
+    public static ServerConnection open(Settings settings, Work work, Consumer<String> news) {
         return new ServerConnection(settings, work, news);
     }
 
@@ -121,13 +121,13 @@ public final class ServerConnection implements AutoCloseable {
      * Reconnects after a lost connection. Only waits for a server at KEELSON_URL; instead of the
      * data folder's, which may just be restarting, one of our own is started after a while.
      */
-    public void reopen() throws StartupException {
+    public void reopen() {
         if (settings.client().url() == null && own == null) {
             keelson = connect(START_TIMEOUT);
         }
     }
 
-    private Keelson connect(Duration timeout) throws StartupException {
+    private Keelson connect(Duration timeout) {
         Keelson found = find(settings);
         long deadline = System.nanoTime() + timeout.toNanos();
         while (found == null && System.nanoTime() < deadline) {
@@ -137,7 +137,11 @@ public final class ServerConnection implements AutoCloseable {
         if (found == null && work == Work.OF_RUNNING_SERVER) {
             throw noServer(settings);
         }
-        return found == null ? start() : found;
+        try {
+            return found == null ? start() : found;
+        } catch (StartupException e) {
+            throw CliException.startup(e);
+        }
     }
 
     /** Two that start at once: one gets the data folder, the other waits for it and then talks to it. */

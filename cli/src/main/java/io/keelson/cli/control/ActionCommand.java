@@ -4,10 +4,10 @@ import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ForkRequest;
+import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.server.base.json.Json;
@@ -30,7 +30,7 @@ public abstract class ActionCommand extends RunChange {
     String run;
 
     /** Executes the action and returns the run after it; null where it was about no run. */
-    public abstract @Nullable Run act(ServerConnection server, Runs runs, String id);
+    public abstract @Nullable Run act(Keelson keelson, Runs runs, String id);
 
     /** Says why a run is still stopped by its budget after a change of it; nothing of other runs. */
     public final void explainStop(Runs runs, Run changed) {
@@ -41,8 +41,8 @@ public abstract class ActionCommand extends RunChange {
     }
 
     @Override
-    public final @Nullable Run change(ServerConnection server) {
-        return act(server, server.keelson().runs(), RunDocuments.id(server.keelson(), run));
+    public final @Nullable Run change(Keelson keelson) {
+        return act(keelson, keelson.runs(), RunDocuments.id(keelson, run));
     }
 
     @Command(name = "pause",
@@ -51,7 +51,7 @@ public abstract class ActionCommand extends RunChange {
     public static final class Pause extends ActionCommand {
 
         @Override
-        public Run act(ServerConnection server, Runs runs, String id) {
+        public Run act(Keelson keelson, Runs runs, String id) {
             return runs.pause(id);
         }
     }
@@ -65,7 +65,7 @@ public abstract class ActionCommand extends RunChange {
         @Nullable String reason;
 
         @Override
-        public Run act(ServerConnection server, Runs runs, String id) {
+        public Run act(Keelson keelson, Runs runs, String id) {
             return runs.fail(id, reason);
         }
     }
@@ -79,7 +79,7 @@ public abstract class ActionCommand extends RunChange {
         @Nullable String reason;
 
         @Override
-        public Run act(ServerConnection server, Runs runs, String id) {
+        public Run act(Keelson keelson, Runs runs, String id) {
             return runs.replan(id, reason);
         }
     }
@@ -127,7 +127,7 @@ public abstract class ActionCommand extends RunChange {
         @Nullable String name;
 
         @Override
-        public Run act(ServerConnection server, Runs runs, String id) {
+        public Run act(Keelson keelson, Runs runs, String id) {
             JsonNode before = runs.get(id).inputs();
             Map<String, JsonNode> values = new LinkedHashMap<>();
             inputs.forEach((key, value) -> values.put(key, MissionFile.value(value, before.path(key).isString())));
@@ -160,7 +160,7 @@ public abstract class ActionCommand extends RunChange {
         }
 
         @Override
-        public Run act(ServerConnection server, Runs runs, String id) {
+        public Run act(Keelson keelson, Runs runs, String id) {
             Run changed = runs.budget(id, limits.hard, limits.soft, limits.tasks);
             if (changed.state().equals("failed")) {
                 said((limits.hard == null ? "its budgets are changed"
@@ -185,7 +185,7 @@ public abstract class ActionCommand extends RunChange {
         @Nullable String payload;
 
         @Override
-        public Run act(ServerConnection server, Runs runs, String id) {
+        public Run act(Keelson keelson, Runs runs, String id) {
             return runs.signal(id, name, payload == null ? null : json(payload));
         }
 

@@ -2,9 +2,9 @@ package io.keelson.cli.control;
 
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ProgramName;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.Sleep;
 import io.keelson.cli.view.AmountText;
+import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
@@ -27,7 +27,7 @@ public final class ResumeCommand extends ActionCommand {
     private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
 
     @Override
-    public Run act(ServerConnection server, Runs runs, String id) {
+    public Run act(Keelson keelson, Runs runs, String id) {
         boolean held = runs.get(id).state().equals(HELD);
         try {
             Run after = runs.resume(id);

@@ -1,19 +1,19 @@
 package io.keelson.cli.control;
 
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.FilterParser;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ServerConnection.Work;
+import io.keelson.cli.common.Sleep;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.BulkJob;
 import io.keelson.client.Keelson;
 import io.keelson.client.RetryFrom;
 import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
 import io.keelson.client.Runs;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +23,8 @@ import picocli.CommandLine.Parameters;
 
 /** An action on one run, or on all runs of a filter. */
 public abstract class RunOrFilterCommand extends RunChange {
+
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(300);
 
     @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's id, or latest.")
     @Nullable String run;
@@ -37,6 +39,8 @@ public abstract class RunOrFilterCommand extends RunChange {
     @Option(names = "--dry-run", description = "With --where: only show the number of matching runs.")
     boolean dryRun;
 
+    private @Nullable RunFilter filter;
+
     /** In a question: "cancel". */
     abstract String word();
 
@@ -47,12 +51,12 @@ public abstract class RunOrFilterCommand extends RunChange {
     abstract BulkJob actOnAll(Keelson keelson, RunFilter filter, String key);
 
     @Override
-    public final Run change(ServerConnection server) {
-        return act(server.keelson().runs(), RunDocuments.id(server.keelson(), String.valueOf(run)));
+    public final Run change(Keelson keelson) {
+        return act(keelson.runs(), RunDocuments.id(keelson, String.valueOf(run)));
     }
 
     @Override
-    public final Integer call() throws InvalidSettingsException, StartupException, IOException {
+    protected final void prepare() {
         if ((run == null) == (where == null)) {
             throw CliException.usage("RUN_OR_FILTER_REQUIRED", "give either a run or --where");
         }
@@ -60,23 +64,48 @@ public abstract class RunOrFilterCommand extends RunChange {
             if (yes || dryRun) {
                 throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--yes and --dry-run require --where");
             }
-            return super.call();
-        }
-        if (watch) {
+            super.prepare();
+        } else if (watch) {
             throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--watch requires a single run");
+        } else {
+            filter = FilterParser.parse(where);
         }
-        RunFilter filter = FilterParser.parse(where);
-        try (ServerConnection server = link(!dryRun)) {
-            long matches = count(server.keelson(), filter);
-            if (dryRun || matches == 0) {
-                print(List.of(word() + ": " + BulkConfirmation.runs(matches)));
-                return ExitCode.OK;
-            }
-            String key = UUID.randomUUID().toString();
-            return BulkConfirmation.sure(this, matches, word(), yes)
-                    ? BulkConfirmation.follow(this, server, () -> actOnAll(server.keelson(), filter, key))
-                    : ExitCode.OK;
+    }
+
+    @Override
+    protected final Work work() {
+        return dryRun ? Work.OF_RUNNING_SERVER : super.work();
+    }
+
+    @Override
+    protected final void run(Keelson keelson) throws IOException {
+        if (filter == null) {
+            super.run(keelson);
+            return;
         }
+        long matches = count(keelson, filter);
+        String runs = matches >= 100_000 ? "more than 100,000 runs" : AmountText.count(matches, "run");
+        if (dryRun || matches == 0) {
+            print(List.of(word() + ": " + runs));
+        } else if (confirm(yes, word() + " " + runs, "this would " + word() + " " + runs)) {
+            show(awaitEnd(keelson, actOnAll(keelson, filter, UUID.randomUUID().toString())), job -> List.of(line(job)));
+        }
+    }
+
+    /** Waits for the end of a job. */
+    private BulkJob awaitEnd(Keelson keelson, BulkJob first) {
+        BulkJob job = first;
+        while (!job.ended() && !server().interrupted()) {
+            Sleep.of(POLL_INTERVAL);
+            job = keelson.bulk().get(job.id());
+        }
+        return job;
+    }
+
+    private String line(BulkJob job) {
+        long refused = BulkCommand.refused(job);
+        return "bulk " + job.id() + " is " + style().state(job.state()) + ": " + job.changed() + " changed, "
+                + job.unchanged() + " unchanged, " + refused + " refused" + (refused == 0 ? "" : " " + job.refused());
     }
 
     @Command(name = "cancel", description = "Cancels one run or many. Running steps are interrupted.",

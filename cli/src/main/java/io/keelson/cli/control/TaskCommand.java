@@ -2,7 +2,6 @@ package io.keelson.cli.control;
 
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
@@ -46,17 +45,17 @@ public final class TaskCommand extends RunChange {
     @Nullable Integer attempt;
 
     @Override
-    public Run change(ServerConnection server) {
-        Tasks tasks = server.keelson().tasks();
-        String id = id(server.keelson());
+    public Run change(Keelson keelson) {
+        Tasks tasks = keelson.tasks();
+        String id = id(keelson);
         Task after = switch (action) {
-            case APPROVE, REJECT -> review(server.keelson(), id);
+            case APPROVE, REJECT -> review(keelson, id);
             case RETRY -> tasks.retry(id);
             case CANCEL -> tasks.cancel(id, reason);
             case SKIP -> tasks.skip(id, reason);
         };
         said(after.key() + " is " + after.state());
-        return server.keelson().runs().get(after.runId());
+        return keelson.runs().get(after.runId());
     }
 
     /** A late decision fails with the earlier one in its message. */

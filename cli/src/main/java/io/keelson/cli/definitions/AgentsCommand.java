@@ -1,17 +1,14 @@
 package io.keelson.cli.definitions;
 
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Style;
-import io.keelson.cli.view.Table;
+import io.keelson.cli.common.ChangeCommand;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Agent;
+import io.keelson.client.AgentRequest;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -26,23 +23,15 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n", footer = {"  keelson agents", "  keelson agents show librarian",
                 "  keelson agents create librarian --tool files.read --capability research --instructions \"Be brief.\"",
                 "  keelson agents create --file librarian.yaml"})
-public final class AgentsCommand extends CliCommand {
+public final class AgentsCommand extends ListCommand<Agent> {
     private static final int PAGE = 200;
 
-    @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            List<Agent> agents = all(server.keelson());
-            if (json) {
-                print(Json.object().set("items", Json.document(agents)));
-            } else {
-                print(agents.isEmpty() ? List.of("no agents") : table(agents, style()));
-            }
-            return ExitCode.OK;
-        }
+    AgentsCommand() {
+        super("no agents", "ID", "AGENT", "MODEL", "CAPABILITIES", "TOOLS", "NAME");
     }
 
-    private static List<Agent> all(Keelson keelson) {
+    @Override
+    protected List<Agent> items(Keelson keelson) {
         List<Agent> agents = new ArrayList<>();
         @Nullable String cursor = null;
         do {
@@ -53,22 +42,15 @@ public final class AgentsCommand extends CliCommand {
         return agents;
     }
 
-    private static List<String> table(List<Agent> agents, Style style) {
-        Table table = new Table("ID", "AGENT", "MODEL", "CAPABILITIES", "TOOLS", "NAME");
-        for (Agent agent : agents) {
-            table.row(Integer.toString(agent.id()), agent.slug(),
-                    agent.model() == null ? "" : TerminalText.clean(agent.model()),
-                    String.join(" ", agent.capabilities()), TerminalText.clean(String.join(" ", agent.tools())),
-                    TerminalText.clean(agent.name()));
-        }
-        return table.lines(style);
+    @Override
+    protected List<String> row(Agent agent) {
+        return List.of(Integer.toString(agent.id()), agent.slug(),
+                agent.model() == null ? "" : TerminalText.clean(agent.model()),
+                String.join(" ", agent.capabilities()), TerminalText.clean(String.join(" ", agent.tools())),
+                TerminalText.clean(agent.name()));
     }
 
-    private static void show(CliCommand command, Agent agent) {
-        if (command.json) {
-            command.print(Json.document(agent));
-            return;
-        }
+    private static List<String> lines(Agent agent) {
         List<String> lines = new ArrayList<>();
         lines.add(agent.slug() + "  " + TerminalText.clean(agent.name()) + "  (id " + agent.id() + ")");
         line(lines, "description", agent.description());
@@ -82,7 +64,7 @@ public final class AgentsCommand extends CliCommand {
                 .map(each -> each.getKey() + " " + each.getValue().asString(each.getValue().toString())).toList()));
         line(lines, "instructions", agent.instructions());
         agent.warnings().forEach(each -> lines.add("warning: " + TerminalText.clean(each)));
-        command.print(lines);
+        return lines;
     }
 
     private static void line(List<String> lines, String what, @Nullable String value) {
@@ -92,23 +74,20 @@ public final class AgentsCommand extends CliCommand {
     }
 
     @Command(name = "show", description = "Shows an agent.")
-    static final class Show extends CliCommand {
+    static final class Show extends ClientCommand {
 
         @Parameters(index = "0", paramLabel = "AGENT", description = "Slug or id of the agent.")
         String agent = "";
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
-                show(this, server.keelson().agents().get(agent));
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            show(keelson.agents().get(agent), AgentsCommand::lines);
         }
     }
 
     @Command(name = "create",
             description = "Adds an agent to the roster, from options or from a YAML or JSON file with the same members as the API. Options override the file.")
-    static final class Create extends CliCommand {
+    static final class Create extends ChangeCommand {
 
         @Parameters(index = "0", arity = "0..1", paramLabel = "SLUG",
                 description = "Lower-case letters, digits and '-'; may be in the file instead.")
@@ -117,19 +96,22 @@ public final class AgentsCommand extends CliCommand {
         @Mixin
         AgentOptions profile = new AgentOptions();
 
+        private AgentRequest request = AgentRequest.of(Json.object());
+
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            var request = profile.request(slug);
-            try (ServerConnection server = link(true)) {
-                show(this, server.keelson().agents().create(request));
-                return ExitCode.OK;
-            }
+        protected void prepare() {
+            request = profile.request(slug);
+        }
+
+        @Override
+        protected void run(Keelson keelson) {
+            show(keelson.agents().create(request), AgentsCommand::lines);
         }
     }
 
     @Command(name = "update",
             description = "Replaces the definition of an agent; omitted members are removed. Tasks already assigned keep the earlier definition.")
-    static final class Update extends CliCommand {
+    static final class Update extends ChangeCommand {
 
         @Parameters(index = "0", paramLabel = "AGENT", description = "Slug or id of the agent.")
         String agent = "";
@@ -137,32 +119,30 @@ public final class AgentsCommand extends CliCommand {
         @Mixin
         AgentOptions profile = new AgentOptions();
 
+        private AgentRequest request = AgentRequest.of(Json.object());
+
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            var request = profile.request(null);
-            try (ServerConnection server = link(true)) {
-                show(this, server.keelson().agents().update(agent, request));
-                return ExitCode.OK;
-            }
+        protected void prepare() {
+            request = profile.request(null);
+        }
+
+        @Override
+        protected void run(Keelson keelson) {
+            show(keelson.agents().update(agent, request), AgentsCommand::lines);
         }
     }
 
     @Command(name = "delete",
             description = "Removes an agent from the roster. It still executes tasks already assigned.")
-    static final class Delete extends CliCommand {
+    static final class Delete extends ChangeCommand {
 
         @Parameters(index = "0", paramLabel = "AGENT", description = "Slug or id of the agent.")
         String agent = "";
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                server.keelson().agents().delete(agent);
-                if (!json) {
-                    print(List.of(agent + " is deleted"));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            keelson.agents().delete(agent);
+            say(agent + " is deleted");
         }
     }
 }

@@ -1,14 +1,14 @@
 package io.keelson.cli.definitions;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Keelson;
 import io.keelson.client.McpServer;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import io.keelson.server.base.json.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,39 +31,42 @@ import tools.jackson.databind.node.ObjectNode;
                 "  keelson mcp add tickets --url https://tickets.example/mcp --bearer-secret tickets-token --tool search",
                 "  keelson mcp add files --command files --tool '*'", "  keelson mcp show files --schemas",
                 "  keelson mcp allow files read_file write_file", "  keelson mcp accept files read_file"})
-public final class McpCommand extends CliCommand {
+public final class McpCommand extends ListCommand<McpServer> {
 
     /** Members of a definition, as it is shown and as it is given. */
     private static final List<String> MEMBERS =
             List.of("url", "headers", "bearer", "command", "trusted", "effects", "timeout_seconds");
 
+    McpCommand() {
+        super("no MCP servers", "NAME", "AT", "PROTOCOL", "TOOLS", "STATE");
+    }
+
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            if (json) {
-                print(server.keelson().api().get("/mcp-servers"));
-            } else {
-                List<McpServer> servers = server.keelson().mcpServers().list();
-                print(servers.isEmpty() ? List.of("no MCP servers") : table(servers));
-            }
-            return ExitCode.OK;
-        }
+    protected List<McpServer> items(Keelson keelson) {
+        return keelson.mcpServers().list();
     }
 
-    private List<String> table(List<McpServer> servers) {
-        Table table = new Table("NAME", "AT", "PROTOCOL", "TOOLS", "STATE");
-        servers.forEach(each -> {
-            long allowed = each.tools().stream().filter(tool -> tool.state().equals("allowed")).count();
-            long changed = each.tools().stream().filter(tool -> tool.state().equals("changed")).count();
-            table.row(each.name(), TerminalText.clean(each.url() == null ? "command " + each.command() : each.url()),
-                    each.protocol() == null ? "-" : each.protocol(), allowed + " of " + each.tools().size(),
-                    each.error() != null ? TerminalText.clean(each.error())
-                            : changed > 0 ? changed + " changed" : each.warnings().isEmpty() ? "ok" : "unknown names");
-        });
-        return table.lines(style());
+    @Override
+    protected JsonNode document(Keelson keelson) {
+        return keelson.api().get("/mcp-servers");
     }
 
-    private abstract static class OfServer extends CliCommand {
+    @Override
+    protected List<String> row(McpServer each) {
+        long allowed = each.tools().stream().filter(tool -> tool.state().equals("allowed")).count();
+        long changed = each.tools().stream().filter(tool -> tool.state().equals("changed")).count();
+        return List.of(each.name(), at(each), each.protocol() == null ? "-" : each.protocol(),
+                allowed + " of " + each.tools().size(), each.error() != null ? TerminalText.clean(each.error())
+                        : changed > 0 ? changed + " changed" : each.warnings().isEmpty() ? "ok" : "unknown names");
+    }
+
+    /** The address of a server, or its command. */
+    private static String at(McpServer server) {
+        return TerminalText.clean(server.url() == null ? "command " + server.command() : server.url());
+    }
+
+    /** Shows one server, after a change of it. */
+    private abstract static class OfServer extends ChangeCommand {
         /** Maximum characters of a description in a table. */
         private static final int MAX_DESCRIPTION = 100;
 
@@ -75,38 +78,19 @@ public final class McpCommand extends CliCommand {
             return false;
         }
 
-        /** Whether it changes something, and does not only read. */
-        boolean changes() {
-            return true;
-        }
-
-        /** The server after the action; null when it is removed. */
-        abstract @Nullable McpServer act(ServerConnection server);
+        /** The server after the action. */
+        abstract McpServer act(Keelson keelson);
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(changes())) {
-                McpServer found = act(server);
-                if (found == null) {
-                    if (!json) {
-                        print(List.of(name + " is removed"));
-                    }
-                    return ExitCode.OK;
-                }
-                if (json) {
-                    print(server.keelson().api().get("/mcp-servers/" + name));
-                } else {
-                    print(lines(found));
-                }
-                return found.error() == null ? ExitCode.OK : ExitCode.FAILED;
-            }
+        protected void run(Keelson keelson) {
+            McpServer found = act(keelson);
+            print(() -> keelson.api().get("/mcp-servers/" + name), () -> lines(found));
+            exitCode(found.error() == null ? ExitCode.OK : ExitCode.FAILED);
         }
 
         private List<String> lines(McpServer server) {
             List<String> lines = new ArrayList<>();
-            lines.add(server.name() + "  "
-                    + TerminalText.clean(server.url() == null ? "command " + server.command() : server.url())
-                    + (server.trusted() ? "  trusted" : ""));
+            lines.add(server.name() + "  " + at(server) + (server.trusted() ? "  trusted" : ""));
             if (server.error() != null) {
                 lines.add("error: " + TerminalText.clean(server.error()));
                 List<String> log = server.log() == null ? List.of() : server.log();
@@ -155,8 +139,8 @@ public final class McpCommand extends CliCommand {
         boolean schemas;
 
         @Override
-        boolean changes() {
-            return false;
+        protected Work work() {
+            return Work.OF_RUNNING_SERVER;
         }
 
         @Override
@@ -165,25 +149,28 @@ public final class McpCommand extends CliCommand {
         }
 
         @Override
-        McpServer act(ServerConnection server) {
-            return server.keelson().mcpServers().get(name);
+        McpServer act(Keelson keelson) {
+            return keelson.mcpServers().get(name);
         }
     }
 
     @Command(name = "check", description = "Looks at the tools of a server now. Exit code 1 when it cannot be used.")
     static final class Check extends OfServer {
         @Override
-        McpServer act(ServerConnection server) {
-            return server.keelson().mcpServers().check(name);
+        McpServer act(Keelson keelson) {
+            return keelson.mcpServers().check(name);
         }
     }
 
     @Command(name = "remove", description = "Removes a server. Steps with its tools then fail.")
-    static final class Remove extends OfServer {
+    static final class Remove extends ChangeCommand {
+        @Parameters(paramLabel = "NAME", description = "The server, as keelson mcp lists it.")
+        String name = "";
+
         @Override
-        @Nullable McpServer act(ServerConnection server) {
-            server.keelson().mcpServers().remove(name);
-            return null;
+        protected void run(Keelson keelson) {
+            keelson.mcpServers().remove(name);
+            say(name + " is removed");
         }
     }
 
@@ -197,8 +184,8 @@ public final class McpCommand extends CliCommand {
         List<String> tools = new ArrayList<>();
 
         @Override
-        McpServer act(ServerConnection server) {
-            JsonNode known = server.keelson().api().get("/mcp-servers/" + name);
+        McpServer act(Keelson keelson) {
+            JsonNode known = keelson.api().get("/mcp-servers/" + name);
             ObjectNode body = Json.object();
             MEMBERS.stream().filter(member -> !known.path(member).isNull())
                     .forEach(member -> body.set(member, known.path(member)));
@@ -213,7 +200,7 @@ public final class McpCommand extends CliCommand {
             known.path("allowed").forEach(tool -> allowed.add(tool.asString()));
             allowed.addAll(tools);
             body.set("tools", Json.strings(List.copyOf(allowed)));
-            return server.keelson().mcpServers().set(name, body);
+            return keelson.mcpServers().set(name, body);
         }
     }
 
@@ -224,8 +211,8 @@ public final class McpCommand extends CliCommand {
         String tool = "";
 
         @Override
-        McpServer act(ServerConnection server) {
-            return server.keelson().mcpServers().accept(name, tool);
+        McpServer act(Keelson keelson) {
+            return keelson.mcpServers().accept(name, tool);
         }
     }
 
@@ -283,7 +270,7 @@ public final class McpCommand extends CliCommand {
         @Nullable Integer timeout;
 
         @Override
-        McpServer act(ServerConnection server) {
+        McpServer act(Keelson keelson) {
             if ((url == null) == (command == null)) {
                 throw CliException.usage("USAGE", "give --url or --command, and not both");
             }
@@ -310,7 +297,7 @@ public final class McpCommand extends CliCommand {
             body.set("tools", Json.strings(tools));
             body.set("headers", Json.MAPPER.valueToTree(headers));
             body.set("effects", Json.MAPPER.valueToTree(effects));
-            return server.keelson().mcpServers().set(name, body);
+            return keelson.mcpServers().set(name, body);
         }
     }
 }

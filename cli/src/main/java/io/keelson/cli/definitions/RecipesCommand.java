@@ -1,25 +1,21 @@
 package io.keelson.cli.definitions;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Recipe;
 import io.keelson.client.RecipeRunRequest;
 import io.keelson.client.Run;
 import io.keelson.client.plan.Mission;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,26 +32,26 @@ import tools.jackson.databind.node.ObjectNode;
                 RecipesCommand.RunIt.class, RecipesCommand.Delete.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson recipes", "  keelson recipes save latest --name nightly",
                 "  keelson recipes create mission.yaml", "  keelson recipes run nightly --input path=."})
-public final class RecipesCommand extends CliCommand {
+public final class RecipesCommand extends ListCommand<Recipe> {
 
-    @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            if (json) {
-                print(server.keelson().api().get("/recipes?limit=500"));
-            } else {
-                List<Recipe> recipes = server.keelson().recipes().list();
-                print(recipes.isEmpty() ? List.of("no recipes") : table(recipes, clock().instant()));
-            }
-            return ExitCode.OK;
-        }
+    RecipesCommand() {
+        super("no recipes", "NAME", "VERSION", "INPUTS", "CHANGED");
     }
 
-    private List<String> table(List<Recipe> recipes, Instant now) {
-        Table table = new Table("NAME", "VERSION", "INPUTS", "CHANGED");
-        recipes.forEach(recipe -> table.row(recipe.name(), String.valueOf(recipe.version()), inputs(recipe),
-                AmountText.duration(Duration.between(recipe.updatedAt(), now)) + " ago"));
-        return table.lines(style());
+    @Override
+    protected List<Recipe> items(Keelson keelson) {
+        return keelson.recipes().list();
+    }
+
+    @Override
+    protected JsonNode document(Keelson keelson) {
+        return keelson.api().get("/recipes?limit=500");
+    }
+
+    @Override
+    protected List<String> row(Recipe recipe) {
+        return List.of(recipe.name(), String.valueOf(recipe.version()), inputs(recipe),
+                AmountText.duration(Duration.between(recipe.updatedAt(), clock().instant())) + " ago");
     }
 
     private static String inputs(Recipe recipe) {
@@ -70,16 +66,12 @@ public final class RecipesCommand extends CliCommand {
         return keelson.recipes().get(found.id());
     }
 
-    private static void said(CliCommand command, Recipe recipe, String what) {
-        if (command.json) {
-            command.print(Json.document(recipe));
-        } else {
-            command.print(List.of(recipe.name() + " " + what + ", version " + recipe.version()));
-        }
+    private static String said(Recipe recipe, String what) {
+        return recipe.name() + " " + what + ", version " + recipe.version();
     }
 
     @Command(name = "show", description = "Shows a recipe: its mission, as a mission file in JSON.")
-    static final class Show extends CliCommand {
+    static final class Show extends ClientCommand {
 
         @Parameters(paramLabel = "NAME", description = "Name or id of the recipe.")
         String name = "";
@@ -88,24 +80,17 @@ public final class RecipesCommand extends CliCommand {
         @Nullable Integer version;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
-                String id = named(server.keelson(), name).id();
-                Recipe recipe = version == null ? server.keelson().recipes().get(id)
-                        : server.keelson().recipes().get(id, version);
-                if (json) {
-                    print(Json.document(recipe));
-                } else {
-                    print(recipe.mission().toPrettyString().lines().toList());
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            String id = named(keelson, name).id();
+            Recipe recipe = version == null ? keelson.recipes().get(id)
+                    : keelson.recipes().get(id, version);
+            show(recipe, any -> any.mission().toPrettyString().lines().toList());
         }
     }
 
     @Command(name = "save", description = {"Saves a completed run as a recipe.",
             "Its inputs become parameters, with the run's values as defaults."})
-    static final class Save extends CliCommand {
+    static final class Save extends ChangeCommand {
 
         @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")
         String run = "";
@@ -114,38 +99,38 @@ public final class RecipesCommand extends CliCommand {
         @Nullable String name;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                said(this, server.keelson().recipes().save(RunDocuments.id(server.keelson(), run), name), "is saved");
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            Recipe saved = keelson.recipes().save(RunDocuments.id(keelson, run), name);
+            show(saved, said(saved, "is saved"));
         }
     }
 
     @Command(name = "create",
             description = "Stores a mission file as a recipe, or as a new version of the recipe with its name.")
-    static final class Create extends CliCommand {
+    static final class Create extends ChangeCommand {
 
         @Parameters(paramLabel = "FILE", description = "The mission, YAML or JSON; - for standard input.")
         String file = "";
 
+        private ObjectNode document = Json.object();
+
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            ObjectNode document = MissionFile.read(file).document();
+        protected void prepare() {
+            document = MissionFile.read(file).document();
+        }
+
+        @Override
+        protected void run(Keelson keelson) {
             Mission mission = Mission.of(document);
-            try (ServerConnection server = link(true)) {
-                String name = document.path("name").asString("");
-                Recipe kept = server.keelson().recipes().byName(name)
-                        .map(there -> server.keelson().recipes().replace(there.id(), mission))
-                        .orElseGet(() -> server.keelson().recipes().create(mission));
-                said(this, kept, "is stored");
-                return ExitCode.OK;
-            }
+            Recipe kept = keelson.recipes().byName(document.path("name").asString(""))
+                    .map(there -> keelson.recipes().replace(there.id(), mission))
+                    .orElseGet(() -> keelson.recipes().create(mission));
+            show(kept, said(kept, "is stored"));
         }
     }
 
     @Command(name = "run", description = "Starts a run of a recipe on a running server.")
-    static final class RunIt extends CliCommand {
+    static final class RunIt extends ClientCommand {
 
         @Parameters(paramLabel = "NAME", description = "Name or id of the recipe.")
         String name = "";
@@ -161,8 +146,7 @@ public final class RecipesCommand extends CliCommand {
         @Nullable String at;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            Keelson keelson = ServerConnection.existing(settings());
+        protected void run(Keelson keelson) {
             Recipe recipe = named(keelson, name);
             Map<String, JsonNode> values = new LinkedHashMap<>();
             inputs.forEach((key, value) -> values.put(key, MissionFile.value(value,
@@ -182,26 +166,20 @@ public final class RecipesCommand extends CliCommand {
                 note(run.state().equals("created") ? "it starts at " + run.startAt()
                         : "started; follow it with: " + ProgramName.current() + " watch " + run.id());
             }
-            return ExitCode.OK;
         }
     }
 
     @Command(name = "delete", description = "Deletes a recipe; its runs stay.")
-    static final class Delete extends CliCommand {
+    static final class Delete extends ChangeCommand {
 
         @Parameters(paramLabel = "NAME", description = "Name or id of the recipe.")
         String name = "";
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                Recipe recipe = named(server.keelson(), name);
-                server.keelson().recipes().delete(recipe.id());
-                if (!json) {
-                    print(List.of(recipe.name() + " is deleted"));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            Recipe recipe = named(keelson, name);
+            keelson.recipes().delete(recipe.id());
+            say(recipe.name() + " is deleted");
         }
     }
 }

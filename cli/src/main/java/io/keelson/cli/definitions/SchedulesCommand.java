@@ -1,27 +1,27 @@
 package io.keelson.cli.definitions;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.ProgramName;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
 import io.keelson.client.Keelson;
 import io.keelson.client.Recipe;
 import io.keelson.client.Schedule;
 import io.keelson.client.ScheduleRequest;
 import io.keelson.client.ScheduledTime;
 import io.keelson.client.plan.Mission;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -39,28 +39,27 @@ import tools.jackson.databind.node.ObjectNode;
                 "  keelson schedules create nightly --cron \"30 2 * * *\" --zone Europe/Berlin --recipe nightly-report",
                 "  keelson schedules next nightly", "  keelson schedules trigger nightly",
                 "  keelson schedules backfill nightly --from 2026-11-01T00:00:00Z --to 2026-11-07T00:00:00Z"})
-public final class SchedulesCommand extends CliCommand {
+public final class SchedulesCommand extends ListCommand<Schedule> {
 
     private static final String UUID = "([a-z]+_)?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
-    @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            if (json) {
-                print(server.keelson().api().get("/schedules?limit=500"));
-            } else {
-                List<Schedule> schedules = server.keelson().schedules().list();
-                print(schedules.isEmpty() ? List.of("no schedules") : table(schedules));
-            }
-            return ExitCode.OK;
-        }
+    SchedulesCommand() {
+        super("no schedules", "NAME", "CRON", "ZONE", "NEXT", "RUNS");
     }
 
-    private List<String> table(List<Schedule> schedules) {
-        Table table = new Table("NAME", "CRON", "ZONE", "NEXT", "RUNS");
-        schedules.forEach(each -> table.row(each.name(), each.cron(), each.timeZone(), next(each),
-                String.valueOf(each.runsMade())));
-        return table.lines(style());
+    @Override
+    protected List<Schedule> items(Keelson keelson) {
+        return keelson.schedules().list();
+    }
+
+    @Override
+    protected JsonNode document(Keelson keelson) {
+        return keelson.api().get("/schedules?limit=500");
+    }
+
+    @Override
+    protected List<String> row(Schedule each) {
+        return List.of(each.name(), each.cron(), each.timeZone(), next(each), String.valueOf(each.runsMade()));
     }
 
     private static String next(Schedule schedule) {
@@ -76,131 +75,109 @@ public final class SchedulesCommand extends CliCommand {
                                 "no schedule '" + nameOrId + "'", null));
     }
 
-    /** An action on one schedule. */
-    abstract static class Act extends CliCommand {
+    /** A command about one schedule. */
+    abstract static class One extends ClientCommand {
 
         @Parameters(paramLabel = "NAME", description = "Name or id of the schedule.")
         String name = "";
 
-        /** Whether it changes something, and does not only read. */
-        boolean changes() {
-            return true;
-        }
-
-        /** Answers what is said in a terminal. */
-        abstract List<String> act(Keelson keelson, String id);
-
-        /** The document that is printed with --json, relative to the schedule; null for nothing. */
-        @Nullable String document() {
-            return "";
-        }
+        abstract void run(Keelson keelson, String id);
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(changes())) {
-                String id = id(server.keelson(), name);
-                List<String> said = act(server.keelson(), id);
-                if (!json) {
-                    print(said);
-                } else if (document() != null) {
-                    print(server.keelson().api().get("/schedules/" + id + document()));
-                }
-                return ExitCode.OK;
-            }
+        protected final void run(Keelson keelson) {
+            run(keelson, id(keelson, name));
+        }
+
+        /** Prints a document of the schedule with {@code --json}, otherwise the lines. */
+        final void print(Keelson keelson, String path, List<String> lines) {
+            print(() -> keelson.api().get("/schedules/" + path), () -> lines);
+        }
+    }
+
+    /** A change of one schedule. */
+    abstract static class Change extends One {
+
+        @Override
+        protected Work work() {
+            return Work.NONE;
         }
     }
 
     @Command(name = "show", description = "Shows a schedule.")
-    static final class Show extends Act {
+    static final class Show extends One {
         @Override
-        boolean changes() {
-            return false;
-        }
-
-        @Override
-        List<String> act(Keelson keelson, String id) {
-            JsonNode document = keelson.api().get("/schedules/" + id);
-            return document.toPrettyString().lines().toList();
+        void run(Keelson keelson, String id) {
+            print(keelson.api().get("/schedules/" + id));
         }
     }
 
     @Command(name = "next", description = "Shows the next times of a schedule, also if it is paused.")
-    static final class Next extends Act {
+    static final class Next extends One {
 
         @Option(names = "--count", paramLabel = "N", description = "The number of times (default 5).")
         int count = 5;
 
         @Override
-        boolean changes() {
-            return false;
-        }
-
-        @Override
-        List<String> act(Keelson keelson, String id) {
-            return keelson.schedules().next(id, count).stream().map(Instant::toString).toList();
-        }
-
-        @Override
-        String document() {
-            return "/next?count=" + count;
+        void run(Keelson keelson, String id) {
+            print(() -> keelson.api().get("/schedules/" + id + "/next?count=" + count),
+                    () -> keelson.schedules().next(id, count).stream().map(Instant::toString).toList());
         }
     }
 
     @Command(name = "runs", description = "Lists the past times of a schedule and their outcomes, latest first.")
-    static final class Runs extends Act {
+    static final class Runs extends ListCommand<ScheduledTime> {
 
-        @Override
-        boolean changes() {
-            return false;
+        @Parameters(paramLabel = "NAME", description = "Name or id of the schedule.")
+        String name = "";
+
+        Runs() {
+            super("none yet", "FOR", "KIND", "STATE", "RUN");
         }
 
         @Override
-        List<String> act(Keelson keelson, String id) {
-            Table table = new Table("FOR", "KIND", "STATE", "RUN");
-            List<ScheduledTime> times = keelson.schedules().runs(id, 50);
-            times.forEach(time -> table.row(time.scheduledFor().toString(), time.kind(), time.state(),
-                    time.state().equals("made") ? time.runId() : time.errorCode() == null ? "" : time.errorCode()));
-            return times.isEmpty() ? List.of("none yet") : table.lines(style());
+        protected List<ScheduledTime> items(Keelson keelson) {
+            return keelson.schedules().runs(id(keelson, name), 50);
         }
 
         @Override
-        String document() {
-            return "/runs";
+        protected JsonNode document(Keelson keelson) {
+            return keelson.api().get("/schedules/" + id(keelson, name) + "/runs");
+        }
+
+        @Override
+        protected List<String> row(ScheduledTime time) {
+            return List.of(time.scheduledFor().toString(), time.kind(), time.state(),
+                    Objects.requireNonNullElse(time.state().equals("made") ? time.runId() : time.errorCode(), ""));
         }
     }
 
     @Command(name = "pause", description = "Pauses a schedule.")
-    static final class Pause extends Act {
+    static final class Pause extends Change {
         @Override
-        List<String> act(Keelson keelson, String id) {
-            return List.of(keelson.schedules().pause(id).name() + " is paused");
+        void run(Keelson keelson, String id) {
+            print(keelson, id, List.of(keelson.schedules().pause(id).name() + " is paused"));
         }
     }
 
     @Command(name = "resume", description = "Resumes a schedule from its next time.")
-    static final class Resume extends Act {
+    static final class Resume extends Change {
         @Override
-        List<String> act(Keelson keelson, String id) {
-            return List.of("the next run is at " + keelson.schedules().resume(id).nextRunAt());
+        void run(Keelson keelson, String id) {
+            print(keelson, id, List.of("the next run is at " + keelson.schedules().resume(id).nextRunAt()));
         }
     }
 
     @Command(name = "trigger", description = "Creates a run now, regardless of its policies.")
-    static final class Trigger extends Act {
+    static final class Trigger extends Change {
         @Override
-        List<String> act(Keelson keelson, String id) {
-            return List.of(keelson.schedules().trigger(id).runId());
-        }
-
-        @Override
-        String document() {
-            return "/runs?limit=1";
+        void run(Keelson keelson, String id) {
+            print(keelson, id + "/runs?limit=1", List.of(keelson.schedules().trigger(id).runId()));
         }
     }
 
     @Command(name = "backfill",
             description = "Creates runs for the times of a past period, except times already backfilled.")
-    static final class Backfill extends Act {
+    static final class Backfill extends Change {
 
         @Option(names = "--from", paramLabel = "TIME", required = true, description = "Start of the period, inclusive.")
         String from = "";
@@ -209,36 +186,25 @@ public final class SchedulesCommand extends CliCommand {
         String to = "";
 
         @Override
-        List<String> act(Keelson keelson, String id) {
-            return List.of(
-                    AmountText.count(keelson.schedules().backfill(id, TimeArgument.of(from), TimeArgument.of(to)),
-                            "time")
-                            + "; their outcomes: " + ProgramName.current() + " schedules runs " + name);
-        }
-
-        @Override
-        String document() {
-            return "/runs";
+        void run(Keelson keelson, String id) {
+            int times = keelson.schedules().backfill(id, TimeArgument.of(from), TimeArgument.of(to));
+            print(keelson, id + "/runs", List.of(AmountText.count(times, "time") + "; their outcomes: "
+                    + ProgramName.current() + " schedules runs " + name));
         }
     }
 
     @Command(name = "delete", description = "Deletes a schedule; its runs stay.")
-    static final class Delete extends Act {
+    static final class Delete extends Change {
         @Override
-        List<String> act(Keelson keelson, String id) {
+        void run(Keelson keelson, String id) {
             keelson.schedules().delete(id);
-            return List.of(name + " is deleted");
-        }
-
-        @Override
-        @Nullable String document() {
-            return null;
+            say(name + " is deleted");
         }
     }
 
     @Command(name = "create",
             description = "Creates a schedule, or changes the schedule with that name.")
-    static final class Create extends CliCommand {
+    static final class Create extends ChangeCommand {
 
         /** The recipe or mission of its runs. */
         static final class What {
@@ -285,20 +251,13 @@ public final class SchedulesCommand extends CliCommand {
         @Nullable Integer maxRuns;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                Keelson keelson = server.keelson();
-                ScheduleRequest request = request(keelson);
-                Schedule schedule = keelson.schedules().byName(name)
-                        .map(there -> keelson.schedules().replace(there.id(), request))
-                        .orElseGet(() -> keelson.schedules().create(request));
-                if (json) {
-                    print(keelson.api().get("/schedules/" + schedule.id()));
-                } else {
-                    print(List.of(schedule.name() + ": the next run is at " + schedule.nextRunAt()));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            ScheduleRequest request = request(keelson);
+            Schedule schedule = keelson.schedules().byName(name)
+                    .map(there -> keelson.schedules().replace(there.id(), request))
+                    .orElseGet(() -> keelson.schedules().create(request));
+            print(() -> keelson.api().get("/schedules/" + schedule.id()),
+                    () -> List.of(schedule.name() + ": the next run is at " + schedule.nextRunAt()));
         }
 
         private ScheduleRequest request(Keelson keelson) {

@@ -1,14 +1,11 @@
 package io.keelson.cli.definitions;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
+import io.keelson.client.Keelson;
 import io.keelson.client.Secret;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.io.Console;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,12 +14,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
 
 @Command(name = "secrets", description = "Lists the workspace's secrets by name; their values are never shown.",
         subcommands = {SecretsCommand.Set.class, SecretsCommand.Remove.class},
@@ -30,31 +27,31 @@ import picocli.CommandLine.Parameters;
                 "  keelson secrets set crm-token --file token.txt",
                 "  printf %%s \"$TOKEN\" | keelson secrets set crm-token", "",
                 "In a plan, the input of a tool names it: \"Bearer $${ secret(\"crm-token\") }\""})
-public final class SecretsCommand extends CliCommand {
+public final class SecretsCommand extends ListCommand<Secret> {
 
-    @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            if (json) {
-                print(server.keelson().api().get("/secrets"));
-            } else {
-                List<Secret> secrets = server.keelson().secrets().list();
-                print(secrets.isEmpty() ? List.of("no secrets") : table(secrets, clock().instant()));
-            }
-            return ExitCode.OK;
-        }
+    SecretsCommand() {
+        super("no secrets", "NAME", "VERSION", "SET");
     }
 
-    private List<String> table(List<Secret> secrets, Instant now) {
-        Table table = new Table("NAME", "VERSION", "SET");
-        secrets.forEach(secret -> table.row(secret.name(), String.valueOf(secret.version()),
-                AmountText.duration(Duration.between(secret.updatedAt(), now)) + " ago"));
-        return table.lines(style());
+    @Override
+    protected List<Secret> items(Keelson keelson) {
+        return keelson.secrets().list();
+    }
+
+    @Override
+    protected JsonNode document(Keelson keelson) {
+        return keelson.api().get("/secrets");
+    }
+
+    @Override
+    protected List<String> row(Secret secret) {
+        return List.of(secret.name(), String.valueOf(secret.version()),
+                AmountText.duration(Duration.between(secret.updatedAt(), clock().instant())) + " ago");
     }
 
     @Command(name = "set",
             description = "Sets a secret. The value is read from standard input, from a file, or from a prompt without echo; never from the command line.")
-    static final class Set extends CliCommand {
+    static final class Set extends ChangeCommand {
 
         @Parameters(index = "0", paramLabel = "NAME", description = "Letters, digits, '.', '_' and '-'.")
         String name = "";
@@ -63,18 +60,18 @@ public final class SecretsCommand extends CliCommand {
                 description = "Read the value from this file; a trailing line end is removed.")
         @Nullable Path file;
 
+        private String value = "";
+
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException, IOException {
-            String value = value();
-            try (ServerConnection server = link(true)) {
-                Secret set = server.keelson().secrets().set(name, value);
-                if (json) {
-                    print(server.keelson().api().get("/secrets"));
-                } else {
-                    print(List.of(set.name() + " is set, version " + set.version()));
-                }
-                return ExitCode.OK;
-            }
+        protected void prepare() throws IOException {
+            value = value();
+        }
+
+        @Override
+        protected void run(Keelson keelson) {
+            Secret set = keelson.secrets().set(name, value);
+            print(() -> keelson.api().get("/secrets"),
+                    () -> List.of(set.name() + " is set, version " + set.version()));
         }
 
         private String value() throws IOException {
@@ -102,20 +99,15 @@ public final class SecretsCommand extends CliCommand {
     }
 
     @Command(name = "remove", description = "Removes a secret. Steps that use it then fail.")
-    static final class Remove extends CliCommand {
+    static final class Remove extends ChangeCommand {
 
         @Parameters(index = "0", paramLabel = "NAME", description = "Name that keelson secrets lists.")
         String name = "";
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                server.keelson().secrets().remove(name);
-                if (!json) {
-                    print(List.of(name + " is removed"));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            keelson.secrets().remove(name);
+            say(name + " is removed");
         }
     }
 }

@@ -14,7 +14,6 @@ import io.keelson.client.Page;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
-import io.keelson.server.app.StartupException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -100,7 +99,7 @@ final class RunFollower {
      *
      * @param deadline null if absent
      */
-    End until(@Nullable Instant deadline) throws StartupException {
+    End until(@Nullable Instant deadline) {
         nextPoll = Instant.MIN;
         boolean current = false;
         while (true) {
@@ -141,7 +140,7 @@ final class RunFollower {
     }
 
     /** Waits briefly for the poll; false while it runs and owns the model. */
-    private static boolean seen(FutureTask<?> looking) throws StartupException {
+    private static boolean seen(FutureTask<?> looking) {
         try {
             looking.get(REDRAW.toMillis(), TimeUnit.MILLISECONDS);
             return true;
@@ -152,7 +151,6 @@ final class RunFollower {
             throw CliException.failed("INTERRUPTED", "interrupted", e);
         } catch (ExecutionException e) {
             switch (e.getCause()) {
-                case StartupException failed -> throw failed;
                 case RuntimeException failed -> throw failed;
                 case null, default -> throw new IllegalStateException(e);
             }
@@ -168,7 +166,7 @@ final class RunFollower {
         return server.keelson().runs();
     }
 
-    private @Nullable Void look(Instant now) throws StartupException {
+    private @Nullable Void look(Instant now) {
         try {
             boolean news = readEvents();
             lostSince = null;

@@ -17,7 +17,6 @@ import io.keelson.client.Artifact;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.server.app.StartupException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -49,7 +48,7 @@ public final class WatchOptions {
     }
 
     /** From what is so now on. Returns the exit code. */
-    public int join(CliCommand command, ServerConnection server, Run run) throws StartupException, IOException {
+    public int join(CliCommand command, ServerConnection server, Run run) throws IOException {
         if (!command.json && !Terminals.interactive()) {
             Runs runs = server.keelson().runs();
             command.print(Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(),
@@ -59,12 +58,12 @@ public final class WatchOptions {
     }
 
     /** From its beginning on. Returns the exit code. */
-    public int watch(CliCommand command, ServerConnection server, Run run) throws StartupException, IOException {
+    public int watch(CliCommand command, ServerConnection server, Run run) throws IOException {
         return watch(command, server, run, true);
     }
 
     private int watch(CliCommand command, ServerConnection server, Run run, boolean history)
-            throws StartupException, IOException {
+            throws IOException {
         Clock clock = command.clock();
         if (!command.json && run.state().equals("created") && run.startAt() != null) {
             command.note("it starts at " + run.startAt());

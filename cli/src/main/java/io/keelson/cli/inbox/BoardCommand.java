@@ -1,19 +1,14 @@
 package io.keelson.cli.inbox;
 
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.BoardColumn;
 import io.keelson.client.BoardQuery;
 import io.keelson.client.BoardTask;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
-import java.time.Duration;
+import io.keelson.client.Keelson;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -24,7 +19,7 @@ import picocli.CommandLine.Option;
 @Command(name = "board", description = "Shows the work board: tasks of runs and of people by status.",
         footerHeading = "%nExamples:%n", footer = {"  keelson board", "  keelson board --run latest",
                 "  keelson board --json | jq '.columns[] | {status, count}'"})
-public final class BoardCommand extends CliCommand {
+public final class BoardCommand extends ClientCommand {
 
     @Option(names = "--run", paramLabel = "RUN", description = "The tasks of this run: its id, or latest.")
     @Nullable String run;
@@ -37,21 +32,18 @@ public final class BoardCommand extends CliCommand {
     int limit = 10;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            BoardQuery query = BoardQuery.all().limit(limit);
-            query = run == null ? query : query.run(RunDocuments.id(server.keelson(), run));
-            query = assignee == null ? query : query.assignee(assignee);
-            if (json) {
-                print(server.keelson().board().document(query));
-                return ExitCode.OK;
-            }
-            List<BoardColumn> columns = server.keelson().board().columns(query);
-            print(lines(columns));
-            if (columns.stream().anyMatch(column -> column.nextCursor() != null)) {
-                note("there are more: --limit");
-            }
-            return ExitCode.OK;
+    protected void run(Keelson keelson) {
+        BoardQuery query = BoardQuery.all().limit(limit);
+        query = run == null ? query : query.run(RunDocuments.id(keelson, run));
+        query = assignee == null ? query : query.assignee(assignee);
+        if (json) {
+            print(keelson.board().document(query));
+            return;
+        }
+        List<BoardColumn> columns = keelson.board().columns(query);
+        print(lines(columns));
+        if (columns.stream().anyMatch(column -> column.nextCursor() != null)) {
+            note("there are more: --limit");
         }
     }
 
@@ -63,7 +55,7 @@ public final class BoardCommand extends CliCommand {
             counts.add(column.status() + " " + column.count() + (column.more() ? "+" : ""));
             for (BoardTask task : column.items()) {
                 table.row(task.status(), Long.toString(task.id()), task.priority(),
-                        AmountText.age(Duration.between(task.createdAt(), clock().instant())),
+                        age(task.createdAt()),
                         TerminalText.clean(Objects.requireNonNullElse(task.assignee(), "")),
                         TerminalText.clean(task.title()),
                         style.red(TerminalText.clean(Objects.requireNonNullElse(task.errorMessage(), ""))));

@@ -5,7 +5,6 @@ import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.DocumentFile;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.control.ActionCommand;
 import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.Subject;
@@ -66,10 +65,10 @@ public abstract class DecisionCommand extends ActionCommand {
     abstract InboxDecision decide(Inbox inbox, String id, @Nullable String reason);
 
     @Override
-    public @Nullable Run act(ServerConnection server, Runs runs, String id) {
-        showSubject(server, runs, id);
+    public @Nullable Run act(Keelson keelson, Runs runs, String id) {
+        showSubject(keelson, runs, id);
         if (step == null && INBOX.matcher(id).matches()) {
-            InboxDecision decided = inTime(server.keelson(), id, () -> decide(server.keelson().inbox(), id, reason));
+            InboxDecision decided = inTime(keelson, id, () -> decide(keelson.inbox(), id, reason));
             String of = decided.runId();
             if (of == null && json) {
                 print(io.keelson.client.Json.document(decided));
@@ -85,11 +84,11 @@ public abstract class DecisionCommand extends ActionCommand {
             return after;
         }
         if (step == null) {
-            return inTime(server.keelson(), "run_" + id, () -> decide(runs, id, reason));
+            return inTime(keelson, "run_" + id, () -> decide(runs, id, reason));
         }
         String named = stepId(runs.steps(id), step);
-        Step decided = inTime(server.keelson(), "step_" + named,
-                () -> decide(server.keelson().steps(), named, reason));
+        Step decided = inTime(keelson, "step_" + named,
+                () -> decide(keelson.steps(), named, reason));
         if (!json) {
             note(decided.name() + " is " + decided.state());
         }
@@ -129,15 +128,15 @@ public abstract class DecisionCommand extends ActionCommand {
     }
 
     /** Shows the subject of the decision, below the run's name and above the answer. */
-    private void showSubject(ServerConnection server, Runs runs, String id) {
+    private void showSubject(Keelson keelson, Runs runs, String id) {
         if (json) {
             return;
         }
         if (INBOX.matcher(id).matches()) {
-            item(server.keelson().inbox(), id).ifPresent(item -> print(InboxReview.details(item, style())));
+            item(keelson.inbox(), id).ifPresent(item -> print(InboxReview.details(item, style())));
             return;
         }
-        PendingDecisions pendingDecisions = RunDocuments.waits(server.keelson(), runs.get(id));
+        PendingDecisions pendingDecisions = RunDocuments.waits(keelson, runs.get(id));
         if (pendingDecisions.plan()) {
             if (showsPlan()) {
                 print(Subject.plan(pendingDecisions.run(), style()));

@@ -2,13 +2,10 @@ package io.keelson.cli.inbox;
 
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.Decided;
-import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.control.RunChange;
-import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Escalation;
 import io.keelson.client.EscalationQuery;
@@ -18,8 +15,6 @@ import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
 import io.keelson.client.Resolution;
 import io.keelson.client.Run;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 @Command(name = "escalations", description = "Lists the open escalation tickets of runs, newest first.",
         footerHeading = "%nExamples:%n", footer = {"  keelson escalations", "  keelson escalations --run latest --all",
                 "  keelson escalations --json | jq -r '.items[].id'"})
-public final class EscalationsCommand extends ListCommand<Escalation> {
+public final class EscalationsCommand extends PageCommand<Escalation> {
 
     @Option(names = "--run", paramLabel = "RUN", description = "Show only tickets of this run: its id, or latest.")
     @Nullable String run;
@@ -40,40 +35,33 @@ public final class EscalationsCommand extends ListCommand<Escalation> {
     boolean all;
 
     EscalationsCommand() {
-        super("no tickets");
+        super("no tickets", "TICKET", "SEVERITY", "AGE", "RUN", "ANSWER", "REASON", "MESSAGE");
     }
 
     @Override
-    public Page<Escalation> page(Keelson keelson) {
+    protected Page<Escalation> page(Keelson keelson) {
         EscalationQuery query = (all ? EscalationQuery.all() : EscalationQuery.open()).limit(limit);
         return keelson.escalations().list(run == null ? query : query.run(RunDocuments.id(keelson, run)));
     }
 
     @Override
-    public JsonNode document(Keelson keelson) {
+    protected JsonNode document(Keelson keelson) {
         return keelson.api().get("/escalations?limit=" + limit + (all ? "" : "&state=open")
                 + (run == null ? "" : "&run_id=" + RunDocuments.id(keelson, run)));
     }
 
     @Override
-    public void advise(List<Escalation> tickets) {
+    protected void advise(List<Escalation> tickets) {
         if (tickets.stream().anyMatch(Escalation::open)) {
             note("answer with: " + ProgramName.current() + " resolve TICKET resume|skip|fail|cancel");
         }
     }
 
     @Override
-    public Table table(List<Escalation> tickets) {
-        Instant now = clock().instant();
-        Table table = new Table("TICKET", "SEVERITY", "AGE", "RUN", "ANSWER", "REASON", "MESSAGE");
-        for (Escalation ticket : tickets) {
-            Instant opened = ticket.openedAt();
-            table.row(ticket.id(), ticket.severity(),
-                    opened == null ? "" : AmountText.age(Duration.between(opened, now)),
-                    TerminalText.clean(ticket.runName()), Objects.requireNonNullElse(ticket.resolution(), ""),
-                    TerminalText.clean(ticket.reason()), TerminalText.clean(ticket.message()));
-        }
-        return table;
+    protected List<String> row(Escalation ticket) {
+        return List.of(ticket.id(), ticket.severity(), age(ticket.openedAt()), TerminalText.clean(ticket.runName()),
+                Objects.requireNonNullElse(ticket.resolution(), ""), TerminalText.clean(ticket.reason()),
+                TerminalText.clean(ticket.message()));
     }
 
     @Command(name = "resolve",
@@ -101,11 +89,11 @@ public final class EscalationsCommand extends ListCommand<Escalation> {
         boolean alike;
 
         @Override
-        public Run change(ServerConnection server) {
-            Escalations escalations = server.keelson().escalations();
-            Escalation resolved = resolve(server.keelson(), id(escalations));
+        public Run change(Keelson keelson) {
+            Escalations escalations = keelson.escalations();
+            Escalation resolved = resolve(keelson, id(escalations));
             said("ticket " + resolved.id() + ": " + resolved.resolution());
-            return server.keelson().runs().get(resolved.runId());
+            return keelson.runs().get(resolved.runId());
         }
 
         /** A late answer fails with the earlier one in its message. */

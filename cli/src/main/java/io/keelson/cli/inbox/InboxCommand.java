@@ -1,11 +1,11 @@
 package io.keelson.cli.inbox;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ChangeCommand;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.DurationArgument;
-import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
@@ -14,9 +14,8 @@ import io.keelson.client.Inbox;
 import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Json;
+import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,7 +32,7 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n", footer = {"  keelson inbox", "  keelson inbox --mine --review",
                 "  keelson inbox --json | jq -r '.items[].id'",
                 "  keelson approve step_0192f0c1-7f6e-7000-8000-000000000000"})
-public final class InboxCommand extends CliCommand {
+public final class InboxCommand extends ClientCommand {
 
     @Option(names = "--mine", description = "Show only items assigned to you.")
     boolean mine;
@@ -68,30 +67,31 @@ public final class InboxCommand extends CliCommand {
     boolean review;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (ServerConnection server = link(review)) {
-            InboxQuery query = InboxQuery.all().kind(kind).assignee(mine ? "@me" : assignee).overdue(overdue).each(each)
-                    .run(run == null ? null : RunDocuments.id(server.keelson(), run)).limit(limit);
-            Page<InboxItem> page = server.keelson().inbox().list(query);
-            if (json) {
-                print(Json.object().put("next_cursor", page.nextCursor()).set("items", Json.document(page.items())));
-                return ExitCode.OK;
-            }
-            if (review && !page.items().isEmpty()) {
-                new InboxReview(this, server.keelson()).through(page.items());
-                return ExitCode.OK;
-            }
-            print(page.items().isEmpty() ? List.of("nothing waits for you")
-                    : details ? details(page.items()) : table(page.items(), clock().instant(), style()));
-            if (!page.items().isEmpty()) {
-                note("answer with: " + ProgramName.current() + " approve|reject ITEM, or one by one: "
-                        + ProgramName.current()
-                        + " inbox --review; --details shows the subject of each");
-            }
-            if (page.nextCursor() != null) {
-                note("there are more: --limit");
-            }
-            return ExitCode.OK;
+    protected Work work() {
+        return review ? Work.NONE : Work.OF_RUNNING_SERVER;
+    }
+
+    @Override
+    protected void run(Keelson keelson) throws IOException {
+        InboxQuery query = InboxQuery.all().kind(kind).assignee(mine ? "@me" : assignee).overdue(overdue).each(each)
+                .run(RunDocuments.idIfGiven(keelson, run)).limit(limit);
+        Page<InboxItem> page = keelson.inbox().list(query);
+        if (json) {
+            print(Json.object().put("next_cursor", page.nextCursor()).set("items", Json.document(page.items())));
+            return;
+        }
+        if (review && !page.items().isEmpty()) {
+            new InboxReview(this, keelson).through(page.items());
+            return;
+        }
+        print(page.items().isEmpty() ? List.of("nothing waits for you")
+                : details ? details(page.items()) : table(page.items(), clock().instant(), style()));
+        if (!page.items().isEmpty()) {
+            note("answer with: " + ProgramName.current() + " approve|reject ITEM, or one by one: "
+                    + ProgramName.current() + " inbox --review; --details shows the subject of each");
+        }
+        if (page.nextCursor() != null) {
+            note("there are more: --limit");
         }
     }
 
@@ -104,19 +104,12 @@ public final class InboxCommand extends CliCommand {
         Table table = new Table("ITEM", "KIND", "AGE", "DUE", "WHO", "OF", "QUESTION");
         for (InboxItem item : items) {
             table.row(item.id(), item.kind(), AmountText.age(Duration.between(item.createdAt(), now)),
-                    due(item.dueAt(), now), TerminalText.clean(Objects.requireNonNullElse(item.assignee(), "")),
+                    item.dueAt() == null ? "" : AmountText.when(item.dueAt(), now),
+                    TerminalText.clean(Objects.requireNonNullElse(item.assignee(), "")),
                     TerminalText.clean(Objects.requireNonNullElse(item.runName(), "")),
                     TerminalText.clean(item.question()));
         }
         return table.lines(style);
-    }
-
-    private static String due(@Nullable Instant due, Instant now) {
-        if (due == null) {
-            return "";
-        }
-        return due.isAfter(now) ? "in " + AmountText.age(Duration.between(now, due))
-                : AmountText.age(Duration.between(due, now)) + " ago";
     }
 
     @Command(name = "assign",
@@ -125,7 +118,7 @@ public final class InboxCommand extends CliCommand {
             footer = {"  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 ann --due 4h",
                     "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 --due 2d     # due time only",
                     "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000      # unassign"})
-    static final class Assign extends CliCommand {
+    static final class Assign extends ChangeCommand {
 
         @Parameters(index = "0", paramLabel = "ITEM", description = "The item's id, as keelson inbox shows it.")
         String item;
@@ -139,17 +132,10 @@ public final class InboxCommand extends CliCommand {
         @Nullable Duration due;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link(true)) {
-                InboxItem assigned = assign(server.keelson().inbox());
-                if (json) {
-                    print(Json.document(assigned));
-                } else {
-                    print(List.of(assigned.id() + " is " + (assigned.assignee() == null ? "unassigned"
-                            : Objects.requireNonNull(assigned.assignee()) + "'s")));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            InboxItem assigned = assign(keelson.inbox());
+            show(assigned, assigned.id() + " is " + (assigned.assignee() == null ? "unassigned"
+                    : Objects.requireNonNull(assigned.assignee()) + "'s"));
         }
 
         private InboxItem assign(Inbox inbox) {

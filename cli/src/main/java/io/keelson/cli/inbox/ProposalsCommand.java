@@ -1,17 +1,13 @@
 package io.keelson.cli.inbox;
 
-import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
 import io.keelson.client.Proposal;
 import io.keelson.client.ProposalQuery;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -21,7 +17,7 @@ import picocli.CommandLine.Option;
         description = "Lists proposals of steps that are not answered yet, newest first.",
         footerHeading = "%nExamples:%n", footer = {"  keelson proposals", "  keelson proposals --run latest --all",
                 "  keelson approve prop_0192f0c1-7f6e-7000-8000-000000000000"})
-public final class ProposalsCommand extends ListCommand<Proposal> {
+public final class ProposalsCommand extends PageCommand<Proposal> {
 
     @Option(names = "--run", paramLabel = "RUN", description = "Show only proposals of this run: its id, or latest.")
     @Nullable String run;
@@ -30,30 +26,25 @@ public final class ProposalsCommand extends ListCommand<Proposal> {
     boolean all;
 
     ProposalsCommand() {
-        super("no proposals");
+        super("no proposals", "PROPOSAL", "STATE", "AGE", "RUN", "TITLE");
     }
 
     @Override
-    public Page<Proposal> page(Keelson keelson) {
+    protected Page<Proposal> page(Keelson keelson) {
         return keelson.proposals().list((all ? ProposalQuery.all() : ProposalQuery.pending()).limit(limit)
-                .run(run == null ? null : RunDocuments.id(keelson, run)));
+                .run(RunDocuments.idIfGiven(keelson, run)));
     }
 
     @Override
-    public void advise(List<Proposal> proposals) {
+    protected void advise(List<Proposal> proposals) {
         if (proposals.stream().anyMatch(Proposal::pending)) {
             note("answer with: " + ProgramName.current() + " approve|reject PROPOSAL");
         }
     }
 
     @Override
-    public Table table(List<Proposal> proposals) {
-        Instant now = clock().instant();
-        Table table = new Table("PROPOSAL", "STATE", "AGE", "RUN", "TITLE");
-        for (Proposal each : proposals) {
-            table.row("prop_" + each.id(), each.state(), AmountText.age(Duration.between(each.createdAt(), now)),
-                    TerminalText.clean(each.runName()), TerminalText.clean(each.title()));
-        }
-        return table;
+    protected List<String> row(Proposal each) {
+        return List.of("prop_" + each.id(), each.state(), age(each.createdAt()), TerminalText.clean(each.runName()),
+                TerminalText.clean(each.title()));
     }
 }

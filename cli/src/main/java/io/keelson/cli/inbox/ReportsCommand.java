@@ -1,21 +1,15 @@
 package io.keelson.cli.inbox;
 
-import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
+import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
 import io.keelson.client.Report;
 import io.keelson.client.ReportQuery;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +21,7 @@ import tools.jackson.databind.JsonNode;
 @Command(name = "reports", description = "Lists the reports of runs and their tasks, newest first.",
         footerHeading = "%nExamples:%n", footer = {"  keelson reports latest", "  keelson reports --type incident",
                 "  keelson reports latest --json | jq -r '.items[].id'"})
-public final class ReportsCommand extends ListCommand<Report> {
+public final class ReportsCommand extends PageCommand<Report> {
 
     @Parameters(index = "0", arity = "0..1", paramLabel = "RUN",
             description = "Show only reports of this run: its id, or latest.")
@@ -38,16 +32,16 @@ public final class ReportsCommand extends ListCommand<Report> {
     @Nullable String type;
 
     ReportsCommand() {
-        super("no reports");
+        super("no reports", "REPORT", "TYPE", "STATE", "AGE", "AGENT", "TITLE");
     }
 
     @Override
-    public Page<Report> page(Keelson keelson) {
+    protected Page<Report> page(Keelson keelson) {
         return keelson.reports().list(query(keelson));
     }
 
     @Override
-    public JsonNode document(Keelson keelson) {
+    protected JsonNode document(Keelson keelson) {
         return keelson.reports().document(query(keelson));
     }
 
@@ -58,15 +52,10 @@ public final class ReportsCommand extends ListCommand<Report> {
     }
 
     @Override
-    public Table table(List<Report> reports) {
-        Table table = new Table("REPORT", "TYPE", "STATE", "AGE", "AGENT", "TITLE");
-        for (Report report : reports) {
-            table.row(report.id(), report.type(), state(report),
-                    AmountText.age(Duration.between(report.createdAt(), clock().instant())),
-                    TerminalText.clean(Objects.requireNonNullElse(report.agent(), "")),
-                    TerminalText.clean(report.title()));
-        }
-        return table;
+    protected List<String> row(Report report) {
+        return List.of(report.id(), report.type(), state(report), age(report.createdAt()),
+                TerminalText.clean(Objects.requireNonNullElse(report.agent(), "")),
+                TerminalText.clean(report.title()));
     }
 
     private String state(Report report) {
@@ -76,28 +65,20 @@ public final class ReportsCommand extends ListCommand<Report> {
 
     @Command(name = "report", description = "Prints a report as Markdown.", footerHeading = "%nExamples:%n",
             footer = {"  keelson report latest", "  keelson report 0199c0de-0000-7000-8000-000000000001 > report.md"})
-    public static final class Print extends CliCommand {
+    public static final class Print extends ClientCommand {
 
         @Parameters(index = "0", paramLabel = "ID",
                 description = "The report's id, as keelson reports lists it, or latest: the newest report of the latest run.")
         String id = "";
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
-                String wanted = id.equals("latest") ? newest(server.keelson()) : id;
-                if (json) {
-                    print(server.keelson().reports().document(wanted));
-                    return ExitCode.OK;
-                }
-                String content = Objects.requireNonNullElse(server.keelson().reports().get(wanted).content(), "");
-                List<String> lines = content.lines()
-                        .map(line -> " ".repeat(line.length() - line.stripLeading().length())
-                                + TerminalText.clean(line))
-                        .toList();
-                print(lines);
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            String wanted = id.equals("latest") ? newest(keelson) : id;
+            print(() -> keelson.reports().document(wanted), () -> lines(keelson.reports().get(wanted)));
+        }
+
+        private static List<String> lines(Report report) {
+            return Objects.requireNonNullElse(report.content(), "").lines().map(Summary::printable).toList();
         }
 
         private static String newest(Keelson keelson) {

@@ -6,7 +6,6 @@ import io.keelson.cli.common.DurationArgument;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.server.app.InvalidSettingsException;
 import io.keelson.server.app.KeelsonVersion;
 import io.keelson.server.app.ModelConfiguration;
 import io.keelson.server.app.StartupException;
@@ -70,7 +69,7 @@ final class CheckCommand extends CliCommand {
     }
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, InterruptedException {
+    public Integer call() throws InterruptedException {
         ModelEndpoint endpoint = provider == null ? configured() : given(provider);
         List<Probe> probes = ModelConfiguration.check(endpoint, timeout, clock());
         if (json) {
@@ -102,8 +101,13 @@ final class CheckCommand extends CliCommand {
         return document;
     }
 
-    private ModelEndpoint configured() throws InvalidSettingsException, StartupException {
-        Models models = ModelConfiguration.read(settings().models());
+    private ModelEndpoint configured() {
+        Models models;
+        try {
+            models = ModelConfiguration.read(settings().models());
+        } catch (StartupException e) {
+            throw CliException.startup(e);
+        }
         return models.find(name).map(ConfiguredModel::endpoint).orElseThrow(() -> CliException.failed("MODEL_NOT_FOUND",
                 "the file that KEELSON_MODELS names has no model '" + name + "'"
                         + NameSuggestion.hint(name, models.all().stream().map(ConfiguredModel::name).toList())

@@ -1,13 +1,13 @@
 package io.keelson.cli.models;
 
-import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.DurationArgument;
 import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.ServerConnection;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
+import io.keelson.cli.common.ServerConnection.Work;
+import io.keelson.client.Keelson;
 import java.time.Duration;
-import java.util.List;
+import java.time.Instant;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
                 "The same command again finds the trials that exist and pays for none of them twice."},
         footerHeading = "%nExamples:%n",
         footer = {"  keelson eval evaluation.yaml", "  keelson eval evaluation.yaml --json | jq .variants"})
-public final class EvalCommand extends CliCommand {
+public final class EvalCommand extends ClientCommand {
 
     @Parameters(paramLabel = "FILE",
             description = "The evaluation, YAML or JSON, or - for standard input; see docs/guide/evaluation.md.")
@@ -29,19 +29,25 @@ public final class EvalCommand extends CliCommand {
             description = "How long to wait for the trials, such as 30m; they continue after it.")
     @Nullable Duration timeout;
 
+    private @Nullable EvaluationFile evaluation;
+
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        EvaluationFile evaluation = EvaluationFile.read(file);
-        try (ServerConnection server = ServerConnection.open(settings(), ServerConnection.Work.ALL, this::news)) {
-            List<Trial> trials = new Trials(server.keelson(), evaluation, clock(),
-                    timeout == null ? null : clock().instant().plus(timeout), this::news).all();
-            EvaluationReport report = new EvaluationReport(evaluation, trials);
-            if (json) {
-                print(report.document());
-            } else {
-                print(report.lines(style()));
-            }
-            return report.passed() ? ExitCode.OK : ExitCode.WITH_FAILURES;
-        }
+    protected void prepare() {
+        evaluation = EvaluationFile.read(file);
+    }
+
+    @Override
+    protected Work work() {
+        return Work.ALL;
+    }
+
+    @Override
+    protected void run(Keelson keelson) {
+        EvaluationFile cases = Objects.requireNonNull(evaluation);
+        Instant deadline = timeout == null ? null : clock().instant().plus(timeout);
+        EvaluationReport report =
+                new EvaluationReport(cases, new Trials(keelson, cases, clock(), deadline, this::news).all());
+        print(report::document, () -> report.lines(style()));
+        exitCode(report.passed() ? ExitCode.OK : ExitCode.WITH_FAILURES);
     }
 }

@@ -1,18 +1,14 @@
 package io.keelson.cli.models;
 
-import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.ProgramName;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
-import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Json;
+import io.keelson.client.Keelson;
 import io.keelson.client.ModelInfo;
 import io.keelson.client.TokenPrices;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import io.keelson.server.mission.plan.NameSuggestion;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -26,26 +22,24 @@ import picocli.CommandLine.Parameters;
         description = "Lists the models that the server calls, with prices in credits per million tokens. An operator configures them in the file that KEELSON_MODELS names.",
         subcommands = {ModelsCommand.Show.class, CheckCommand.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson models", "  keelson models show small", "  keelson models check small"})
-public final class ModelsCommand extends CliCommand {
+public final class ModelsCommand extends ListCommand<ModelInfo> {
+
+    ModelsCommand() {
+        super("the server has no models: set KEELSON_MODELS, see docs/guide/models.md", "MODEL", "ALLOWED", "FAMILY",
+                "CONTEXT", "MAX OUTPUT", "INPUT", "OUTPUT");
+    }
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            List<ModelInfo> models = server.keelson().models();
-            if (json) {
-                print(Json.object().set("items", Json.document(models)));
-            } else if (models.isEmpty()) {
-                print(List.of("the server has no models: set KEELSON_MODELS, see docs/guide/models.md"));
-            } else {
-                Table table = new Table("MODEL", "ALLOWED", "FAMILY", "CONTEXT", "MAX OUTPUT", "INPUT", "OUTPUT");
-                models.forEach(model -> table.row(TerminalText.clean(model.name()), model.allowed() ? "yes" : "no",
-                        TerminalText.clean(model.family()), Long.toString(model.contextTokens()),
-                        Long.toString(model.maxOutputTokens()), input(model.usdPerMillionTokens()),
-                        output(model.usdPerMillionTokens())));
-                print(table.lines(style()));
-            }
-            return ExitCode.OK;
-        }
+    protected List<ModelInfo> items(Keelson keelson) {
+        return keelson.models();
+    }
+
+    @Override
+    protected List<String> row(ModelInfo model) {
+        return List.of(TerminalText.clean(model.name()), model.allowed() ? "yes" : "no",
+                TerminalText.clean(model.family()), Long.toString(model.contextTokens()),
+                Long.toString(model.maxOutputTokens()), input(model.usdPerMillionTokens()),
+                output(model.usdPerMillionTokens()));
     }
 
     private static String input(@Nullable TokenPrices usd) {
@@ -58,26 +52,19 @@ public final class ModelsCommand extends CliCommand {
 
     @Command(name = "show", description = "Shows a model: its provider, limits, prices and fallbacks; never its key.",
             footerHeading = "%nExamples:%n", footer = "  keelson models show small")
-    static final class Show extends CliCommand {
+    static final class Show extends ClientCommand {
 
         @Parameters(paramLabel = "NAME", description = "Name of the model in plans.")
         String name;
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (ServerConnection server = link()) {
-                List<ModelInfo> models = server.keelson().models();
-                ModelInfo model = models.stream().filter(each -> each.name().equals(name)).findFirst()
-                        .orElseThrow(() -> CliException.failed("MODEL_NOT_FOUND", "the server has no model '" + name
-                                + "'" + NameSuggestion.hint(name, models.stream().map(ModelInfo::name).toList())
-                                + "; `" + ProgramName.current() + " models` lists them", null));
-                if (json) {
-                    print(Json.document(model));
-                } else {
-                    print(lines(model));
-                }
-                return ExitCode.OK;
-            }
+        protected void run(Keelson keelson) {
+            List<ModelInfo> models = keelson.models();
+            ModelInfo model = models.stream().filter(each -> each.name().equals(name)).findFirst()
+                    .orElseThrow(() -> CliException.failed("MODEL_NOT_FOUND", "the server has no model '" + name
+                            + "'" + NameSuggestion.hint(name, models.stream().map(ModelInfo::name).toList())
+                            + "; `" + ProgramName.current() + " models` lists them", null));
+            show(model, this::lines);
         }
 
         private List<String> lines(ModelInfo model) {

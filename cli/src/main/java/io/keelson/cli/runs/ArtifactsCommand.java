@@ -1,18 +1,15 @@
 package io.keelson.cli.runs;
 
-import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.OneRunCommand;
+import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.follow.ArtifactFiles;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Artifact;
+import io.keelson.client.Keelson;
 import io.keelson.client.Runs;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -26,7 +23,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 @Command(name = "artifacts",
         description = "Lists the files that a run's steps have stored, with their retention; gets or removes one.",
@@ -34,7 +30,7 @@ import picocli.CommandLine.Parameters;
                 "  keelson artifacts latest --get report.md             # here, under its name",
                 "  keelson artifacts latest --get report.md --to - | less",
                 "  keelson artifacts latest --remove report.md"})
-public final class ArtifactsCommand extends CliCommand {
+public final class ArtifactsCommand extends OneRunCommand {
 
     /** One of the two. */
     static final class What {
@@ -46,9 +42,6 @@ public final class ArtifactsCommand extends CliCommand {
         @Nullable String remove;
     }
 
-    @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")
-    String run = "";
-
     @ArgGroup
     @Nullable What what;
 
@@ -56,22 +49,21 @@ public final class ArtifactsCommand extends CliCommand {
     @Nullable String to;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (ServerConnection server = link(what != null && what.remove != null)) {
-            Runs runs = server.keelson().runs();
-            String id = RunDocuments.id(server.keelson(), run);
-            if (what != null && what.get != null) {
-                get(runs, find(runs, id, what.get));
-            } else if (what != null && what.remove != null) {
-                runs.remove(find(runs, id, what.remove));
-                note(what.remove + " is removed");
-            } else if (json) {
-                print(server.keelson().api().get("/runs/" + id + "/artifacts"));
-            } else {
-                List<Artifact> artifacts = runs.artifacts(id);
-                print(artifacts.isEmpty() ? List.of("no artifacts") : table(artifacts, clock().instant()));
-            }
-            return ExitCode.OK;
+    protected Work work() {
+        return what != null && what.remove != null ? Work.NONE : Work.OF_RUNNING_SERVER;
+    }
+
+    @Override
+    protected void run(Keelson keelson, String id) throws IOException {
+        Runs runs = keelson.runs();
+        if (what != null && what.get != null) {
+            get(runs, find(runs, id, what.get));
+        } else if (what != null && what.remove != null) {
+            runs.remove(find(runs, id, what.remove));
+            note(what.remove + " is removed");
+        } else {
+            print(() -> keelson.api().get("/runs/" + id + "/artifacts"),
+                    () -> table(runs.artifacts(id), clock().instant()));
         }
     }
 
@@ -89,6 +81,9 @@ public final class ArtifactsCommand extends CliCommand {
     }
 
     private List<String> table(List<Artifact> artifacts, Instant now) {
+        if (artifacts.isEmpty()) {
+            return List.of("no artifacts");
+        }
         Table table = new Table("ARTIFACT", "SIZE", "TYPE", "KEPT");
         artifacts.forEach(each -> table.row(TerminalText.clean(each.name()), AmountText.size(each.sizeBytes()),
                 TerminalText.clean(each.contentType()), kept(each, now)));

@@ -2,18 +2,14 @@ package io.keelson.cli.runs;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.EventStream;
 import io.keelson.client.Keelson;
 import io.keelson.core.lifecycle.StreamTypes;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import io.keelson.server.mission.plan.NameSuggestion;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -34,7 +30,7 @@ import tools.jackson.databind.JsonNode;
         footerHeading = "%nExamples:%n", footer = {"  keelson events latest",
                 "  keelson events --follow --types run.status.changed",
                 "  keelson events latest --json | jq -r .event_type"})
-public final class EventsCommand extends CliCommand {
+public final class EventsCommand extends ClientCommand {
 
     /** Members of payloads that are amounts, in the order in which they are printed. */
     private static final List<String> MONEY = List.of("amount", "cost", "charged", "uncollected", "warn_at",
@@ -60,7 +56,7 @@ public final class EventsCommand extends CliCommand {
     @Nullable Long after;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+    protected void prepare() {
         for (String type : types) {
             if (!StreamTypes.all().contains(type)) {
                 throw CliException.usage("EVENT_TYPE_UNKNOWN",
@@ -69,37 +65,28 @@ public final class EventsCommand extends CliCommand {
                                 + "; docs/reference/events.md lists them");
             }
         }
-        if (archived) {
-            return archived();
-        }
-        try (ServerConnection server = link()) {
-            return stream(server, run == null ? null : RunDocuments.id(server.keelson(), run));
-        }
-    }
-
-    private int stream(ServerConnection server, @Nullable String id) {
-        EventNames names = id == null ? null : new EventNames(server.keelson().runs(), id, clock());
-        try (EventStream events = open(server.keelson(), id)) {
-            for (EventStream.Live event = events.next(); event != null && !server.interrupted(); event =
-                    events.next()) {
-                out().println(json ? event.data().toString() : line(event, names));
-                out().flush();
-            }
-            return server.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
-        }
-    }
-
-    private int archived() throws InvalidSettingsException, StartupException, IOException {
-        if (run == null || follow || !types.isEmpty() || after != null) {
+        if (archived && (run == null || follow || !types.isEmpty() || after != null)) {
             throw CliException.usage("RUN_NEEDED", "--archived requires a run and no other option");
         }
-        try (ServerConnection server = link(); BufferedReader lines = new BufferedReader(new InputStreamReader(
-                server.keelson().runs().exportedEvents(RunDocuments.id(server.keelson(), run)), UTF_8))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                out().println(line);
+    }
+
+    @Override
+    protected void run(Keelson keelson) throws IOException {
+        String id = RunDocuments.idIfGiven(keelson, run);
+        if (archived && id != null) {
+            try (BufferedReader lines = new BufferedReader(
+                    new InputStreamReader(keelson.runs().exportedEvents(id), UTF_8))) {
+                lines.lines().forEach(out()::println);
+                out().flush();
             }
-            out().flush();
-            return ExitCode.OK;
+            return;
+        }
+        EventNames names = id == null ? null : new EventNames(keelson.runs(), id, clock());
+        try (EventStream events = open(keelson, id)) {
+            for (EventStream.Live event = events.next(); event != null && !server().interrupted(); event =
+                    events.next()) {
+                print(List.of(json ? event.data().toString() : line(event, names)));
+            }
         }
     }
 

@@ -1,17 +1,13 @@
 package io.keelson.cli.runs;
 
-import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.Summary;
 import io.keelson.client.Explanation;
 import io.keelson.client.Keelson;
 import io.keelson.client.Task;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -23,41 +19,33 @@ import picocli.CommandLine.Parameters;
         description = "Shows why a run or one of its tasks waits: upstream task, timer, limit, person, lease or missing worker.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson explain latest", "  keelson explain latest report"})
-public final class ExplainCommand extends CliCommand {
+public final class ExplainCommand extends OneRunCommand {
 
     /** Reasons that end with an answer of a person. */
     private static final Set<String> HUMAN = Set.of("APPROVAL", "BUDGET_EXCEEDED", "PAUSED", "PLAN_APPROVAL",
             "QUESTION", "RESULT_ACCEPTANCE", "TASK_REVIEW", "TICKET_OPEN");
 
-    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
-    String run;
-
     @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The task's key or id.")
     @Nullable String task;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            String id = RunDocuments.id(server.keelson(), run);
-            String path = task == null ? "/runs/" + id : "/tasks/" + taskId(server, id, task);
-            if (json) {
-                print(server.keelson().api().get(path + "/explain"));
-            } else {
-                Explanation explanation = task == null ? server.keelson().runs().explain(id)
-                        : server.keelson().runs().explainTask(path.substring("/tasks/".length()));
-                print(lines(explanation));
-                if (explanation.tasksLeftOut() > 0) {
-                    note("open tasks that are not listed: " + explanation.tasksLeftOut() + "; `" + ProgramName.current()
-                            + " explain " + explanation.runId() + " TASK` explains one of them");
-                }
-                answers(server.keelson(), explanation).forEach(this::note);
-            }
-            return ExitCode.OK;
+    protected void run(Keelson keelson, String id) {
+        String taskId = task == null ? null : taskId(keelson, id, task);
+        if (json) {
+            print(keelson.api().get((taskId == null ? "/runs/" + id : "/tasks/" + taskId) + "/explain"));
+            return;
         }
+        Explanation explanation = taskId == null ? keelson.runs().explain(id) : keelson.runs().explainTask(taskId);
+        print(lines(explanation));
+        if (explanation.tasksLeftOut() > 0) {
+            note("open tasks that are not listed: " + explanation.tasksLeftOut() + "; `" + ProgramName.current()
+                    + " explain " + explanation.runId() + " TASK` explains one of them");
+        }
+        answers(keelson, explanation).forEach(this::note);
     }
 
-    private static String taskId(ServerConnection server, String run, String wanted) {
-        for (Task each : server.keelson().runs().tasks(run)) {
+    private static String taskId(Keelson keelson, String run, String wanted) {
+        for (Task each : keelson.runs().tasks(run)) {
             if (each.id().equals(wanted) || wanted.equals(each.key())) {
                 return each.id();
             }

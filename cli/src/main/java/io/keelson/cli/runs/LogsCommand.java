@@ -1,9 +1,7 @@
 package io.keelson.cli.runs;
 
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.Sleep;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
@@ -11,9 +9,6 @@ import io.keelson.client.Keelson;
 import io.keelson.client.LogLine;
 import io.keelson.client.Step;
 import io.keelson.client.StepAttempt;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -32,14 +27,11 @@ import tools.jackson.databind.JsonNode;
         "With --follow, the text of an agent's turn line by line while it arrives."},
         footerHeading = "%nExamples:%n", footer = {"  keelson logs latest --follow", "  keelson logs latest build",
                 "  keelson logs latest --json | jq -r 'select(.stream == \"error\").text'"})
-public final class LogsCommand extends CliCommand {
+public final class LogsCommand extends OneRunCommand {
 
     private static final Duration POLL = Duration.ofSeconds(1);
     /** A line's number is its lease epoch times this, plus its place. */
     private static final long LINES_PER_LEASE = 1_000_000;
-
-    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
-    String run;
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The key of one of its tasks.")
     @Nullable String task;
@@ -60,36 +52,29 @@ public final class LogsCommand extends CliCommand {
     private record Text(int epoch, String stream, String text) {}
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (ServerConnection server = link()) {
-            String id = RunDocuments.id(server.keelson(), run);
-            String only = task == null ? null : RunDocuments.task(server.keelson(), id, task).key();
-            Map<String, Printed> printed = new HashMap<>();
-            LiveTurns live = new LiveTurns(server.keelson(),
-                    (step, epoch, line) -> print(step, new Text(epoch, "text", line)));
-            while (true) {
-                boolean last = !follow || server.keelson().runs().get(id).ended();
-                for (Step step : server.keelson().runs().steps(id)) {
-                    if (step.startedAt() != null && (only == null || only.equals(step.taskKey()))) {
-                        if (!last) {
-                            live.follow(step);
-                        }
-                        print(server.keelson(), step, printed.computeIfAbsent(step.id(), each -> new Printed()), live);
+    protected void run(Keelson keelson, String id) {
+        String only = task == null ? null : RunDocuments.task(keelson, id, task).key();
+        Map<String, Printed> printed = new HashMap<>();
+        LiveTurns live = new LiveTurns(keelson, (step, epoch, line) -> print(step, new Text(epoch, "text", line)));
+        boolean last = false;
+        while (!last && !server().interrupted()) {
+            last = !follow || keelson.runs().get(id).ended();
+            for (Step step : keelson.runs().steps(id)) {
+                if (step.startedAt() != null && (only == null || only.equals(step.taskKey()))) {
+                    if (!last) {
+                        live.follow(step);
                     }
+                    print(keelson, step, printed.computeIfAbsent(step.id(), each -> new Printed()), live);
                 }
-                if (last) {
-                    if (nothingShown) {
-                        note((only == null ? "" : "task " + only + " of ") + "run " + id
-                                + " has no log lines, text outputs or errors");
-                    }
-                    return ExitCode.OK;
-                }
-                if (server.interrupted()) {
-                    return ExitCode.INTERRUPTED;
-                }
-                out().flush();
+            }
+            out().flush();
+            if (!last && !server().interrupted()) {
                 Sleep.of(POLL);
             }
+        }
+        if (last && nothingShown) {
+            note((only == null ? "" : "task " + only + " of ") + "run " + id
+                    + " has no log lines, text outputs or errors");
         }
     }
 

@@ -16,9 +16,7 @@ import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.app.InvalidSettingsException;
 import io.keelson.server.app.Settings;
-import io.keelson.server.app.StartupException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -76,7 +74,7 @@ public final class RunCommand extends CliCommand {
     WatchOptions watch;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+    public Integer call() throws IOException {
         Settings settings = settings();
         MissionFile mission = MissionFile.read(file);
         mission.inputs(inputs, Path.of("").toAbsolutePath());

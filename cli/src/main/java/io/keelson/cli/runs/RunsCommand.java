@@ -1,17 +1,15 @@
 package io.keelson.cli.runs;
 
 import io.keelson.cli.common.FilterParser;
-import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
-import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
 import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
 import io.keelson.client.RunQuery;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +23,7 @@ import tools.jackson.databind.JsonNode;
                 "  keelson runs", "  keelson runs --state failed --limit 5",
                 "  keelson runs --where 'state=failed tag=nightly error=TIMEOUT created>2026-01-01'",
                 "  keelson runs --json | jq -r '.items[].id'"})
-public final class RunsCommand extends ListCommand<Run> {
+public final class RunsCommand extends PageCommand<Run> {
 
     @Option(names = "--state", paramLabel = "STATE", description = "Show only runs in this state.")
     @Nullable String state;
@@ -35,16 +33,16 @@ public final class RunsCommand extends ListCommand<Run> {
     @Nullable String where;
 
     RunsCommand() {
-        super("no runs");
+        super("no runs", "RUN", "STATE", "TASKS", "AGE", "TOOK", "COST", "NAME");
     }
 
     @Override
-    public Page<Run> page(Keelson keelson) {
+    protected Page<Run> page(Keelson keelson) {
         return keelson.runs().list(query());
     }
 
     @Override
-    public JsonNode document(Keelson keelson) {
+    protected JsonNode document(Keelson keelson) {
         return keelson.runs().listDocument(query());
     }
 
@@ -54,17 +52,9 @@ public final class RunsCommand extends ListCommand<Run> {
     }
 
     @Override
-    public Table table(List<Run> runs) {
-        Instant now = clock().instant();
-        Style style = style();
-        Table table = new Table("RUN", "STATE", "TASKS", "AGE", "TOOK", "COST", "NAME");
-        for (Run run : runs) {
-            Instant created = run.createdAt();
-            table.row(run.id(), state(run, style), run.tasksCompleted() + "/" + run.taskCount(),
-                    created == null ? "" : AmountText.age(Duration.between(created, now)), AmountText.took(run),
-                    cost(run), TerminalText.clean(run.name()));
-        }
-        return table;
+    protected List<String> row(Run run) {
+        return List.of(run.id(), state(run, style()), run.tasksCompleted() + "/" + run.taskCount(),
+                age(run.createdAt()), AmountText.took(run), cost(run), TerminalText.clean(run.name()));
     }
 
     private static String cost(Run run) {

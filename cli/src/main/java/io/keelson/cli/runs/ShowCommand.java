@@ -1,11 +1,9 @@
 package io.keelson.cli.runs;
 
-import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.follow.ArtifactFiles;
 import io.keelson.cli.view.Details;
 import io.keelson.cli.view.GraphPicture;
@@ -19,8 +17,6 @@ import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -41,10 +37,7 @@ import tools.jackson.databind.node.ObjectNode;
                 "  keelson show latest --out reports       # copies its artifacts there",
                 "  keelson show latest --svg > run.svg     # a picture of what depends on what",
                 "  keelson show latest --json | jq '.tasks[] | {key, state}'"})
-public final class ShowCommand extends CliCommand {
-
-    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
-    String run;
+public final class ShowCommand extends OneRunCommand {
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The key of one of its tasks.")
     @Nullable String task;
@@ -56,47 +49,47 @@ public final class ShowCommand extends CliCommand {
     boolean svg;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+    protected void prepare() {
         if (svg && (task != null || out != null || json)) {
             throw CliException.usage("USAGE", "--svg prints the picture of a run and nothing else");
         }
         if (out != null) {
             ArtifactFiles.prepare(out);
         }
-        try (ServerConnection server = link()) {
-            String id = RunDocuments.id(server.keelson(), run);
-            if (svg) {
-                print(GraphPicture.lines(server.keelson().api().get("/runs/" + id + "/graph")));
-                return ExitCode.OK;
-            }
-            if (task != null) {
-                return task(server.keelson(), RunDocuments.task(server.keelson(), id, task));
-            }
-            Runs runs = server.keelson().runs();
-            List<Artifact> artifacts = runs.artifacts(id);
-            Map<Artifact, Path> copies = out == null ? Map.of() : ArtifactFiles.copy(runs, artifacts, out);
-            if (json) {
-                print(RunDocuments.whole(server.keelson(), id, true));
-                return ExitCode.OK;
-            }
-            Run shown = runs.get(id);
-            List<Step> steps = runs.steps(id);
-            List<String> lines = new ArrayList<>(Details.lines(shown, RunDocuments.attempts(runs, shown),
-                    runs.tasks(id), steps, RunDocuments.blocked(server.keelson(), shown, steps),
-                    RunDocuments.family(runs, shown), clock().instant(), style()));
-            lines.addAll(Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown),
-                    artifacts, copies, ProgramName.current(), style()));
-            lines.addAll(Summary.signals(shown, steps, ProgramName.current()));
-            PendingDecisions pendingDecisions = RunDocuments.waits(server.keelson(), shown);
-            if (pendingDecisions.any()) {
-                lines.addAll(Summary.waiting(pendingDecisions, ProgramName.current(), style()));
-            }
-            print(lines);
-            return ExitCode.OK;
+    }
+
+    @Override
+    protected void run(Keelson keelson, String id) throws IOException {
+        if (svg) {
+            print(GraphPicture.lines(keelson.api().get("/runs/" + id + "/graph")));
+        } else if (task != null) {
+            task(keelson, RunDocuments.task(keelson, id, task));
+        } else {
+            List<Artifact> artifacts = keelson.runs().artifacts(id);
+            Map<Artifact, Path> copies =
+                    out == null ? Map.of() : ArtifactFiles.copy(keelson.runs(), artifacts, out);
+            print(() -> RunDocuments.whole(keelson, id, true), () -> lines(keelson, id, artifacts, copies));
         }
     }
 
-    private int task(Keelson keelson, Task shown) {
+    private List<String> lines(Keelson keelson, String id, List<Artifact> artifacts, Map<Artifact, Path> copies) {
+        Runs runs = keelson.runs();
+        Run shown = runs.get(id);
+        List<Step> steps = runs.steps(id);
+        List<String> lines = new ArrayList<>(Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id),
+                steps, RunDocuments.blocked(keelson, shown, steps), RunDocuments.family(runs, shown),
+                clock().instant(), style()));
+        lines.addAll(Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown),
+                artifacts, copies, ProgramName.current(), style()));
+        lines.addAll(Summary.signals(shown, steps, ProgramName.current()));
+        PendingDecisions pendingDecisions = RunDocuments.waits(keelson, shown);
+        if (pendingDecisions.any()) {
+            lines.addAll(Summary.waiting(pendingDecisions, ProgramName.current(), style()));
+        }
+        return lines;
+    }
+
+    private void task(Keelson keelson, Task shown) {
         List<Step> steps = RunDocuments.steps(keelson, shown);
         if (json) {
             ObjectNode document = Json.object();
@@ -108,7 +101,7 @@ public final class ShowCommand extends CliCommand {
                 items.add(item);
             }
             print(document);
-            return ExitCode.OK;
+            return;
         }
         TaskDetails details = new TaskDetails(shown, clock().instant(), style());
         steps.forEach(step -> details.add(step, keelson.steps().attempts(step.id())));
@@ -117,6 +110,5 @@ public final class ShowCommand extends CliCommand {
             note("earlier attempts: " + ProgramName.current() + " transcript " + shown.runId() + " " + shown.key()
                     + " --attempt all");
         }
-        return ExitCode.OK;
     }
 }

@@ -1,40 +1,24 @@
 package io.keelson.cli.runs;
 
-import io.keelson.cli.common.CliCommand;
-import io.keelson.cli.common.ExitCode;
-import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
+import io.keelson.client.Keelson;
 import io.keelson.client.RunStates;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Parameters;
 
 @Command(name = "states",
         description = "Shows a run's state in the engine's terms and in those of the five contracts, with the number of tasks and steps in each state.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson states latest", "  keelson states latest --json | jq -r .contracts.gate4.run"})
-public final class StatesCommand extends CliCommand {
-
-    @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")
-    String run;
+public final class StatesCommand extends OneRunCommand {
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            String id = RunDocuments.id(server.keelson(), run);
-            if (json) {
-                print(server.keelson().api().get("/runs/" + id + "/states"));
-            } else {
-                print(table(server.keelson().runs().states(id), style()));
-            }
-            return ExitCode.OK;
-        }
+    protected void run(Keelson keelson, String id) {
+        print(() -> keelson.api().get("/runs/" + id + "/states"), () -> table(keelson.runs().states(id), style()));
     }
 
     static List<String> table(RunStates states, Style style) {

@@ -1,10 +1,8 @@
 package io.keelson.cli.runs;
 
-import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
@@ -13,8 +11,6 @@ import io.keelson.client.Step;
 import io.keelson.client.Task;
 import io.keelson.client.TokenUsage;
 import io.keelson.client.TranscriptEntry;
-import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,13 +27,10 @@ import tools.jackson.databind.JsonNode;
         footer = {"  keelson transcript latest", "  keelson transcript latest research",
                 "  keelson transcript latest research --attempt all",
                 "  keelson transcript latest research --json | jq '[.items[].cost] | add'"})
-public final class TranscriptCommand extends CliCommand {
+public final class TranscriptCommand extends OneRunCommand {
 
     private static final int SHOWN = 400;
     private static final String ALL = "all";
-
-    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
-    String run;
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "TASK",
             description = "The key of a task. Without it, the run's only task with turns.")
@@ -48,21 +41,12 @@ public final class TranscriptCommand extends CliCommand {
     @Nullable String attempt;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (ServerConnection server = link()) {
-            Keelson keelson = server.keelson();
-            String id = RunDocuments.id(keelson, run);
-            String key = task == null ? only(keelson, id) : task;
-            Task found = RunDocuments.task(keelson, id, key);
-            String of = of(found);
-            if (json) {
-                print(Json.object().set("items",
-                        RunDocuments.all(keelson, "/tasks/" + found.id() + "/transcript" + of)));
-            } else {
-                print(text(found, entries(keelson, found)));
-            }
-            return ExitCode.OK;
-        }
+    protected void run(Keelson keelson, String id) {
+        Task found = RunDocuments.task(keelson, id, task == null ? only(keelson, id) : task);
+        String query = query(found);
+        print(() -> Json.object().set("items",
+                RunDocuments.all(keelson, "/tasks/" + found.id() + "/transcript" + query)),
+                () -> text(found, entries(keelson, found)));
     }
 
     private List<TranscriptEntry> entries(Keelson keelson, Task found) {
@@ -74,7 +58,7 @@ public final class TranscriptCommand extends CliCommand {
     }
 
     /** The query of the attempt that is asked for. */
-    private String of(Task found) {
+    private String query(Task found) {
         if (attempt == null || attempt.equals(ALL)) {
             return attempt == null ? "" : "?history=true";
         }
@@ -82,13 +66,10 @@ public final class TranscriptCommand extends CliCommand {
             throw CliException.usage("INVALID_ATTEMPT", "--attempt is the number of an attempt, or all");
         }
         if (Integer.parseInt(attempt) > found.attemptNumber()) {
-            throw CliException.failed("ATTEMPT_NOT_FOUND", "the task has had " + attempts(found.attemptNumber()), null);
+            throw CliException.failed("ATTEMPT_NOT_FOUND",
+                    "the task has had " + AmountText.count(found.attemptNumber(), "attempt"), null);
         }
         return "?attempt=" + attempt;
-    }
-
-    private static String attempts(int count) {
-        return count == 1 ? "1 attempt" : count + " attempts";
     }
 
     /** A headline for each attempt where there are several; the last line names the attempts that are not shown. */

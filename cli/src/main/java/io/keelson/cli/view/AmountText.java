@@ -5,6 +5,7 @@ import io.keelson.client.Run;
 import io.keelson.client.TaskBudget;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -52,6 +53,11 @@ public final class AmountText {
             return whole.toMinutes() + "m";
         }
         return whole.toDays() == 0 ? whole.toHours() + "h" : whole.toDays() + "d";
+    }
+
+    /** {@code in 3m}, or {@code 3m ago} for a time in the past. */
+    public static String when(Instant time, Instant now) {
+        return time.isAfter(now) ? "in " + age(Duration.between(now, time)) : age(Duration.between(time, now)) + " ago";
     }
 
     /** Decimal units: {@code 512 B}, {@code 4.2 kB}, {@code 1.0 MB}. */

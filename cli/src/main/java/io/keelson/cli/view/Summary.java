@@ -104,7 +104,7 @@ public final class Summary {
     }
 
     /** Indentation is kept. */
-    static String printable(String line) {
+    public static String printable(String line) {
         String content = line.stripLeading();
         return " ".repeat(line.length() - content.length()) + TerminalText.clean(content);
     }

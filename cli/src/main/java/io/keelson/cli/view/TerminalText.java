@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jline.utils.WCWidth;
 import tools.jackson.databind.JsonNode;
 
@@ -38,6 +39,20 @@ public final class TerminalText {
     /** The text of a member, clean; empty where it has none. */
     public static String text(JsonNode document, String member) {
         return clean(document.path(member).asString(""));
+    }
+
+    /** The texts of some members. */
+    public static List<String> texts(JsonNode document, String... members) {
+        return Stream.of(members).map(member -> text(document, member)).toList();
+    }
+
+    /** A line for each member that has a value. */
+    public static List<String> members(JsonNode document) {
+        return document.properties().stream().filter(member -> !member.getValue().isNull())
+                .map(member -> member.getKey() + ": " + clean(member.getValue().isString()
+                        ? member.getValue().stringValue()
+                        : member.getValue().toString()))
+                .toList();
     }
 
     /** Columns that the text takes; dress (colours) takes none. */

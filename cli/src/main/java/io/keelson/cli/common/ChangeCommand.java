@@ -1,0 +1,12 @@
+package io.keelson.cli.common;
+
+import io.keelson.cli.common.ServerConnection.Work;
+
+/** A command that changes something. Where no server runs, one that only answers is started for it. */
+public abstract class ChangeCommand extends ClientCommand {
+
+    @Override
+    protected Work work() {
+        return Work.NONE;
+    }
+}
