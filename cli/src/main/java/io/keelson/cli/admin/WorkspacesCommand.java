@@ -301,7 +301,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
     }
 
     @Command(name = "autonomy",
-            description = "Sets the autonomy level of a workspace's missions that name none; without a level shows it.",
+            description = "Sets the default autonomy level of a workspace's missions. Without a level, shows it.",
             footerHeading = "%nExamples:%n",
             footer = {"  keelson workspaces autonomy acme approve   # a person approves each plan",
                     "  keelson workspaces autonomy acme --none"})
