@@ -501,7 +501,7 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(amount).isFocused();
         page.keyboard().type("9");
         page.keyboard().press("Enter");
-        sees(page.getByText("The run continues"));
+        sees(page.getByText("The run continues", new Page.GetByTextOptions().setExact(true)));
         sees(page.getByText("Nothing of this run waits any more"));
         assertThat(api.get("/api/v1/runs/" + run).json().get("hard_limit_usd").decimalValue())
                 .isEqualByComparingTo("9");
