@@ -21,16 +21,22 @@ export class Problem extends Error {
 }
 
 export const events = new EventTarget();
-export function useKey(text) { key = text; }
+export function useKey(text) {
+  key = text;
+}
 /** The workspace whose session is used, for a browser that is signed in to several; null where there is one session at most. */
-export function useWorkspace(id) { workspace = id; }
+export function useWorkspace(id) {
+  workspace = id;
+}
 /** Aborts the requests in flight when the user signs out. Their promises stay pending. */
 export function abandon() {
   abandoned.abort();
   abandoned = new AbortController();
 }
 /** Now by the server's clock, in milliseconds. */
-export function now() { return Date.now() + offset; }
+export function now() {
+  return Date.now() + offset;
+}
 
 /** Takes the server's time from an answer to a request that began then by this clock. */
 export function setTime(time, begun) {
@@ -64,15 +70,26 @@ function headers(extra) {
  * @param {string} path
  * @param {{query?: object, body?: any, idempotencyKey?: string, signal?: AbortSignal, accept?: string, ifMatch?: string, ifNoneMatch?: string, range?: string, quiet?: boolean, yaml?: string}} [options]
  */
-export async function send(method, path, { query, body, yaml, idempotencyKey, signal, accept, ifNoneMatch, ifMatch, range, quiet } = {}) {
+export async function send(
+  method,
+  path,
+  { query, body, yaml, idempotencyKey, signal, accept, ifNoneMatch, ifMatch, range, quiet } = {},
+) {
   const { signal: signedOut } = abandoned;
   let response;
   try {
     response = await fetch(url(path, query), {
-      method, signal: signal ? AbortSignal.any([signal, signedOut]) : signedOut, credentials: 'same-origin', cache: 'no-store',
+      method,
+      signal: signal ? AbortSignal.any([signal, signedOut]) : signedOut,
+      credentials: 'same-origin',
+      cache: 'no-store',
       headers: headers({
         Accept: accept ?? 'application/json',
-        ...(yaml !== undefined ? { 'Content-Type': 'application/yaml' } : body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(yaml !== undefined
+          ? { 'Content-Type': 'application/yaml' }
+          : body === undefined
+            ? {}
+            : { 'Content-Type': 'application/json' }),
         ...(ifMatch ? { 'If-Match': ifMatch } : {}),
         ...(range ? { Range: range } : {}),
         ...(ifNoneMatch ? { 'If-None-Match': ifNoneMatch } : {}),
@@ -89,7 +106,11 @@ export async function send(method, path, { query, body, yaml, idempotencyKey, si
   events.dispatchEvent(new CustomEvent('reach', { detail: response.status !== 503 }));
   if (response.ok || response.status === 304) return response;
   let problem = {};
-  try { problem = await response.json(); } catch { /* a proxy's page has no code */ }
+  try {
+    problem = await response.json();
+  } catch {
+    /* a proxy's page has no code */
+  }
   if (response.status === 401 && path !== '/sessions') events.dispatchEvent(new Event('signed-out'));
   throw new Problem(response.status, problem, response.headers.get('ETag'));
 }

@@ -15,8 +15,13 @@ export function planDiff(before, after, members = (task) => task) {
     if (!known) return { id: idOf(task), title: task.title, kind: before ? 'added' : 'same', task, fields: [] };
     const [was, is] = [members(known), members(task)];
     const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
-    const fields = names.filter((name) => text(was[name]) !== text(is[name])).map((name) => ({ name, before: was[name], after: is[name] }));
+    const fields = names
+      .filter((name) => text(was[name]) !== text(is[name]))
+      .map((name) => ({ name, before: was[name], after: is[name] }));
     return { id: idOf(task), title: task.title, kind: fields.length ? 'changed' : 'same', task, fields };
   });
-  return [...all, ...[...old.values()].map((task) => ({ id: idOf(task), title: task.title, kind: 'removed', task, fields: [] }))];
+  return [
+    ...all,
+    ...[...old.values()].map((task) => ({ id: idOf(task), title: task.title, kind: 'removed', task, fields: [] })),
+  ];
 }

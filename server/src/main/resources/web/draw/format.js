@@ -5,7 +5,8 @@ const formats = new Map();
 
 function format(options) {
   const name = prefs.values.zone + JSON.stringify(options);
-  if (!formats.has(name)) formats.set(name, new Intl.DateTimeFormat('en-GB', { timeZone: prefs.values.zone, ...options }));
+  if (!formats.has(name))
+    formats.set(name, new Intl.DateTimeFormat('en-GB', { timeZone: prefs.values.zone, ...options }));
   return formats.get(name);
 }
 
@@ -17,7 +18,8 @@ export function time(at, now = Date.now()) {
   if (at === null || at === undefined) return '–';
   const date = new Date(at);
   const sameDay = format({ dateStyle: 'short' }).format(date) === format({ dateStyle: 'short' }).format(new Date(now));
-  return sameDay ? format(CLOCK).format(date)
+  return sameDay
+    ? format(CLOCK).format(date)
     : `${format(DATE).format(date)}, ${format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(date)}`;
 }
 
@@ -44,7 +46,10 @@ export function amount(value) {
   const n = Number(value ?? 0);
   if (n === 0) return '0';
   if (Math.abs(n) < 0.0001) return '<0.0001';
-  return n.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: Math.abs(n) < 1 ? 4 : Math.abs(n) < 100 ? 3 : 2 });
+  return n.toLocaleString('en-US', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: Math.abs(n) < 1 ? 4 : Math.abs(n) < 100 ? 3 : 2,
+  });
 }
 export function exact(value) {
   const n = Number(value ?? 0);
@@ -57,8 +62,16 @@ export const credits = (value) => `${amount(value)} credits`;
 /** Amounts of a run beside its charges: {what, amount, why}. */
 export function besideCharges(run) {
   return [
-    { what: 'used, not charged', amount: Number(run.credits_uncollected ?? 0), why: 'Work that was done, and that neither the limit nor the balance of the workspace covered at that time. It is not owed: it is not charged later either' },
-    { what: 'reserved', amount: (run.credits_reserved ?? 0) - (run.credits_charged ?? 0) - (run.credits_refunded ?? 0), why: 'Reserved for the next steps; the unused rest goes back to the workspace' },
+    {
+      what: 'used, not charged',
+      amount: Number(run.credits_uncollected ?? 0),
+      why: 'Work that was done, and that neither the limit nor the balance of the workspace covered at that time. It is not owed: it is not charged later either',
+    },
+    {
+      what: 'reserved',
+      amount: (run.credits_reserved ?? 0) - (run.credits_charged ?? 0) - (run.credits_refunded ?? 0),
+      why: 'Reserved for the next steps; the unused rest goes back to the workspace',
+    },
   ].filter(({ amount }) => amount >= 0.0000005);
 }
 
@@ -90,7 +103,9 @@ export const shortId = (id) => `#${String(id).slice(-6)}`;
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 /** A name on one line, without marks that turn the direction of what follows, and not without end. */
 export function label(text, most = 300) {
-  const clean = String(text ?? '').replace(UNSAFE, '\ufffd').replace(/(\p{M}{4})\p{M}+/gu, '$1');
+  const clean = String(text ?? '')
+    .replace(UNSAFE, '\ufffd')
+    .replace(/(\p{M}{4})\p{M}+/gu, '$1');
   return clean.length > most ? `${clean.slice(0, most)}…` : clean;
 }
 

@@ -1,7 +1,13 @@
 // Geometry of the timeline. Pure: milliseconds since the beginning in, parts of the width (0 to 1) out.
 
 /** The stretches of a row with their ends; one that lasts ends now. */
-export const stretches = (row, now) => row.stretches.map((each) => ({ kind: each.kind, from: each.from_ms, to: each.to_ms ?? Math.max(now, each.from_ms + 1), open: each.to_ms === null }));
+export const stretches = (row, now) =>
+  row.stretches.map((each) => ({
+    kind: each.kind,
+    from: each.from_ms,
+    to: each.to_ms ?? Math.max(now, each.from_ms + 1),
+    open: each.to_ms === null,
+  }));
 
 /** Stretches of several tasks as at most `most` stretches of the kind that fills them. */
 export function merged(all, most = 40) {
@@ -22,10 +28,12 @@ export function merged(all, most = 40) {
       weights[i][each.kind] = (weights[i][each.kind] ?? 0) + (each.kind === 'failed' ? 1e12 : inside);
     }
   }
-  return weights.map((kinds, i) => {
-    const kind = Object.keys(kinds).reduce((a, b) => (kinds[b] > (kinds[a] ?? -1) ? b : a), null);
-    return kind && { kind, from: from + i * width, to: from + (i + 1) * width };
-  }).filter(Boolean);
+  return weights
+    .map((kinds, i) => {
+      const kind = Object.keys(kinds).reduce((a, b) => (kinds[b] > (kinds[a] ?? -1) ? b : a), null);
+      return kind && { kind, from: from + i * width, to: from + (i + 1) * width };
+    })
+    .filter(Boolean);
 }
 
 const FOLD = 0.1;
@@ -37,7 +45,11 @@ const LEAST_MS = 60_000;
 /** The scale from time to part of the width; idle stretches longer than a minute and a tenth of the whole fold away. */
 export function scale(from, to, idle, fold) {
   const span = Math.max(1, to - from);
-  const pieces = fold ? idle.map((each) => ({ from: Math.max(from, each.from_ms), to: Math.min(to, each.to_ms) })).filter((each) => each.to - each.from > span * FOLD && each.to - each.from > LEAST_MS) : [];
+  const pieces = fold
+    ? idle
+        .map((each) => ({ from: Math.max(from, each.from_ms), to: Math.min(to, each.to_ms) }))
+        .filter((each) => each.to - each.from > span * FOLD && each.to - each.from > LEAST_MS)
+    : [];
   const folded = pieces.reduce((sum, each) => sum + each.to - each.from, 0);
   if (folded > span * 0.9995) return scale(from, to, [], false);
   const width = Math.min(FOLDED, ALL_FOLDED / pieces.length);
@@ -63,7 +75,8 @@ export function timeAt(x, from, to, { part }) {
   let [low, high] = [from, to];
   for (let i = 0; i < 50; i++) {
     const middle = (low + high) / 2;
-    if (part(middle) < x) low = middle; else high = middle;
+    if (part(middle) < x) low = middle;
+    else high = middle;
   }
   return (low + high) / 2;
 }
@@ -77,7 +90,10 @@ export function zoomed([from, to], factor, whole) {
   return span >= whole ? null : [begin, begin + span];
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5, 6048e5];
+const STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 432e5,
+  864e5, 6048e5,
+];
 
 /** At most `most` marks for the axis, at round distances from the beginning, with room for their labels between them and before folds; none in what is folded. */
 export function ticks(from, to, { part, folds }, most = 6) {

@@ -39,13 +39,17 @@ export function group(tasks, byAgent = false) {
  * @param stepsOf steps of an open task's id, null while they are not there
  */
 export function rows(nodes, { opened, hideDone, trouble, text, stepsOf }) {
-  const wanted = (task) => !(hideDone && familyOf(task) === 'done') && !(trouble && !TROUBLE.has(familyOf(task)))
-    && (!text || `${task.key} ${task.title} ${task.agent_name ?? ''} ${task.error_code ?? ''}`.toLowerCase().includes(text));
+  const wanted = (task) =>
+    !(hideDone && familyOf(task) === 'done') &&
+    !(trouble && !TROUBLE.has(familyOf(task))) &&
+    (!text ||
+      `${task.key} ${task.title} ${task.agent_name ?? ''} ${task.error_code ?? ''}`.toLowerCase().includes(text));
   const all = [];
   const addTask = (task, level) => {
     const open = opened.has(task.key) && task.steps > 0;
     all.push({ id: task.key, level, task, kids: task.steps, open });
-    if (open) (stepsOf(task) ?? []).forEach((step) => all.push({ id: `s:${step.id}`, level: level + 1, step, task, kids: 0 }));
+    if (open)
+      (stepsOf(task) ?? []).forEach((step) => all.push({ id: `s:${step.id}`, level: level + 1, step, task, kids: 0 }));
   };
   for (const node of nodes) {
     if (node.task) {
@@ -57,7 +61,11 @@ export function rows(nodes, { opened, hideDone, trouble, text, stepsOf }) {
     const open = opened.has(node.id);
     all.push({ id: node.id, level: 1, group: node, kids: items.length, open });
     if (open) items.forEach((task) => addTask(task, 2));
-    else if (!trouble) items.filter((task) => TROUBLE.has(familyOf(task))).slice(0, MOST_POPPED).forEach((task) => addTask(task, 2));
+    else if (!trouble)
+      items
+        .filter((task) => TROUBLE.has(familyOf(task)))
+        .slice(0, MOST_POPPED)
+        .forEach((task) => addTask(task, 2));
   }
   return all;
 }

@@ -16,7 +16,11 @@ export async function messages(response, take) {
     const blocks = (rest + part.value).split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
-      const of = (field) => block.split('\n').filter((line) => line.startsWith(field)).map((line) => line.slice(field.length).trim());
+      const of = (field) =>
+        block
+          .split('\n')
+          .filter((line) => line.startsWith(field))
+          .map((line) => line.slice(field.length).trim());
       const [id = null] = of('id:');
       const data = of('data:').join('');
       if (id || data) take({ id, data });
@@ -29,8 +33,14 @@ export async function messages(response, take) {
  * these open as a browser may.
  */
 export async function passing(path, signal, take) {
-  const read = async () => messages(await open(path, {}, signal), ({ data }) => { if (data) take(JSON.parse(data)); });
-  if (!navigator.locks) { await read(); return; }
+  const read = async () =>
+    messages(await open(path, {}, signal), ({ data }) => {
+      if (data) take(JSON.parse(data));
+    });
+  if (!navigator.locks) {
+    await read();
+    return;
+  }
   const held = (await navigator.locks.query()).held?.map((lock) => lock.name) ?? [];
   const names = Array.from({ length: MOST }, (_, i) => `keelson.passing.${i}`);
   await navigator.locks.request(names.find((each) => !held.includes(each)) ?? names[0], { signal }, read);

@@ -12,11 +12,23 @@ const POLL_ALL_MS = 30_000;
 const POLL_DOWN_MS = 2_000;
 const DIGEST_MS = 250;
 
-const aborted = (signal) => new Promise((done) => { if (signal.aborted) done(); else signal.addEventListener('abort', () => done(), { once: true }); });
-const pause = (ms, signal) => new Promise((done) => {
-  const timer = setTimeout(done, ms);
-  signal.addEventListener('abort', () => { clearTimeout(timer); done(); }, { once: true });
-});
+const aborted = (signal) =>
+  new Promise((done) => {
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', () => done(), { once: true });
+  });
+const pause = (ms, signal) =>
+  new Promise((done) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        done();
+      },
+      { once: true },
+    );
+  });
 
 /**
  * Of all visible tabs of a workspace, the one that holds the lock reads the stream and tells the others, since HTTP/1.1 has six
@@ -40,14 +52,24 @@ class Live extends EventTarget {
     document.addEventListener('visibilitychange', () => {
       clearTimeout(this.#hidden);
       if (document.hidden) this.#hidden = setTimeout(() => this.#stop('paused'), HIDDEN_MS);
-      else if (this.state === 'paused') { this.#restart(); this.dispatchEvent(new Event('resume')); }
+      else if (this.state === 'paused') {
+        this.#restart();
+        this.dispatchEvent(new Event('resume'));
+      }
     });
-    addEventListener('online', () => { this.#failed = []; this.#restart(); });
+    addEventListener('online', () => {
+      this.#failed = [];
+      this.#restart();
+    });
     reach.addEventListener('signed-out', () => this.follow(null));
     reach.addEventListener('reach', (event) => {
       const back = this.#down && event.detail;
       this.#down = !event.detail;
-      if (back && this.state === 'polling') { this.#failed = []; this.#restart(); this.dispatchEvent(new Event('resume')); }
+      if (back && this.state === 'polling') {
+        this.#failed = [];
+        this.#restart();
+        this.dispatchEvent(new Event('resume'));
+      }
     });
   }
 
@@ -92,12 +114,18 @@ class Live extends EventTarget {
   async #join(name) {
     this.#turn = new AbortController();
     const { signal } = this.#turn;
-    if (!navigator.locks) { await this.#lead(signal); return; }
+    if (!navigator.locks) {
+      await this.#lead(signal);
+      return;
+    }
     this.#channel = new BroadcastChannel(name);
     this.#channel.onmessage = (message) => this.#hear(message.data);
     this.#channel.postMessage({ ask: true });
-    await navigator.locks.request(name, { signal }, () => Promise.race([this.#lead(signal), aborted(signal)]))
-      .catch((failure) => { if (!signal.aborted) throw failure; });
+    await navigator.locks
+      .request(name, { signal }, () => Promise.race([this.#lead(signal), aborted(signal)]))
+      .catch((failure) => {
+        if (!signal.aborted) throw failure;
+      });
   }
 
   /** Does what all tabs do with this news, here and in the others. */
@@ -107,18 +135,23 @@ class Live extends EventTarget {
   }
 
   #hear(news) {
-    if (news.ask) { if (this.#leads) this.#channel?.postMessage({ state: this.state, look: false }); return; }
+    if (news.ask) {
+      if (this.#leads) this.#channel?.postMessage({ state: this.state, look: false });
+      return;
+    }
     if (news.state) this.#say(news.state);
     if (news.last) this.#last = news.last;
     if (news.look !== undefined) this.#look(news.look);
-    for (const run of news.runs ?? []) for (const type of run.types) this.dispatchEvent(new CustomEvent('event', { detail: { run_id: run.run_id, event_type: type } }));
+    for (const run of news.runs ?? [])
+      for (const type of run.types)
+        this.dispatchEvent(new CustomEvent('event', { detail: { run_id: run.run_id, event_type: type } }));
   }
 
   /** Reads the stream for all tabs until this one is hidden, leaves or may not read it. */
   async #lead(signal) {
     if (signal.aborted) return;
     this.#leads = true;
-    while (!signal.aborted && await this.#read(signal)) {
+    while (!signal.aborted && (await this.#read(signal))) {
       const time = performance.now();
       this.#failed = [...this.#failed.filter((at) => time - at < FAILURES_MS), time];
       if (this.#failed.length > 1) await this.#fallBack(signal);
@@ -134,12 +167,18 @@ class Live extends EventTarget {
   async #read(signal) {
     try {
       const response = await open('/events/stream', { digest_ms: DIGEST_MS, after: this.#last }, signal);
-      if (response.status === 204) { this.#tell({ state: 'ended' }); return false; }
+      if (response.status === 204) {
+        this.#tell({ state: 'ended' });
+        return false;
+      }
       this.#tell({ state: 'live', look: this.#failed.length > 0 });
       await messages(response, ({ id, data }) => this.#tell({ last: id, runs: data ? JSON.parse(data).runs : [] }));
     } catch (failure) {
       if (signal.aborted) return false;
-      if (failure.status === 401 || failure.status === 403) { this.#say('closed'); return false; }
+      if (failure.status === 401 || failure.status === 403) {
+        this.#say('closed');
+        return false;
+      }
     }
     return !signal.aborted;
   }

@@ -14,7 +14,16 @@ import { accepted } from './mission.js';
 
 /** Starts runs of recipes; the fields follow the schemas of the recipe's inputs. */
 class Launch extends Part {
-  static properties = { recipes: { state: true }, recipe: { state: true }, failure: { state: true }, problems: { state: true }, refused: { state: true }, busy: { state: true }, checked: { state: true }, versions: { state: true } };
+  static properties = {
+    recipes: { state: true },
+    recipe: { state: true },
+    failure: { state: true },
+    problems: { state: true },
+    refused: { state: true },
+    busy: { state: true },
+    checked: { state: true },
+    versions: { state: true },
+  };
   #asked = '';
   #key = crypto.randomUUID();
 
@@ -39,12 +48,20 @@ class Launch extends Part {
         Object.assign(this, { recipe: null, versions: null, problems: {}, refused: null, checked: null });
         this.#asked = asked;
         this.#key = crypto.randomUUID();
-        const [recipe, versions] = await Promise.all([get(`/recipes/${id}`, { version: route.get('version') }), all(`/recipes/${id}/versions`, {}, 200)]);
+        const [recipe, versions] = await Promise.all([
+          get(`/recipes/${id}`, { version: route.get('version') }),
+          all(`/recipes/${id}/versions`, {}, 200),
+        ]);
         if (this.#asked === asked) Object.assign(this, { recipe, versions: versions.items });
       }
-      if (!id) { this.recipe = null; this.#asked = ''; }
+      if (!id) {
+        this.recipe = null;
+        this.#asked = '';
+      }
       this.failure = null;
-    } catch (failure) { this.failure = failure; }
+    } catch (failure) {
+      this.failure = failure;
+    }
   }
 
   /** The inputs in the form; undefined where one is no JSON, which is said at its field. */
@@ -63,7 +80,9 @@ class Launch extends Part {
 
   /** At their fields, in the words of the server. @param {RegExp} place of an input in a pointer */
   #refuse(failure, place) {
-    this.problems = Object.fromEntries(failure.problems.map((each) => [each.pointer?.match(place)?.[1], each.message]).filter(([input]) => input));
+    this.problems = Object.fromEntries(
+      failure.problems.map((each) => [each.pointer?.match(place)?.[1], each.message]).filter(([input]) => input),
+    );
     this.refused = failure;
   }
 
@@ -74,7 +93,12 @@ class Launch extends Part {
     const inputs = this.#inputs(form);
     if (inputs) {
       this.busy = true;
-      await post('/missions/validate', { recipe: this.recipe.id, ...this.#version, input: inputs }).then((checked) => { this.checked = checked; }, (failure) => this.#refuse(failure, /^\/inputs?\/([^/]+)/));
+      await post('/missions/validate', { recipe: this.recipe.id, ...this.#version, input: inputs }).then(
+        (checked) => {
+          this.checked = checked;
+        },
+        (failure) => this.#refuse(failure, /^\/inputs?\/([^/]+)/),
+      );
       this.busy = false;
     }
     await this.updateComplete;
@@ -89,7 +113,11 @@ class Launch extends Part {
     if (inputs) {
       this.busy = true;
       try {
-        const run = await post(`/recipes/${this.recipe.id}/run`, { inputs, ...this.#version, ...(own ? { name: own } : {}) }, this.#key);
+        const run = await post(
+          `/recipes/${this.recipe.id}/run`,
+          { inputs, ...this.#version, ...(own ? { name: own } : {}) },
+          this.#key,
+        );
         toast('Started');
         route.go(`/ui/runs/${run.id}`);
       } catch (failure) {
@@ -103,43 +131,143 @@ class Launch extends Part {
   }
 
   /** The member that asks for another version than the current one. */
-  get #version() { return route.get('version') ? { version: Number(route.get('version')) } : {}; }
+  get #version() {
+    return route.get('version') ? { version: Number(route.get('version')) } : {};
+  }
 
   async #delete() {
     const { recipe } = this;
-    if (!await ask({ title: html`Delete ${name(recipe.name, 100)}?`, text: 'All of its versions are deleted. Its runs stay.', yes: 'Delete', danger: true })) return;
-    await remove(`/recipes/${recipe.id}`).then(() => { toast('Deleted'); route.go('/ui/launch'); }, (failure) => toast(`${failure.message} (${failure.code})`, true));
+    if (
+      !(await ask({
+        title: html`Delete ${name(recipe.name, 100)}?`,
+        text: 'All of its versions are deleted. Its runs stay.',
+        yes: 'Delete',
+        danger: true,
+      }))
+    )
+      return;
+    await remove(`/recipes/${recipe.id}`).then(
+      () => {
+        toast('Deleted');
+        route.go('/ui/launch');
+      },
+      (failure) => toast(`${failure.message} (${failure.code})`, true),
+    );
   }
 
   #versions() {
     const { recipe, versions } = this;
     if (!versions || versions.length < 2) return html`<span class="soft small">version ${recipe.version}</span>`;
-    return html`<label class="small"><span class="hidden-text">Version</span><select class="input" @change=${(event) => route.set({ version: event.target.value === String(versions[0].version) ? null : event.target.value })}>${versions.map((each) =>
-      html`<option value=${each.version} ?selected=${each.version === recipe.version}>version ${each.version}, ${each.created_by}</option>`)}</select></label>`;
+    return html`<label class="small"
+      ><span class="hidden-text">Version</span
+      ><select
+        class="input"
+        @change=${(event) => route.set({ version: event.target.value === String(versions[0].version) ? null : event.target.value })}
+      >
+        ${versions.map(
+          (each) =>
+            html`<option value=${each.version} ?selected=${each.version === recipe.version}>
+              version ${each.version}, ${each.created_by}
+            </option>`,
+        )}
+      </select></label
+    >`;
   }
 
   #form() {
     const { recipe } = this;
     const lacks = me.lacks('runs:write');
     const needs = (input) => (input.schema ?? input).default === undefined;
-    const inputs = Object.fromEntries(Object.entries(recipe.inputs ?? {}).toSorted(([, a], [, b]) => Number(needs(b)) - Number(needs(a))));
+    const inputs = Object.fromEntries(
+      Object.entries(recipe.inputs ?? {}).toSorted(([, a], [, b]) => Number(needs(b)) - Number(needs(a))),
+    );
     const plan = recipe.mission?.plan;
-    return html`<div class="panes even"><form class="card" @submit=${(event) => this.#start(event)} novalidate><header><h2 class="grow cut">${name(recipe.name, 120)}</h2>${this.#versions()}<a class="btn low" href="/ui/launch?mission=${recipe.id}" title="Saved as the next version">Edit…</a><button type="button" class="btn low bare only" ?disabled=${!!lacks} title=${lacks ?? 'Delete'} aria-label="Delete ${recipe.name}" @click=${() => this.#delete()}>${icon('cross', 'small')}</button></header>
-        <div class="pad stack gap4">${recipe.description || recipe.mission?.goal ? html`<p class="soft">${name(recipe.mission?.goal ?? recipe.description, 1000)}</p>` : nothing}
+    return html`<div class="panes even">
+      <form class="card" @submit=${(event) => this.#start(event)} novalidate>
+        <header>
+          <h2 class="grow cut">${name(recipe.name, 120)}</h2>
+          ${this.#versions()}<a class="btn low" href="/ui/launch?mission=${recipe.id}" title="Saved as the next version"
+            >Edit…</a
+          ><button
+            type="button"
+            class="btn low bare only"
+            ?disabled=${!!lacks}
+            title=${lacks ?? 'Delete'}
+            aria-label="Delete ${recipe.name}"
+            @click=${() => this.#delete()}
+          >
+            ${icon('cross', 'small')}
+          </button>
+        </header>
+        <div class="pad stack gap4">
+          ${recipe.description || recipe.mission?.goal ? html`<p class="soft">${name(recipe.mission?.goal ?? recipe.description, 1000)}</p>` : nothing}
           ${Object.keys(inputs).length ? fields(inputs, this.problems) : html`<p class="soft">This recipe has no inputs.</p>`}
-          <label class="field"><span>Name of the run</span><input class="input" name="run-name" placeholder=${recipe.name} autocomplete="off"></label>
+          <label class="field"
+            ><span>Name of the run</span
+            ><input class="input" name="run-name" placeholder=${recipe.name} autocomplete="off"
+          /></label>
           ${this.refused ? problem(this.refused) : this.checked ? accepted(this.checked) : nothing}
-          <div class="row wrap"><button class="btn first" ?disabled=${lacks || this.busy} title=${lacks ?? ''}>${icon('play', 'small')}${this.busy ? 'Starting…' : 'Start the run'}</button><button type="button" class="btn" ?disabled=${!!lacks || this.busy} title=${lacks ?? 'Says what the run would do and cost'} @click=${() => this.#check()}>Check</button><a class="btn bare" href="/ui/launch">Another recipe</a></div></div></form>
-      <div class="card"><header><h2>What it does</h2></header><div class="pad">${plan?.tasks ? planTasks(planDiff(null, plan)) : html`<p class="soft">A planner makes its plan from the goal when the run starts.</p>`}</div></div></div>`;
+          <div class="row wrap">
+            <button class="btn first" ?disabled=${lacks || this.busy} title=${lacks ?? ''}>
+              ${icon('play', 'small')}${this.busy ? 'Starting…' : 'Start the run'}</button
+            ><button
+              type="button"
+              class="btn"
+              ?disabled=${!!lacks || this.busy}
+              title=${lacks ?? 'Says what the run would do and cost'}
+              @click=${() => this.#check()}
+            >
+              Check</button
+            ><a class="btn bare" href="/ui/launch">Another recipe</a>
+          </div>
+        </div>
+      </form>
+      <div class="card">
+        <header><h2>What it does</h2></header>
+        <div class="pad">
+          ${plan?.tasks ? planTasks(planDiff(null, plan)) : html`<p class="soft">A planner makes its plan from the goal when the run starts.</p>`}
+        </div>
+      </div>
+    </div>`;
   }
 
   render() {
     const mission = route.get('mission');
-    return html`<div class="head"><h1>Launch</h1>${mission ? nothing : html`<span class="end"><a class="btn" href="/ui/launch?mission=new">${icon('file', 'small')}New mission…</a></span>`}</div>
-      ${mission ? html`<k-mission .recipe=${mission === 'new' ? '' : mission}></k-mission>` : this.failure ? problem(this.failure, () => this.#load()) : route.get('recipe') ? (this.recipe ? this.#form() : html`<div class="card">${skeleton()}</div>`)
-    : !this.recipes ? html`<div class="card">${skeleton()}</div>` : this.recipes.length ? html`<ul class="cards">${this.recipes.map((recipe) => html`<li><a class="card recipe" href="/ui/launch?recipe=${recipe.id}"><strong class="cut">${name(recipe.name, 120)}</strong>
-        <span class="soft clamp">${name(recipe.description ?? '', 300)}</span><span class="small faint">${many(Object.keys(recipe.inputs ?? {}).length, 'input')} · version ${recipe.version} · changed ${ago(recipe.updated_at)} ago</span></a></li>`)}</ul>`
-      : html`<div class="card">${empty('play', 'No recipes yet', 'A recipe is a mission that is kept, with inputs to fill in. Write one with “New mission…”, or keep a file with:', 'keelson recipes create examples/nightly-report.yaml')}</div>`}`;
+    return html`<div class="head">
+        <h1>Launch</h1>
+        ${mission ? nothing : html`<span class="end"><a class="btn" href="/ui/launch?mission=new">${icon('file', 'small')}New mission…</a></span>`}
+      </div>
+      ${
+        mission
+          ? html`<k-mission .recipe=${mission === 'new' ? '' : mission}></k-mission>`
+          : this.failure
+            ? problem(this.failure, () => this.#load())
+            : route.get('recipe')
+              ? this.recipe
+                ? this.#form()
+                : html`<div class="card">${skeleton()}</div>`
+              : !this.recipes
+                ? html`<div class="card">${skeleton()}</div>`
+                : this.recipes.length
+                  ? html`<ul class="cards">
+                      ${this.recipes.map(
+                        (recipe) =>
+                          html`<li>
+                            <a class="card recipe" href="/ui/launch?recipe=${recipe.id}"
+                              ><strong class="cut">${name(recipe.name, 120)}</strong>
+                              <span class="soft clamp">${name(recipe.description ?? '', 300)}</span
+                              ><span class="small faint"
+                                >${many(Object.keys(recipe.inputs ?? {}).length, 'input')} · version ${recipe.version} ·
+                                changed ${ago(recipe.updated_at)} ago</span
+                              ></a
+                            >
+                          </li>`,
+                      )}
+                    </ul>`
+                  : html`<div class="card">
+                      ${empty('play', 'No recipes yet', 'A recipe is a mission that is kept, with inputs to fill in. Write one with “New mission…”, or keep a file with:', 'keelson recipes create examples/nightly-report.yaml')}
+                    </div>`
+      }`;
   }
 }
 customElements.define('k-launch', Launch);

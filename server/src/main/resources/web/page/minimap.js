@@ -8,13 +8,17 @@ const HEIGHT = 120;
 class Minimap extends Part {
   static properties = { graph: { attribute: false }, families: { attribute: false }, view: { attribute: false } };
 
-  #scale() { return Math.min(WIDTH / this.graph.width, HEIGHT / this.graph.height); }
+  #scale() {
+    return Math.min(WIDTH / this.graph.width, HEIGHT / this.graph.height);
+  }
 
   #move(event) {
     if (!event.buttons) return;
     const scale = this.#scale();
     const { left, top } = event.target.getBoundingClientRect();
-    this.dispatchEvent(new CustomEvent('move', { detail: { x: (event.clientX - left) / scale, y: (event.clientY - top) / scale } }));
+    this.dispatchEvent(
+      new CustomEvent('move', { detail: { x: (event.clientX - left) / scale, y: (event.clientY - top) / scale } }),
+    );
   }
 
   updated() {
@@ -34,11 +38,22 @@ class Minimap extends Part {
     const { left, top, right, bottom } = this.view;
     paint.strokeStyle = style.getPropertyValue('--accent');
     paint.lineWidth = 1.5;
-    paint.strokeRect(Math.max(1, left * scale), Math.max(1, top * scale), Math.min(WIDTH - 2, (right - left) * scale), Math.min(HEIGHT - 2, (bottom - top) * scale));
+    paint.strokeRect(
+      Math.max(1, left * scale),
+      Math.max(1, top * scale),
+      Math.min(WIDTH - 2, (right - left) * scale),
+      Math.min(HEIGHT - 2, (bottom - top) * scale),
+    );
   }
 
   render() {
-    return html`<canvas class="minimap" role="img" aria-label="The whole graph in small" @pointerdown=${(event) => this.#move(event)} @pointermove=${(event) => this.#move(event)}></canvas>`;
+    return html`<canvas
+      class="minimap"
+      role="img"
+      aria-label="The whole graph in small"
+      @pointerdown=${(event) => this.#move(event)}
+      @pointermove=${(event) => this.#move(event)}
+    ></canvas>`;
   }
 }
 customElements.define('k-minimap', Minimap);

@@ -34,28 +34,40 @@ class Settings extends Part {
     this.#load();
   }
 
-  get #tab() { return TABS[route.get('tab')] ? route.get('tab') : 'sessions'; }
+  get #tab() {
+    return TABS[route.get('tab')] ? route.get('tab') : 'sessions';
+  }
 
   async #load() {
     if (route.path[0] !== 'settings') return;
     const tab = this.#tab;
     const { scope, load } = TABS[tab];
-    if (this.shown !== tab) { this.data = null; this.failure = null; }
+    if (this.shown !== tab) {
+      this.data = null;
+      this.failure = null;
+    }
     this.shown = tab;
     if (scope && me.lacks(scope)) return;
     try {
       const data = await load();
-      if (tab === this.#tab) { this.data = data; this.failure = null; }
-    } catch (failure) { this.failure = failure; }
+      if (tab === this.#tab) {
+        this.data = data;
+        this.failure = null;
+      }
+    } catch (failure) {
+      this.failure = failure;
+    }
   }
 
   /** Does it, says so, and shows the outcome; asks first where there is a question. */
   act = async (work, said, question) => {
-    if (question && !await ask(question)) return;
+    if (question && !(await ask(question))) return;
     try {
       const done = await work();
       if (done !== undefined) toast(said);
-    } catch (failure) { toast(`${failure.message} (${failure.code})`, true); }
+    } catch (failure) {
+      toast(`${failure.message} (${failure.code})`, true);
+    }
     this.#load();
   };
 
@@ -79,9 +91,20 @@ class Settings extends Part {
     const { title, scope, view } = TABS[tab];
     const lacks = scope ? me.lacks(scope) : null;
     return html`<div class="head"><h1>Settings</h1></div>
-      <div class="views tabs" role="tablist" aria-label="Settings" @keydown=${(event) => this.#move(event)}>${Object.entries(TABS).map(([id, each]) => html`<button class="view" role="tab" id="tab-${id}" aria-selected=${id === tab} aria-controls="settings-panel" tabindex=${id === tab ? 0 : -1} @click=${() => route.set({ tab: id }, true)}>${each.title}</button>`)}</div>
-      <div role="tabpanel" id="settings-panel" aria-labelledby="tab-${tab}" class="stack gap4">${lacks ? html`<div class="note" role="note"><span>${title}: ${lacks}. Sign in with a key that has it.</span></div>`
-    : this.failure ? problem(this.failure, () => this.#load()) : this.data && this.shown === tab ? view(this.data, this.act) : html`<div class="card">${skeleton()}</div>`}</div>`;
+      <div class="views tabs" role="tablist" aria-label="Settings" @keydown=${(event) => this.#move(event)}>
+        ${Object.entries(TABS).map(([id, each]) => html`<button class="view" role="tab" id="tab-${id}" aria-selected=${id === tab} aria-controls="settings-panel" tabindex=${id === tab ? 0 : -1} @click=${() => route.set({ tab: id }, true)}>${each.title}</button>`)}
+      </div>
+      <div role="tabpanel" id="settings-panel" aria-labelledby="tab-${tab}" class="stack gap4">
+        ${
+          lacks
+            ? html`<div class="note" role="note"><span>${title}: ${lacks}. Sign in with a key that has it.</span></div>`
+            : this.failure
+              ? problem(this.failure, () => this.#load())
+              : this.data && this.shown === tab
+                ? view(this.data, this.act)
+                : html`<div class="card">${skeleton()}</div>`
+        }
+      </div>`;
   }
 }
 customElements.define('k-settings', Settings);

@@ -28,19 +28,44 @@ class SignIn extends Part {
   }
 
   render() {
-    return html`<main class="signin"><div class="card">
-      <img src=${document.querySelector('link[rel=icon]').href} alt="" width="44" height="44">
-      <h1>Sign in to Keelson</h1>
-      ${this.note ? html`<div class="note warn" role="status">${icon('info')}<span>${this.note}</span></div>` : nothing}
-      <p class="soft">Run <code>keelson open</code> on the machine of the server and follow its link, or paste an API key. The key is exchanged for a
-        session of this browser and not stored.</p>
-      <form class="stack" @submit=${(event) => this.#enter(event)}>
-        <label class="field"><span>API key</span>
-          <input class="input mono" name="key" type="password" required autocomplete="off" spellcheck="false" placeholder="kl_…"></label>
-        ${this.failure ? html`<div class="note bad" role="alert">${icon('alert')}<span>${this.failure.status === 401
-    ? 'The server does not know this key, or it has ended.' : this.failure.message} <code>${this.failure.code}</code></span></div>` : nothing}
-        <button class="btn first" ?disabled=${this.busy}>${this.busy ? 'Signing in…' : 'Sign in'}</button>
-      </form></div></main>`;
+    return html`<main class="signin">
+      <div class="card">
+        <img src=${document.querySelector('link[rel=icon]').href} alt="" width="44" height="44" />
+        <h1>Sign in to Keelson</h1>
+        ${this.note ? html`<div class="note warn" role="status">${icon('info')}<span>${this.note}</span></div>` : nothing}
+        <p class="soft">
+          Run <code>keelson open</code> on the machine of the server and follow its link, or paste an API key. The key
+          is exchanged for a session of this browser and not stored.
+        </p>
+        <form class="stack" @submit=${(event) => this.#enter(event)}>
+          <label class="field"
+            ><span>API key</span>
+            <input
+              class="input mono"
+              name="key"
+              type="password"
+              required
+              autocomplete="off"
+              spellcheck="false"
+              placeholder="kl_…"
+          /></label>
+          ${
+            this.failure
+              ? html`<div class="note bad" role="alert">
+                  ${icon('alert')}<span
+                    >${
+                      this.failure.status === 401
+                        ? 'The server does not know this key, or it has ended.'
+                        : this.failure.message
+                    } <code>${this.failure.code}</code></span
+                  >
+                </div>`
+              : nothing
+          }
+          <button class="btn first" ?disabled=${this.busy}>${this.busy ? 'Signing in…' : 'Sign in'}</button>
+        </form>
+      </div>
+    </main>`;
   }
 }
 customElements.define('k-signin', SignIn);

@@ -9,7 +9,12 @@ const asInput = (schema) => ({ ...schema, default: schema.default });
 /** The properties of an object's schema as inputs, each under a prefix; those that are not required may stay empty. */
 function inputsOf(schema, prefix = '') {
   const required = new Set(schema?.required ?? []);
-  return Object.fromEntries(Object.entries(schema?.properties ?? {}).map(([key, each]) => [prefix + key, { schema: asInput(each), optional: !required.has(key) }]));
+  return Object.fromEntries(
+    Object.entries(schema?.properties ?? {}).map(([key, each]) => [
+      prefix + key,
+      { schema: asInput(each), optional: !required.has(key) },
+    ]),
+  );
 }
 
 /** Questions of an MCP server: {inputs, read(form) → content, urls}. */
@@ -20,9 +25,24 @@ function elicitation(questions = {}) {
   const read = (form) => {
     const values = valuesOf(inputs, form);
     if (single) return values;
-    return Object.fromEntries(forms.map(([key]) => [key, Object.fromEntries(Object.entries(values).filter(([each]) => each.startsWith(`${key}.`)).map(([each, value]) => [each.slice(key.length + 1), value]))]));
+    return Object.fromEntries(
+      forms.map(([key]) => [
+        key,
+        Object.fromEntries(
+          Object.entries(values)
+            .filter(([each]) => each.startsWith(`${key}.`))
+            .map(([each, value]) => [each.slice(key.length + 1), value]),
+        ),
+      ]),
+    );
   };
-  return { inputs, read: forms.length ? read : null, urls: Object.values(questions).filter((each) => each.url).map((each) => each.url) };
+  return {
+    inputs,
+    read: forms.length ? read : null,
+    urls: Object.values(questions)
+      .filter((each) => each.url)
+      .map((each) => each.url),
+  };
 }
 
 /**
@@ -37,17 +57,37 @@ export function formOf(item, action, models) {
   /** @type {(form: any) => object} */
   let more = () => ({});
   const note = [];
-  if (action.name === 'downgrade') fields.unshift({ name: 'downgrade', label: 'Model for all further turns', list: models, required: true });
-  if (action.name === 'reject' && item.kind === 'task_review') fields.unshift({ name: 'retry', label: 'Do it again, with the comment as feedback', kind: 'checkbox', value: true });
+  if (action.name === 'downgrade')
+    fields.unshift({ name: 'downgrade', label: 'Model for all further turns', list: models, required: true });
+  if (action.name === 'reject' && item.kind === 'task_review')
+    fields.unshift({
+      name: 'retry',
+      label: 'Do it again, with the comment as feedback',
+      kind: 'checkbox',
+      value: true,
+    });
   if (action.name === 'accept' && item.kind === 'call_approval') {
-    inputs = { input: { schema: { type: 'object', default: item.data?.input ?? {}, description: 'The input with which the call is made.' } } };
+    inputs = {
+      input: {
+        schema: {
+          type: 'object',
+          default: item.data?.input ?? {},
+          description: 'The input with which the call is made.',
+        },
+      },
+    };
     more = (form) => valuesOf(inputs, form);
   }
   if (action.name === 'accept' && item.kind === 'question') {
     const schema = item.data?.schema ?? { type: 'string', maxLength: 4000 };
     const members = schema.type === 'object' && schema.properties;
-    inputs = members ? inputsOf(schema) : { answer: { schema: { ...schema, description: schema.description ?? 'The agent gets it as it is.' } } };
-    more = (form) => { const values = valuesOf(inputs, form); return { answer: members ? values : values.answer ?? '' }; };
+    inputs = members
+      ? inputsOf(schema)
+      : { answer: { schema: { ...schema, description: schema.description ?? 'The agent gets it as it is.' } } };
+    more = (form) => {
+      const values = valuesOf(inputs, form);
+      return { answer: members ? values : (values.answer ?? '') };
+    };
   }
   if (action.name === 'accept' && item.kind === 'elicitation') {
     const form = elicitation(item.data?.questions);
@@ -55,9 +95,23 @@ export function formOf(item, action, models) {
     if (form.read) more = (element) => ({ content: form.read(element) });
     note.push(...form.urls);
   }
-  const known = new Set([...fields.map((field) => field.name), ...Object.keys(inputs), 'gate', 'input', 'answer', 'content', 'retry']);
+  const known = new Set([
+    ...fields.map((field) => field.name),
+    ...Object.keys(inputs),
+    'gate',
+    'input',
+    'answer',
+    'content',
+    'retry',
+  ]);
   for (const field of action.fields ?? []) {
-    if (!known.has(field)) fields.unshift({ name: field, label: field.replaceAll('_', ' '), kind: /usd|seconds|count/.test(field) ? 'number' : 'text', value: item.data?.[field] ?? null });
+    if (!known.has(field))
+      fields.unshift({
+        name: field,
+        label: field.replaceAll('_', ' '),
+        kind: /usd|seconds|count/.test(field) ? 'number' : 'text',
+        value: item.data?.[field] ?? null,
+      });
   }
   const body = (values, form) => {
     const all = { ...(action.body ?? {}), ...more(form) };
@@ -66,8 +120,10 @@ export function formOf(item, action, models) {
     return all;
   };
   return {
-    fields, body,
-    more: (problems) => html`${note.map((url) => html`<p class="note">The server asks you to open <a href=${/^https?:/.test(url) ? url : nothing} target="_blank" rel="noopener noreferrer">${name(url, 300)}</a>. It is another host; check that you know it.</p>`)}
+    fields,
+    body,
+    more: (problems) =>
+      html`${note.map((url) => html`<p class="note">The server asks you to open <a href=${/^https?:/.test(url) ? url : nothing} target="_blank" rel="noopener noreferrer">${name(url, 300)}</a>. It is another host; check that you know it.</p>`)}
       ${Object.keys(inputs).length ? schemaFields(inputs, problems) : nothing}`,
   };
 }

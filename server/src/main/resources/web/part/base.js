@@ -4,10 +4,14 @@ import { LitElement } from 'lit';
 export class Part extends LitElement {
   #watched = [];
 
-  createRenderRoot() { return this; }
+  createRenderRoot() {
+    return this;
+  }
 
   /** An element that has left the page reads nothing any more, though an update of it was asked for before. */
-  shouldUpdate() { return this.isConnected; }
+  shouldUpdate() {
+    return this.isConnected;
+  }
 
   /** Renders again when the store changes, while this element is on the page. */
   watch(store, type = 'change', act = () => this.requestUpdate()) {

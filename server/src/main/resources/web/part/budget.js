@@ -25,7 +25,16 @@ function proposed(limit, needed) {
  * and `late` with item and refusal where the question does not wait any more; both bubble.
  */
 class Budget extends Part {
-  static properties = { run: { type: String }, version: { type: Number }, item: { attribute: false }, found: { state: true }, reasons: { state: true }, busy: { state: true }, failure: { state: true }, wrong: { state: true } };
+  static properties = {
+    run: { type: String },
+    version: { type: Number },
+    item: { attribute: false },
+    found: { state: true },
+    reasons: { state: true },
+    busy: { state: true },
+    failure: { state: true },
+    wrong: { state: true },
+  };
   #asked = '';
 
   willUpdate() {
@@ -39,33 +48,56 @@ class Budget extends Part {
   async #load(of) {
     try {
       const id = this.item?.run_id ?? this.run;
-      const [items, explained] = await Promise.all([this.item ? null : get('/inbox', { run_id: id, kind: 'budget' }), get(`/runs/${id}/explain`)]);
+      const [items, explained] = await Promise.all([
+        this.item ? null : get('/inbox', { run_id: id, kind: 'budget' }),
+        get(`/runs/${id}/explain`),
+      ]);
       if (this.#asked !== of) return;
-      const found = items ? items.items[0] ?? null : this.item;
+      const found = items ? (items.items[0] ?? null) : this.item;
       const other = found?.id !== this.found?.id;
       Object.assign(this, { found, reasons: explained.reasons.filter((reason) => reason.code === 'BUDGET_EXCEEDED') });
       if (!other) return;
       Object.assign(this, { failure: null, wrong: {} });
       await this.updateComplete;
       this.querySelector('form')?.reset();
-    } catch (failure) { if (this.#asked === of) this.failure = failure; }
+    } catch (failure) {
+      if (this.#asked === of) this.failure = failure;
+    }
   }
 
   /** The limits that stopped the run; none where the workspace has no credits left. */
   #limits() {
     const { data, hard_limit_usd: now } = this.found;
-    const needed = (task) => this.reasons.find((reason) => task === null || reason.on.includes(task))?.needed_usd ?? null;
+    const needed = (task) =>
+      this.reasons.find((reason) => task === null || reason.on.includes(task))?.needed_usd ?? null;
     const tasks = (data?.task_budgets ?? []).filter((each) => each.exceeded);
-    const limit = (task, label, before, used) => ({ task, label, now: before, needed: needed(task) ?? used, known: needed(task) > used });
-    if (tasks.length) return tasks.map((each) => limit(each.task, html`New budget of ${name(each.task, 60)}`, each.budget_usd, each.used));
+    const limit = (task, label, before, used) => ({
+      task,
+      label,
+      now: before,
+      needed: needed(task) ?? used,
+      known: needed(task) > used,
+    });
+    if (tasks.length)
+      return tasks.map((each) =>
+        limit(each.task, html`New budget of ${name(each.task, 60)}`, each.budget_usd, each.used),
+      );
     return needed(null) === null ? [] : [limit(null, 'New limit of the run', now, data?.charged ?? 0)];
   }
 
   async #raise(event, limits) {
     event.preventDefault();
     if (this.busy) return;
-    const values = [...event.target.querySelectorAll('input')].map((input) => (input.value.trim() === '' ? NaN : Number(input.value)));
-    this.wrong = Object.fromEntries(limits.flatMap(({ needed, known }, i) => (values[i] > needed || (known && values[i] === Number(needed)) ? [] : [[i, known ? `It must be ${exactly(needed)} or more.` : `It must be more than ${exactly(needed)}.`]])));
+    const values = [...event.target.querySelectorAll('input')].map((input) =>
+      input.value.trim() === '' ? NaN : Number(input.value),
+    );
+    this.wrong = Object.fromEntries(
+      limits.flatMap(({ needed, known }, i) =>
+        values[i] > needed || (known && values[i] === Number(needed))
+          ? []
+          : [[i, known ? `It must be ${exactly(needed)} or more.` : `It must be more than ${exactly(needed)}.`]],
+      ),
+    );
     if (Object.keys(this.wrong).length) return;
     const tasks = Object.fromEntries(limits.flatMap(({ task }, i) => (task === null ? [] : [[task, values[i]]])));
     await this.#send(Object.keys(tasks).length ? { tasks } : limits.length ? { hard_limit_usd: values[0] } : {});
@@ -87,25 +119,50 @@ class Budget extends Part {
         this.requestUpdate();
         this.dispatchEvent(new CustomEvent('late', { bubbles: true, detail: { item: found, failure } }));
       }
-    } finally { this.busy = false; }
+    } finally {
+      this.busy = false;
+    }
   }
 
   #button(title) {
     const lacks = me.lacks('approve');
-    return html`<button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing}>${icon('play', 'small')}${this.busy ? 'Sending…' : title}</button>`;
+    return html`<button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing}>
+      ${icon('play', 'small')}${this.busy ? 'Sending…' : title}
+    </button>`;
   }
 
   #field({ label, now, needed, known }, i, last) {
     const id = `budget-${i}`;
-    return html`<div class="field"><label for=${id}>${label}</label><span class="row wrap"><input class="input num" id=${id} type="number" step="any" min="0" required .defaultValue=${proposed(now, needed)} aria-describedby="${id}-hint" aria-invalid=${!!this.wrong?.[i]} autocomplete="off"><span>credits</span>${last ? this.#button('Raise and go on') : nothing}</span>
-      <span class="small soft" id="${id}-hint">Now ${exactly(now)} credits. ${known ? `The run continues with ${exactly(needed)} credits or more` : `It must be more than ${exactly(needed)} credits, which are used`}.</span>${this.wrong?.[i] ? html`<span class="small i-failed" role="alert">${this.wrong[i]}</span>` : nothing}</div>`;
+    return html`<div class="field">
+      <label for=${id}>${label}</label
+      ><span class="row wrap"
+        ><input
+          class="input num"
+          id=${id}
+          type="number"
+          step="any"
+          min="0"
+          required
+          .defaultValue=${proposed(now, needed)}
+          aria-describedby="${id}-hint"
+          aria-invalid=${!!this.wrong?.[i]}
+          autocomplete="off"
+        /><span>credits</span>${last ? this.#button('Raise and go on') : nothing}</span
+      >
+      <span class="small soft" id="${id}-hint"
+        >Now ${exactly(now)} credits.
+        ${known ? `The run continues with ${exactly(needed)} credits or more` : `It must be more than ${exactly(needed)} credits, which are used`}.</span
+      >${this.wrong?.[i] ? html`<span class="small i-failed" role="alert">${this.wrong[i]}</span>` : nothing}
+    </div>`;
   }
 
   render() {
     if (!this.found || !this.reasons) return this.failure ? problem(this.failure) : nothing;
     const limits = this.#limits();
-    return html`<form class="budget stack" novalidate @submit=${(event) => this.#raise(event, limits)}>${limits.map((limit, i) => this.#field(limit, i, i === limits.length - 1))}
-      ${limits.length ? nothing : html`<span class="row wrap"><a class="btn" href="/ui/money">${icon('coins', 'small')}Grant credits</a>${this.#button('Go on')}</span>`}${this.failure ? problem(this.failure) : nothing}</form>`;
+    return html`<form class="budget stack" novalidate @submit=${(event) => this.#raise(event, limits)}>
+      ${limits.map((limit, i) => this.#field(limit, i, i === limits.length - 1))}
+      ${limits.length ? nothing : html`<span class="row wrap"><a class="btn" href="/ui/money">${icon('coins', 'small')}Grant credits</a>${this.#button('Go on')}</span>`}${this.failure ? problem(this.failure) : nothing}
+    </form>`;
   }
 }
 customElements.define('k-budget', Budget);

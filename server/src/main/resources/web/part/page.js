@@ -21,9 +21,13 @@ export class Page extends Part {
   follows(name, load, of = (_) => true, after = 1_000) {
     this.#what = { name, load, after };
     this.watch(route, 'change', () => this.read());
-    this.watch(live, 'event', (event) => { if (of(event.detail.event_type)) this.soon(); });
+    this.watch(live, 'event', (event) => {
+      if (of(event.detail.event_type)) this.soon();
+    });
     this.watch(live, 'resume', () => this.read());
-    this.watch(document, 'visibilitychange', () => { if (!document.hidden && this.#missed) this.read(); });
+    this.watch(document, 'visibilitychange', () => {
+      if (!document.hidden && this.#missed) this.read();
+    });
   }
 
   connectedCallback() {
@@ -38,7 +42,14 @@ export class Page extends Part {
   }
 
   soon() {
-    this.#timer ??= setTimeout(() => { this.#timer = null; if (document.hidden) this.#missed = true; else this.read(); }, Math.max(this.#what.after, this.#took * 3));
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = null;
+        if (document.hidden) this.#missed = true;
+        else this.read();
+      },
+      Math.max(this.#what.after, this.#took * 3),
+    );
   }
 
   /** Reads; where it is reading, once more afterwards. Ends when nothing is left to read. */
@@ -46,7 +57,9 @@ export class Page extends Part {
     if ((route.path[0] ?? '') !== this.#what.name) return Promise.resolve();
     this.#asked = true;
     this.#missed = false;
-    this.#reading ??= this.#turns().finally(() => { this.#reading = null; });
+    this.#reading ??= this.#turns().finally(() => {
+      this.#reading = null;
+    });
     return this.#reading;
   }
 
@@ -57,7 +70,9 @@ export class Page extends Part {
       try {
         await this.#what.load();
         this.failure = null;
-      } catch (failure) { this.failure = failure; }
+      } catch (failure) {
+        this.failure = failure;
+      }
       this.#took = performance.now() - begun;
     }
   }

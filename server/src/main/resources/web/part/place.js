@@ -2,7 +2,9 @@ import { Directive, directive } from 'lit/directive.js';
 
 /** Sets custom properties on an element through its style object, which the content security policy allows. */
 class Place extends Directive {
-  render() { return undefined; }
+  render() {
+    return undefined;
+  }
 
   update(part, [values]) {
     for (const [name, value] of Object.entries(values)) part.element.style.setProperty(name, value);

@@ -19,7 +19,10 @@ function roof(value) {
 export function series(days, items) {
   const sums = new Map();
   for (const each of items) sums.set(each.key, (sums.get(each.key) ?? 0) + each.credits);
-  const keys = [...sums].filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1]).map(([key]) => key);
+  const keys = [...sums]
+    .filter(([, sum]) => sum > 0)
+    .sort((a, b) => b[1] - a[1])
+    .map(([key]) => key);
   const named = keys.slice(0, MOST);
   const of = new Map(days.map((day) => [day, new Map()]));
   for (const each of items) {
@@ -32,11 +35,32 @@ export function series(days, items) {
   if (!most) return html`<p class="pad soft">No charges.</p>`;
   const top = roof(most);
   const shown = keys.length > MOST ? [...named, 'others'] : named;
-  return html`<figure class="series"><div class="series-scale num small soft" aria-hidden="true"><span>${amount(top)}</span><span>${amount(top / 2)}</span><span>0 credits</span></div>
-    <div class="series-days" role="img" aria-label="Credits per day, ${days[0]} to ${days[days.length - 1]}, at most ${credits(most)} a day">${days.map((day) => html`<span class="series-day" title="${day}: ${credits(total(day))}${[...of.get(day)].map(([key, each]) => `\n${label(key, 60)} ${credits(each)}`).join('')}">${shown.map((key, i) => {
-    const part = of.get(day).get(key);
-    return part ? html`<i class="p${i}" ${place({ height: `${(part / top) * 100}%` })}></i>` : nothing;
-  })}</span>`)}</div>
-    <div class="series-axis small soft num" aria-hidden="true"><span>${days[0]}</span><span>${days[days.length - 1]}</span></div>
-    <figcaption class="legend small">${shown.map((key, i) => html`<span class="row"><i class="p${i}"></i>${label(key, 60)} <span class="soft num">${credits(sums.get(key) ?? keys.slice(MOST).reduce((sum, each) => sum + sums.get(each), 0))}</span></span>`)}</figcaption></figure>`;
+  return html`<figure class="series">
+    <div class="series-scale num small soft" aria-hidden="true">
+      <span>${amount(top)}</span><span>${amount(top / 2)}</span><span>0 credits</span>
+    </div>
+    <div
+      class="series-days"
+      role="img"
+      aria-label="Credits per day, ${days[0]} to ${days[days.length - 1]}, at most ${credits(most)} a day"
+    >
+      ${days.map(
+        (day) =>
+          html`<span
+            class="series-day"
+            title="${day}: ${credits(total(day))}${[...of.get(day)].map(([key, each]) => `\n${label(key, 60)} ${credits(each)}`).join('')}"
+            >${shown.map((key, i) => {
+              const part = of.get(day).get(key);
+              return part ? html`<i class="p${i}" ${place({ height: `${(part / top) * 100}%` })}></i>` : nothing;
+            })}</span
+          >`,
+      )}
+    </div>
+    <div class="series-axis small soft num" aria-hidden="true">
+      <span>${days[0]}</span><span>${days[days.length - 1]}</span>
+    </div>
+    <figcaption class="legend small">
+      ${shown.map((key, i) => html`<span class="row"><i class="p${i}"></i>${label(key, 60)} <span class="soft num">${credits(sums.get(key) ?? keys.slice(MOST).reduce((sum, each) => sum + sums.get(each), 0))}</span></span>`)}
+    </figcaption>
+  </figure>`;
 }

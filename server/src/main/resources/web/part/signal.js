@@ -15,8 +15,11 @@ function example(schema) {
   if (schema?.default !== undefined) return schema.default;
   if (schema?.enum) return schema.enum[0];
   const type = [schema?.type].flat()[0];
-  if (type === 'object' || (!type && schema?.properties)) return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, each]) => [key, example(each)]));
-  return { string: '', number: schema?.minimum ?? 0, integer: schema?.minimum ?? 0, boolean: false, array: [] }[type] ?? {};
+  if (type === 'object' || (!type && schema?.properties))
+    return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, each]) => [key, example(each)]));
+  return (
+    { string: '', number: schema?.minimum ?? 0, integer: schema?.minimum ?? 0, boolean: false, array: [] }[type] ?? {}
+  );
 }
 
 /** The schema of the payload that a waiting step accepts; null where it takes any. */
@@ -28,7 +31,11 @@ async function schemaOf(reasons, signal) {
 
 function parsed(text) {
   if (!text?.trim()) return null;
-  try { return JSON.parse(text); } catch { throw { input: 'payload', message: 'This is not JSON. Put a text in double quotes: "yes".' }; }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw { input: 'payload', message: 'This is not JSON. Put a text in double quotes: "yes".' };
+  }
 }
 
 /**
@@ -38,10 +45,24 @@ function parsed(text) {
 export async function sendSignal(run, reasons, signal = awaited(reasons)[0]) {
   const schema = signal ? await schemaOf(reasons, signal) : null;
   return edit({
-    title: signal ? html`Send the signal “${label(signal, 80)}”` : 'Send a signal', yes: 'Send',
-    text: signal ? 'The step that waits for it ends, and gets the payload as its output.' : 'A step that waits for this name ends, or will not have to wait.',
-    fields: [{ name: 'signal', label: 'Name', required: true, most: 100, list: awaited(reasons), value: signal ?? '' },
-      { name: 'payload', label: 'Payload', kind: 'lines', rows: 4, value: JSON.stringify(example(schema), null, 2), hint: schema ? 'JSON that fits the schema below' : 'Any JSON, such as {"paid": true}, "yes" or 12. Empty is null.' }],
+    title: signal ? html`Send the signal “${label(signal, 80)}”` : 'Send a signal',
+    yes: 'Send',
+    text: signal
+      ? 'The step that waits for it ends, and gets the payload as its output.'
+      : 'A step that waits for this name ends, or will not have to wait.',
+    fields: [
+      { name: 'signal', label: 'Name', required: true, most: 100, list: awaited(reasons), value: signal ?? '' },
+      {
+        name: 'payload',
+        label: 'Payload',
+        kind: 'lines',
+        rows: 4,
+        value: JSON.stringify(example(schema), null, 2),
+        hint: schema
+          ? 'JSON that fits the schema below'
+          : 'Any JSON, such as {"paid": true}, "yes" or 12. Empty is null.',
+      },
+    ],
     more: () => (schema ? json('Schema of the payload', schema, true) : nothing),
     save: (values) => {
       if (!values.signal) throw { input: 'signal', message: 'A name is needed.' };

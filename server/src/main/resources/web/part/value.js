@@ -12,7 +12,9 @@ function pretty(text) {
   try {
     const value = JSON.parse(text);
     return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  } catch { return text; }
+  } catch {
+    return text;
+  }
 }
 
 /** Gives a text or a blob to the browser as a file. */
@@ -27,7 +29,9 @@ export function save(content, name) {
 async function download(path, name) {
   try {
     save(await (await send('GET', path, { accept: '*/*' })).blob(), name);
-  } catch (failure) { toast(failure.message, true); }
+  } catch (failure) {
+    toast(failure.message, true);
+  }
 }
 
 /**
@@ -48,12 +52,26 @@ export function value(title, row, member, whole, loaded, draw, open = false) {
       const read = await response.text();
       loaded.set(key, whole.pick ? pretty(JSON.stringify(whole.pick(JSON.parse(read)))) : pretty(read));
       draw();
-    } catch (failure) { toast(failure.message, true); }
+    } catch (failure) {
+      toast(failure.message, true);
+    }
   };
   const more = !complete && !loaded.has(key);
-  return html`<details class="json" ?open=${open}><summary>${title}<span class="faint small">${bytes(size)}</span></summary>
-    <div class="code"><button class="btn bare only" title="Copy" aria-label="Copy ${title}" @click=${() => copy(text)}>${icon('copy', 'small')}</button>
-      <pre tabindex="0" aria-label=${title}>${text}${more ? '…' : ''}</pre></div>
-    ${more ? html`<div class="row">${size <= MOST ? html`<button class="btn low" @click=${load}>Load all of it</button>` : html`<span class="small soft">The beginning of ${bytes(size)}.</span>`}
-      ${whole.pick && size > MOST ? nothing : html`<button class="btn low" @click=${() => download(whole.path, `${whole.name}.${/^["{[]/.test(start) && start[0] !== '"' ? 'json' : 'txt'}`)}>${icon('download', 'small')}Download</button>`}</div>` : nothing}</details>`;
+  return html`<details class="json" ?open=${open}>
+    <summary>${title}<span class="faint small">${bytes(size)}</span></summary>
+    <div class="code">
+      <button class="btn bare only" title="Copy" aria-label="Copy ${title}" @click=${() => copy(text)}>
+        ${icon('copy', 'small')}
+      </button>
+      <pre tabindex="0" aria-label=${title}>${text}${more ? '…' : ''}</pre>
+    </div>
+    ${
+      more
+        ? html`<div class="row">
+            ${size <= MOST ? html`<button class="btn low" @click=${load}>Load all of it</button>` : html`<span class="small soft">The beginning of ${bytes(size)}.</span>`}
+            ${whole.pick && size > MOST ? nothing : html`<button class="btn low" @click=${() => download(whole.path, `${whole.name}.${/^["{[]/.test(start) && start[0] !== '"' ? 'json' : 'txt'}`)}>${icon('download', 'small')}Download</button>`}
+          </div>`
+        : nothing
+    }
+  </details>`;
 }

@@ -4,10 +4,19 @@ import { get, send, setTime, useKey, useWorkspace } from '../api/client.js';
 const SESSION = 'keelson.session';
 /** The workspace of the session that this browser may have, empty for any: without one nothing is asked. The session itself is in a cookie that scripts cannot read. */
 function remembered() {
-  try { return localStorage.getItem(SESSION); } catch { return ''; }
+  try {
+    return localStorage.getItem(SESSION);
+  } catch {
+    return '';
+  }
 }
 function remember(workspace) {
-  try { if (workspace) localStorage.setItem(SESSION, workspace); else localStorage.removeItem(SESSION); } catch { /* a private window keeps nothing */ }
+  try {
+    if (workspace) localStorage.setItem(SESSION, workspace);
+    else localStorage.removeItem(SESSION);
+  } catch {
+    /* a private window keeps nothing */
+  }
 }
 
 class Me extends EventTarget {
@@ -28,8 +37,11 @@ class Me extends EventTarget {
     useWorkspace(known);
     if (code) {
       history.replaceState(null, '', location.pathname + location.search);
-      await send('POST', '/sessions', { body: { code } }).then(async (response) => useWorkspace((await response.json()).workspace_id))
-        .catch(() => { note = 'This link was used already or is older than 60 seconds. The command keelson open makes another.'; });
+      await send('POST', '/sessions', { body: { code } })
+        .then(async (response) => useWorkspace((await response.json()).workspace_id))
+        .catch(() => {
+          note = 'This link was used already or is older than 60 seconds. The command keelson open makes another.';
+        });
     }
     if (this.expected) await this.again();
     return note;
@@ -40,7 +52,10 @@ class Me extends EventTarget {
     try {
       await this.load();
     } catch (failure) {
-      if (failure.status === 401 || failure.status === 403) { this.forget(); return; }
+      if (failure.status === 401 || failure.status === 403) {
+        this.forget();
+        return;
+      }
       this.failure = failure;
       this.dispatchEvent(new Event('change'));
     }
@@ -66,11 +81,17 @@ class Me extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  get scopes() { return this.value?.scopes ?? []; }
-  get name() { return this.value?.key?.principal ?? ''; }
+  get scopes() {
+    return this.value?.scopes ?? [];
+  }
+  get name() {
+    return this.value?.key?.principal ?? '';
+  }
 
   /** Null where the key has the scope, else the reason for a button that is disabled. */
-  lacks(scope) { return this.scopes.includes(scope) ? null : `Needs the scope ${scope}`; }
+  lacks(scope) {
+    return this.scopes.includes(scope) ? null : `Needs the scope ${scope}`;
+  }
 }
 
 export const me = new Me();

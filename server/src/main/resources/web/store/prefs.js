@@ -3,7 +3,11 @@ const NAME = 'keelson.prefs';
 const defaults = { theme: 'auto', zone: Intl.DateTimeFormat().resolvedOptions().timeZone, shortcuts: true };
 
 function read() {
-  try { return { ...defaults, ...JSON.parse(localStorage.getItem(NAME) ?? '{}') }; } catch { return { ...defaults }; }
+  try {
+    return { ...defaults, ...JSON.parse(localStorage.getItem(NAME) ?? '{}') };
+  } catch {
+    return { ...defaults };
+  }
 }
 
 class Prefs extends EventTarget {
@@ -11,14 +15,19 @@ class Prefs extends EventTarget {
 
   set(name, value) {
     this.values = { ...this.values, [name]: value };
-    try { localStorage.setItem(NAME, JSON.stringify(this.values)); } catch { /* a private window keeps nothing */ }
+    try {
+      localStorage.setItem(NAME, JSON.stringify(this.values));
+    } catch {
+      /* a private window keeps nothing */
+    }
     this.apply();
     this.dispatchEvent(new Event('change'));
   }
 
   apply() {
-    const dark = this.values.theme === 'dark'
-      || (this.values.theme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches);
+    const dark =
+      this.values.theme === 'dark' ||
+      (this.values.theme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches);
     document.documentElement.dataset.theme = dark ? 'dark' : 'light';
   }
 }

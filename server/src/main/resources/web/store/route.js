@@ -1,5 +1,11 @@
 // Where the page is: everything that a link should show is in the URL.
-const decoded = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
+const decoded = (part) => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
 
 class Route extends EventTarget {
   path = [];
@@ -18,7 +24,11 @@ class Route extends EventTarget {
   }
 
   #read() {
-    this.path = location.pathname.replace(/^\/ui\/?/, '').split('/').filter(Boolean).map(decoded);
+    this.path = location.pathname
+      .replace(/^\/ui\/?/, '')
+      .split('/')
+      .filter(Boolean)
+      .map(decoded);
     this.query = new URLSearchParams(location.search);
   }
 
@@ -33,13 +43,16 @@ class Route extends EventTarget {
     this.#changed();
   }
 
-  get(name) { return this.query.get(name); }
+  get(name) {
+    return this.query.get(name);
+  }
 
   /** Changes parameters of this page; null removes one. */
   set(values, replace = false) {
     const query = new URLSearchParams(this.query);
     for (const [name, value] of Object.entries(values)) {
-      if (value === null || value === '') query.delete(name); else query.set(name, value);
+      if (value === null || value === '') query.delete(name);
+      else query.set(name, value);
     }
     const text = query.toString();
     history[replace ? 'replaceState' : 'pushState'](null, '', location.pathname + (text ? `?${text}` : ''));

@@ -42,7 +42,9 @@ export class RunData extends EventTarget {
     this.id = id;
   }
 
-  get run() { return runs.get(this.id); }
+  get run() {
+    return runs.get(this.id);
+  }
 
   close() {
     this.#closed = true;
@@ -52,16 +54,29 @@ export class RunData extends EventTarget {
   /** Gathers changes: at most four reads a second, and fewer of a large run. A hidden page reads nothing. */
   soon() {
     if (this.#closed) return;
-    this.#timer ??= setTimeout(() => { this.#timer = null; if (document.hidden) this.missed = true; else this.load(); }, Math.max(250, this.#took * 3));
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = null;
+        if (document.hidden) this.missed = true;
+        else this.load();
+      },
+      Math.max(250, this.#took * 3),
+    );
   }
 
   /** Reads what was left out while the page was hidden. */
   seen() {
-    if (this.missed) { this.missed = false; this.load(); }
+    if (this.missed) {
+      this.missed = false;
+      this.load();
+    }
   }
 
   async load() {
-    if (this.#busy) { this.#again = true; return; }
+    if (this.#busy) {
+      this.#again = true;
+      return;
+    }
     this.#busy = true;
     const begun = performance.now();
     try {
@@ -70,7 +85,10 @@ export class RunData extends EventTarget {
       const run = runs.put(await get(`/runs/${this.id}`, { light: true }));
       this.failure = null;
       this.#tell();
-      if (document.hidden) { this.missed = true; return; }
+      if (document.hidden) {
+        this.missed = true;
+        return;
+      }
       this.#explain(run);
       this.#take(await (first ?? this.#times(run)), run);
     } catch (failure) {
@@ -79,7 +97,10 @@ export class RunData extends EventTarget {
     } finally {
       this.#busy = false;
       this.#took = performance.now() - begun;
-      if (this.#again) { this.#again = false; this.soon(); }
+      if (this.#again) {
+        this.#again = false;
+        this.soon();
+      }
       this.#tell();
     }
   }
@@ -90,7 +111,8 @@ export class RunData extends EventTarget {
       if (failure.status === 404 && this.run) this.#lost();
     });
     if (!status && !this.failure) return;
-    if (document.hidden) this.missed = true; else await this.load();
+    if (document.hidden) this.missed = true;
+    else await this.load();
   }
 
   /** The audit log has who deleted it among its last entries. */
@@ -106,14 +128,22 @@ export class RunData extends EventTarget {
 
   /** On its own: the reasons of a large run take longer than its rows, and are asked for again after a pause. */
   async #explain(run) {
-    if (!isOpen(run)) { Object.assign(this, { reasons: [], leftOut: 0 }); return; }
-    if (this.#explaining) { this.#unexplained = run; return; }
+    if (!isOpen(run)) {
+      Object.assign(this, { reasons: [], leftOut: 0 });
+      return;
+    }
+    if (this.#explaining) {
+      this.#unexplained = run;
+      return;
+    }
     this.#explaining = true;
     const begun = performance.now();
     const explained = await get(`/runs/${this.id}/explain`).catch(() => null);
     if (explained) Object.assign(this, { reasons: explained.reasons, leftOut: explained.tasks_left_out });
     this.#tell();
-    await new Promise((done) => { setTimeout(done, Math.min(MOST_PAUSE_MS, (performance.now() - begun) * 3)); });
+    await new Promise((done) => {
+      setTimeout(done, Math.min(MOST_PAUSE_MS, (performance.now() - begun) * 3));
+    });
     this.#explaining = false;
     const later = this.#unexplained;
     this.#unexplained = null;
@@ -121,12 +151,15 @@ export class RunData extends EventTarget {
     else if (later && !this.#closed) this.#explain(later);
   }
 
-  #tell() { if (!this.#closed) this.dispatchEvent(new Event('change')); }
+  #tell() {
+    if (!this.#closed) this.dispatchEvent(new Event('change'));
+  }
 
   /** All rows, or those with an event after the last answer. */
   #times(run) {
     const known = this.timeline;
-    const grown = run.task_count !== this.#count || known?.attempt !== run.attempt_number || run.plan_version !== this.plan;
+    const grown =
+      run.task_count !== this.#count || known?.attempt !== run.attempt_number || run.plan_version !== this.plan;
     const sums = isOpen(run) ? performance.now() - this.#sums > SUMS_MS : known?.open;
     if (!known || grown || sums || this.#rows.size <= WHOLE) {
       this.#sums = performance.now();
@@ -143,7 +176,13 @@ export class RunData extends EventTarget {
       this.timeline = timeline;
     } else {
       for (const row of timeline.tasks) this.#rows.set(row.id, shown(row));
-      this.timeline = { ...this.timeline, to: timeline.to, open: timeline.open, last_seq: timeline.last_seq, asked: timeline.asked ?? this.timeline.asked };
+      this.timeline = {
+        ...this.timeline,
+        to: timeline.to,
+        open: timeline.open,
+        last_seq: timeline.last_seq,
+        asked: timeline.asked ?? this.timeline.asked,
+      };
       if (!timeline.tasks.length) return;
     }
     this.tasks = [...this.#rows.values()];

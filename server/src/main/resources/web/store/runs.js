@@ -21,13 +21,18 @@ class Runs extends EventTarget {
     return row;
   }
 
-  get(id) { return this.#rows.get(id); }
+  get(id) {
+    return this.#rows.get(id);
+  }
 
-  forget(id) { this.#rows.delete(id); }
+  forget(id) {
+    this.#rows.delete(id);
+  }
 
   /** Why the run is not further: of the row of a list with `now`, or else asked for once per version. Null while unknown. */
   reason(run) {
-    if (run.state === 'failed') return { code: run.error_code ?? 'FAILED', text: run.error_message ?? run.error_code ?? '' };
+    if (run.state === 'failed')
+      return { code: run.error_code ?? 'FAILED', text: run.error_message ?? run.error_code ?? '' };
     if (!isOpen(run)) return HAS_TEXT.test(run.result_summary ?? '') ? { code: '', text: run.result_summary } : null;
     const known = this.#reasons.get(run.id);
     const recent = run.task_count > MANY_TASKS && performance.now() - known?.at < PAUSE_MS;
@@ -44,7 +49,9 @@ class Runs extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  #explained(run, reason) { this.#reasons.set(run.id, { version: run.version_id, reason, at: performance.now() }); }
+  #explained(run, reason) {
+    this.#reasons.set(run.id, { version: run.version_id, reason, at: performance.now() });
+  }
 }
 
 export const runs = new Runs();

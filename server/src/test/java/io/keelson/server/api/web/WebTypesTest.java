@@ -2,10 +2,7 @@ package io.keelson.server.api.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.io.InputStream;
-import java.net.JarURLConnection;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,15 +10,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.jar.JarEntry;
-import java.util.jar.JarFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The modules of the dashboard under the type checker of TypeScript, by what their code and JSDoc say. Templates are not checked. */
 class WebTypesTest {
 
-    private static final String COMPILER = "META-INF/resources/webjars/typescript/";
     private static final String OPTIONS = """
             {"compilerOptions": {"allowJs": true, "checkJs": true, "noEmit": true, "target": "esnext", "module": "esnext",
               "moduleResolution": "bundler", "lib": ["esnext", "dom", "dom.iterable"], "strict": false, "skipLibCheck": true, "types": []},
@@ -53,7 +47,8 @@ class WebTypesTest {
         try (InputStream types = resource("/web-types.d.ts")) {
             Files.copy(types, web.resolve("types.d.ts"));
         }
-        Process checker = new ProcessBuilder("node", compiler().toString(), "--pretty", "false", "-p",
+        Path compiler = WebJar.copy("typescript", "lib/(_tsc\\.js|lib[^/]*\\.d\\.ts)", folder).resolve("lib");
+        Process checker = new ProcessBuilder("node", compiler.resolve("_tsc.js").toString(), "--pretty", "false", "-p",
                 web.resolve("tsconfig.json").toString()).redirectErrorStream(true).directory(folder.toFile()).start();
         String said = new String(checker.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(checker.waitFor(1, TimeUnit.MINUTES)).isTrue();
@@ -62,27 +57,5 @@ class WebTypesTest {
 
     private static InputStream resource(String name) {
         return Objects.requireNonNull(WebTypesTest.class.getResourceAsStream(name), name);
-    }
-
-    /** The compiler and its libraries, from its jar. */
-    private Path compiler() throws IOException {
-        URI place =
-                URI.create(Objects.requireNonNull(WebTypesTest.class.getClassLoader().getResource(COMPILER), COMPILER)
-                        .toString());
-        Path main = null;
-        try (JarFile jar = ((JarURLConnection) place.toURL().openConnection()).getJarFile()) {
-            for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
-                String name = entry.getName();
-                if (name.startsWith(COMPILER) && name.matches(".*/lib/(_tsc\\.js|lib[^/]*\\.d\\.ts)")) {
-                    Path file = folder.resolve("typescript").resolve(name.substring(name.lastIndexOf('/') + 1));
-                    Files.createDirectories(file.getParent());
-                    try (InputStream bytes = jar.getInputStream(entry)) {
-                        Files.copy(bytes, file);
-                    }
-                    main = name.endsWith("_tsc.js") ? file : main;
-                }
-            }
-        }
-        return Objects.requireNonNull(main, "_tsc.js");
     }
 }
