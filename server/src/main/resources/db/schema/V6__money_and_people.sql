@@ -451,12 +451,14 @@ create table if not exists call_waits (
     answers jsonb,
     answered_by varchar(255),
     rounds integer not null default 0,
+    lease_epoch integer not null,
     since timestamptz not null
 );
 
 comment on table call_waits is 'Calls of tools of other servers that have been sent and have no result yet.';
 comment on column call_waits.state is
     'sent: its outcome is unknown; asked: a person is to answer; answered: to be sent again; task: works on the other server';
+comment on column call_waits.lease_epoch is 'of the lease under which the step''s holder stored the row last';
 comment on column call_waits.server_state is 'what the other server wants to have back with the answers';
 comment on column call_waits.questions is 'json: the fields of a form stay in their order';
 comment on column call_waits.remote_task is 'the task''s id on the other server';

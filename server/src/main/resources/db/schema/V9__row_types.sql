@@ -35,6 +35,9 @@ create type keelson_board_run as (workspace_id uuid, title text, description tex
 create type keelson_board_task as (workspace_id uuid, title text, description text, status text, review_mode text,
     assignee text, agent_id int4, tags jsonb, planning_data jsonb, run_id uuid, mission text, subject text,
     result text, error_message text, started_at timestamptz, completed_at timestamptz);
+create type keelson_call_answer as (step_id uuid, answers jsonb, answered_by text);
+create type keelson_call_wait as (step_id uuid, workspace_id uuid, run_id uuid, task_id uuid, system text, tool text,
+    state text, server_state text, remote_task text, questions text, answers jsonb, rounds int4, lease_epoch int4);
 create type keelson_credit_change as (workspace_id uuid, slot int4, available numeric, spent numeric, decided bool);
 create type keelson_dependency_new as (task_id uuid, depends_on_id uuid, dependency_type text);
 create type keelson_event_pack as (run_id uuid, first_seq int8, attempt int4, agent_id uuid, task_id uuid,
@@ -92,6 +95,7 @@ create type keelson_step_change as (id uuid, state text, state_type text, attemp
     output jsonb, resolved_input jsonb, granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb,
     output_hash int8, model text, usage jsonb, handed_to uuid, deferred_since timestamptz, deferred_for text,
     task_attempt int4, worst_case jsonb, gate text, metered jsonb, kept_hold jsonb, call_result int8);
+create type keelson_step_key as (step_id uuid);
 create type keelson_step_new as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, lane int4, input jsonb, retry jsonb,
     timeout_ms int8, state text, state_type text, attempt int4, failures int4, deliveries int4, lease_epoch int4,

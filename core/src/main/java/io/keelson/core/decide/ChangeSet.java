@@ -6,6 +6,7 @@ import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NewProposal;
@@ -166,6 +167,20 @@ public final class ChangeSet {
     /** A kept signal that a step has consumed. */
     public record TakenSignal(UUID id, UUID stepId, Instant at) {}
 
+    /**
+     * The wait of a step's call.
+     *
+     * @param epoch of the lease under which the holder reported it
+     */
+    public record Call(RunRow run, StepRow step, CallWait now, int epoch) {}
+
+    /**
+     * The answer to the question that a call waits for.
+     *
+     * @param answers JSON text
+     */
+    public record CallAnswer(UUID stepId, String answers, Actor by) {}
+
     /** A child run, with its row in the parent's view. */
     public record Child(RunRow run, ChildRow row) {}
 
@@ -212,6 +227,9 @@ public final class ChangeSet {
     private final Set<RunRow> parents = new LinkedHashSet<>();
     private final List<NewSignal> newSignals = new ArrayList<>();
     private final List<TakenSignal> takenSignals = new ArrayList<>();
+    private final Map<UUID, Call> calls = new LinkedHashMap<>();
+    private final Map<UUID, CallAnswer> callAnswers = new LinkedHashMap<>();
+    private final Set<UUID> forgottenCalls = new LinkedHashSet<>();
     private final List<StepResult> results = new ArrayList<>();
     private final List<Artifact> artifacts = new ArrayList<>();
     private final Set<RunRow> endedWithArtifacts = new LinkedHashSet<>();
@@ -383,6 +401,23 @@ public final class ChangeSet {
         takenSignals.add(signal);
     }
 
+    void put(Call call) {
+        UUID step = call.step().id();
+        forgottenCalls.remove(step);
+        callAnswers.remove(step);
+        calls.put(step, call);
+    }
+
+    void add(CallAnswer answer) {
+        callAnswers.put(answer.stepId(), answer);
+    }
+
+    void forgetCall(StepRow step) {
+        calls.remove(step.id());
+        callAnswers.remove(step.id());
+        forgottenCalls.add(step.id());
+    }
+
     void add(StepResult result) {
         results.add(result);
     }
@@ -511,6 +546,21 @@ public final class ChangeSet {
 
     public @Nullable String outputOf(TaskRow task) {
         return taskOutputs.get(task.id());
+    }
+
+    /** Calls that wait for something else than before. */
+    public Collection<Call> calls() {
+        return calls.values();
+    }
+
+    /** Answers to questions of calls, to write after {@link #calls}. */
+    public Collection<CallAnswer> callAnswers() {
+        return callAnswers.values();
+    }
+
+    /** Steps of whose calls nothing is known any more. */
+    public Set<UUID> forgottenCalls() {
+        return forgottenCalls;
     }
 
     public List<Event> events() {

@@ -73,6 +73,7 @@ public final class Decider {
             case Command.Reject c -> HumanGates.decide(d, false, c.reason());
             case Command.DecideGate c -> decideGate(d, c);
             case Command.DecideStep c -> HumanGates.decideStep(d, c);
+            case Command.Answer c -> CallWaits.answer(d, c);
             case Command.DecideTask c -> Verdicts.decide(d, c);
             case Command.DecideProposal c -> ProposalAnswers.decide(d, c);
             case Command.Resolve c -> TicketAnswers.resolve(d, c);
@@ -95,6 +96,7 @@ public final class Decider {
             case Command.Continue c -> Steps.another(d, c);
             case Command.Fail c -> Steps.fail(d, c);
             case Command.Release c -> Steps.release(d, c);
+            case Command.TrackCall c -> Steps.track(d, c);
             case Command.Hold c -> Steps.hold(d, c);
             case Command.Meter c -> Steps.meter(d, c);
             case Command.LeaseExpired c -> Steps.leaseExpired(d, c);

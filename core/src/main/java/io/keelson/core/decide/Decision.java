@@ -166,6 +166,7 @@ final class Decision {
             step.startedAt = now;
         }
         step.completedAt = to.terminal() ? now : null;
+        step.call = to.terminal() ? null : step.call;
         if (to == StepState.WAITING || to == StepState.WAITING_APPROVAL || step.task().waits || step.parked()
                 || step.lane() > 0) {
             view.lookAtWaits(step.task());

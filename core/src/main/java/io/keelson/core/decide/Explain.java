@@ -530,12 +530,14 @@ public final class Explain {
 
     private void deferred(StepRow step) {
         String busy = step.deferredFor;
+        if (busy != null && busy.startsWith(Deferral.INBOX)) {
+            add(step, "QUESTION", "its tool asks a person, see item " + busy.substring(Deferral.INBOX.length())
+                    + " of the inbox", null, List.of(busy));
+            return;
+        }
         if (busy != null && busy.startsWith(Deferral.MODEL)) {
             add(step, "MODEL_BUSY", "its model '" + busy.substring(Deferral.MODEL.length())
                     + "' is busy or out of order, and it is sent again then", step.nextRunAt, List.of(busy));
-        } else if (busy != null && busy.startsWith(Deferral.INBOX)) {
-            add(step, "QUESTION", "its tool asks a person, see item " + busy.substring(Deferral.INBOX.length())
-                    + " of the inbox", null, List.of(busy));
         } else {
             add(step, "DEFERRED", (busy == null ? "a system that it needs" : "'" + busy + "'")
                     + " is busy or out of order, and it is tried again then", step.nextRunAt,

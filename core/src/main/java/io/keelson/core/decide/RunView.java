@@ -331,6 +331,14 @@ public final class RunView {
         }
     }
 
+    /** Restores where the call of an open step is. A row of an ended step counts no more. */
+    public void restoreCall(UUID stepId, CallRow call) {
+        StepRow step = steps.get(stepId);
+        if (step != null && !step.state.terminal()) {
+            step.call = call;
+        }
+    }
+
     /** Restores the due time of the timer of all timeouts. */
     public void restoreWatch(Instant due) {
         watchDue = due;

@@ -55,6 +55,8 @@ public final class StepRow {
     @Nullable SignalWait signalWait;
     /** Why a call of an agent waits for a person, or may have to; null otherwise. */
     @Nullable CallGate gate;
+    /** Where its call of another server is; null if nothing is stored of one. {@link CallWaits} changes it; an end clears it. */
+    @Nullable CallRow call;
     @Nullable Instant nextRunAt;
     /** The first deferral of its attempt; null if absent. */
     @Nullable Instant deferredSince;
@@ -199,6 +201,11 @@ public final class StepRow {
     /** The system that was busy at the last deferral of this attempt; null where it was not named. */
     public @Nullable String deferredFor() {
         return deferredFor;
+    }
+
+    /** Where its call of another server is; null if nothing is stored of one. */
+    public @Nullable CallRow call() {
+        return call;
     }
 
     /** The last task attempt that it belongs to. */

@@ -171,7 +171,7 @@ final class Steps {
         }
         Hold hold = step.hold;
         String holder = step.holder;
-        Deferral deferral = command.deferral();
+        Deferral deferral = CallWaits.handBack(d, step, command);
         if (deferral != null && !deferrable(d, step, deferral).isPositive()) {
             StepError error = deferral.error().of(deferral.busy());
             d.fetchable = LostAnswers.fetchable(command.lost());
@@ -208,6 +208,12 @@ final class Steps {
         step.resultEpoch = step.leaseEpoch;
         d.changes.touch(step);
         return Reply.CHANGED;
+    }
+
+    static Reply track(Decision d, Command.TrackCall command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        return refusal != null || step == null ? stale(refusal) : CallWaits.track(d, step, command.now());
     }
 
     static Reply meter(Decision d, Command.Meter command) {

@@ -13,13 +13,13 @@
  * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Completion.
  * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
- * Pauses, LostAnswers, Metering.
+ * Pauses, LostAnswers, Metering, CallWaits.
  * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
  * ChildBudgets, RetryModels.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,
- * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, Hold, Metered, LocalCapacity, Rungs.
+ * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, CallRow, Hold, Metered, LocalCapacity, Rungs.
  * </ol>
  *
  * <p>A command passes them once. A reported failure: {@code Steps.fail} refuses a late report, records the result and

@@ -83,6 +83,7 @@ public enum EventType {
     STEP_CANCELLED(ActorType.SYSTEM, "it ends with its task"),
     STEP_RELEASED(ActorType.AGENT, "its worker hands it back without a result"),
     STEP_DEFERRED(ActorType.AGENT, "its worker hands it back because a system that it needs is busy"),
+    STEP_ANSWERED(ActorType.HUMAN, "a person answers the questions of its tool"),
     STEP_LEASE_EXPIRED(ActorType.RECONCILER, "its worker sent no heartbeat in time"),
     STEP_UNPRICED(ActorType.SYSTEM, "it used tokens of a model that has no price, and was charged nothing for them"),
     STEP_CHARGED(ActorType.AGENT,

@@ -125,6 +125,14 @@ public sealed interface Command {
     }
 
     /**
+     * Answers the questions of another server, for which a call of its tool waits.
+     *
+     * @param round counts the questions of the call, from 1
+     * @param answers JSON text, by the names of the questions
+     */
+    record Answer(UUID runId, UUID stepId, int round, String answers, Actor actor) implements Command {}
+
+    /**
      *
      * Decides a task that waits for a person.
      *
@@ -307,12 +315,18 @@ public sealed interface Command {
      * that lease without a report, the holder's lost answers are named and nothing else changes.
      *
      * @param deferral why the step cannot be executed yet; null when it may be claimed at once
+     * @param call the new wait of the step's call of another server; null if unchanged
      * @param lost answers that the holder was waiting for
      */
-    record Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, List<LostAnswer> lost, Actor actor)
-            implements Command {
+    record Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, @Nullable CallWait call,
+            List<LostAnswer> lost, Actor actor) implements Command {
         public Release {
             lost = List.copyOf(lost);
+        }
+
+        public Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, List<LostAnswer> lost,
+                Actor actor) {
+            this(runId, stepId, epoch, deferral, null, lost, actor);
         }
 
         public Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, Actor actor) {
@@ -323,6 +337,14 @@ public sealed interface Command {
             this(runId, stepId, epoch, null, actor);
         }
     }
+
+    /**
+     * The holder stores where its call of another server is, before it continues. Of a call that must not be sent twice one execution
+     * gets leave to send it.
+     *
+     * @param now null when nothing is known of the call any more: it may be sent as if for the first time
+     */
+    record TrackCall(UUID runId, UUID stepId, int epoch, @Nullable CallWait now, Actor actor) implements Command {}
 
     /**
      * The holder has computed the most that its next request to a model may cost. The step holds so much, or goes back until

@@ -28,6 +28,7 @@ public sealed interface StepPayload extends Payload {
             case Cancelled _ -> EventType.STEP_CANCELLED;
             case Released _ -> EventType.STEP_RELEASED;
             case Deferred _ -> EventType.STEP_DEFERRED;
+            case Answered _ -> EventType.STEP_ANSWERED;
             case LeaseExpired _ -> EventType.STEP_LEASE_EXPIRED;
             case Unpriced _ -> EventType.STEP_UNPRICED;
             case HoldExceeded _ -> EventType.STEP_HOLD_EXCEEDED;
@@ -158,6 +159,14 @@ public sealed interface StepPayload extends Payload {
         public void write(Members to) {
             to.put("lease_epoch", leaseEpoch).put("until", until).put("busy", busy).put("error_code", errorCode)
                     .put("error_message", errorMessage);
+        }
+    }
+
+    /** @param round counts the questions of its call, from 1 */
+    record Answered(String answeredBy, int round) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("answered_by", answeredBy).put("round", round);
         }
     }
 

@@ -46,6 +46,10 @@ final class Columns {
         tables.put("work_queue", all(rows.queue.values(), Columns::place));
         tables.put("timers", all(rows.timers.values(), Columns::timer));
         tables.put("work_results", all(rows.calls.values(), Columns::call));
+        tables.put("call_waits", rows.waits.entrySet().stream().map(each -> columns("step_id", each.getKey(), "state",
+                each.getValue().now().state().wire(), "rounds", each.getValue().now().rounds(), "lease_epoch",
+                each.getValue().epoch(), "answered_by", each.getValue().answeredBy(), "remote_task",
+                each.getValue().now().remoteTask())).toList());
         tables.put("escalation_tickets", all(rows.tickets.values(), Columns::ticket));
         tables.put("run_signals", all(rows.signals.values(), Columns::signal));
         tables.put("task_budgets",

@@ -67,7 +67,10 @@ final class Executor {
     /** Without a reply to its hold, it has sent nothing, and sends nothing any more. */
     private void report(Held lease) {
         waiting.remove(lease);
-        if (running.remove(lease.stepId(), lease)) {
+        if (CallServer.has(node.sim, lease)) {
+            new ForeignCall(node, lease, () -> lease.equals(running.get(lease.stepId())),
+                    () -> running.remove(lease.stepId(), lease)).execute();
+        } else if (running.remove(lease.stepId(), lease)) {
             node.own(node.sim.store.provider.honest(Tools.report(node.sim, lease, null, Actor.agent(node.name()))));
         }
     }

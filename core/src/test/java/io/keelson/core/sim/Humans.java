@@ -8,6 +8,7 @@ import io.keelson.core.decide.TaskBudgetRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideGate;
 import io.keelson.core.run.Command.DecideTask.Choice;
@@ -175,10 +176,23 @@ final class Humans {
         rows.stepsNow().stream().filter(step -> step.signalWait() != null && (calm || sim.chance(40)))
                 .forEach(step -> ask(new Command.SendSignal(run, sim.nextId(), step.signalWait().signal(),
                         "1", new Command.SendSignal.Awaiting(Set.of(step.id()), Set.of()), ANN), TRIES));
+        rows.waits.forEach((step, call) -> {
+            int round = call.now().rounds();
+            if (call.now().state() == CallWait.State.ASKED && (calm || sim.chance(50))) {
+                ask(answer(run, step, round), TRIES);
+                if (!calm && sim.chance(30)) {
+                    ask(answer(run, step, Math.max(1, round - sim.random.nextInt(2))), 1);
+                }
+            }
+        });
         rows.tasksNow().stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).forEach(task -> ask(
                 new Command.DecideTask(run, task.id(), calm ? Choice.APPROVE : any(Choice.values()), task.attempt(),
                         null, ANN),
                 TRIES));
+    }
+
+    private static Command answer(UUID run, UUID step, int round) {
+        return new Command.Answer(run, step, round, CallServer.answers(round), ANN);
     }
 
     private Command signal(UUID run, String name) {

@@ -79,8 +79,8 @@ final class Provider {
             case Command.Fail(UUID run, UUID step, int epoch, var error, var spent, var lost, var who) when !kept(step,
                     epoch).isEmpty() ->
                 new Command.Fail(run, step, epoch, error, Result.of("null"), kept(step, epoch), who);
-            case Command.Release(UUID run, UUID step, int epoch, var deferral, var lost, var who) ->
-                new Command.Release(run, step, epoch, deferral, kept(step, epoch), who);
+            case Command.Release(UUID run, UUID step, int epoch, var deferral, var call, var lost, var who) ->
+                new Command.Release(run, step, epoch, deferral, call, kept(step, epoch), who);
             default -> report;
         };
     }

@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Reply;
@@ -43,6 +44,7 @@ final class ReplyDurability {
                 case BUDGET -> c.approve() || rows.run.state() == RunState.FAILED;
             };
             case Command.DecideStep c -> !done || decided(rows.steps.get(c.stepId()), c.approve());
+            case Command.Answer c -> !done || answered(rows.waits.get(c.stepId()), c.round());
             case Command.DecideTask c -> !done || switch (c.choice()) {
                 case APPROVE -> rows.tasks.get(c.taskId()).state() == TaskState.COMPLETED;
                 case REJECT -> rows.tasks.get(c.taskId()).state() == TaskState.FAILED;
@@ -75,6 +77,7 @@ final class ReplyDurability {
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
             case Command.Meter c -> !(reply instanceof Reply.Metered) || metered(rows, c);
+            case Command.TrackCall c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.Hold c -> !done || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.Release c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.LeaseExpired c -> true;
@@ -102,6 +105,11 @@ final class ReplyDurability {
     private static boolean decided(Saved.Step step, boolean approved) {
         return step.spec().kind() == StepKind.CALL ? step.state() != StepState.WAITING_APPROVAL
                 : step.state() == (approved ? StepState.COMPLETED : StepState.FAILED);
+    }
+
+    /** An answered question waits no more; the call may have got further since. */
+    private static boolean answered(Saved.Wait call, int round) {
+        return call == null || call.now().rounds() > round || call.now().state() != CallWait.State.ASKED;
     }
 
     /** A use that was taken counts for its lease, in full. */

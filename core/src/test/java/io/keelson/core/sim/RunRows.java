@@ -53,6 +53,8 @@ final class RunRows {
     final Map<Lane, Saved.Place> queue;
     final Map<TimerKey, Timer> timers;
     final Map<ResultKey, Saved.Call> calls;
+    /** By step. */
+    final Map<UUID, Saved.Wait> waits;
     final Map<UUID, Saved.Ticket> tickets;
     final Map<ArtifactKey, UUID> artifacts;
     /** Null for a run that no step has started. */
@@ -76,6 +78,7 @@ final class RunRows {
         this.queue = new LinkedHashMap<>();
         this.timers = new LinkedHashMap<>();
         this.calls = new LinkedHashMap<>();
+        this.waits = new LinkedHashMap<>();
         this.tickets = new LinkedHashMap<>();
         this.plan = accepted.plan();
         this.artifacts = new LinkedHashMap<>();
@@ -98,6 +101,7 @@ final class RunRows {
         this.queue = new LinkedHashMap<>(other.queue);
         this.timers = new LinkedHashMap<>(other.timers);
         this.calls = new LinkedHashMap<>(other.calls);
+        this.waits = new LinkedHashMap<>(other.waits);
         this.tickets = new LinkedHashMap<>(other.tickets);
         this.plan = other.plan;
         this.artifacts = new LinkedHashMap<>(other.artifacts);
@@ -203,6 +207,7 @@ final class RunRows {
         if (parent != null) {
             view.run().restoreParent(parent);
         }
+        waits.forEach((step, call) -> view.restoreCall(step, call.restore()));
         children.values().forEach(view::add);
         budgets.values().forEach(view::add);
         signals.values().forEach(sent -> {

@@ -1,6 +1,8 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.decide.AgentRow;
+import io.keelson.core.decide.CallRow;
+import io.keelson.core.decide.ChangeSet.CallAnswer;
 import io.keelson.core.decide.ChangeSet.NewSignal;
 import io.keelson.core.decide.ChangeSet.Proposal;
 import io.keelson.core.decide.ChangeSet.ProposalEnd;
@@ -22,6 +24,7 @@ import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.policy.CallGate;
+import io.keelson.core.run.CallWait;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Signal;
 import io.keelson.core.run.SignalWait;
@@ -265,6 +268,33 @@ final class Saved {
         Proposed ended(ProposalEnd now) {
             Violation.unless(end == null, "ended twice: %s", this);
             return new Proposed(row, now);
+        }
+    }
+
+    /**
+     * The wait of a call of another server.
+     *
+     * @param epoch of the lease under which it was stored
+     * @param answeredBy the person that answered its last question; null without an answer
+     */
+    record Wait(CallWait now, int epoch, String answeredBy) {
+
+        CallRow restore() {
+            return new CallRow(now.state(), now.rounds(), epoch);
+        }
+
+        /** Replaced by a later one of the call. Who has answered is known until the next question. */
+        Wait then(Wait next) {
+            return next.now.state() == CallWait.State.ASKED ? next : new Wait(next.now, next.epoch, answeredBy);
+        }
+
+        Wait answered(CallAnswer answer) {
+            Violation.unless(now.state() == CallWait.State.ASKED, "answered and not asked: %s", this);
+            Violation.unless(answer.answers().equals(CallServer.answers(now.rounds())),
+                    "the answer to another question: %s",
+                    this);
+            return new Wait(new CallWait(CallWait.State.ANSWERED, now.system(), now.tool(), now.serverState(),
+                    now.remoteTask(), now.questions(), answer.answers(), now.rounds()), epoch, answer.by().id());
         }
     }
 

@@ -23,8 +23,10 @@ import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
@@ -52,10 +54,38 @@ final class SmallWorld {
             EscalationPolicy.OFF, null, 0, false, false);
     private static final List<String> WORKERS = List.of("w1", "w2");
 
-    /** Each may happen so many times. */
-    record Mishaps(int crashes, int freezes, int lostAnswers, int pauses, int cancels) {
-        /** One of each. */
-        static final Mishaps ALL = new Mishaps(1, 1, 1, 1, 1);
+    /**
+     * Each may happen so many times.
+     *
+     * @param questions of another server to a person, the repeated ones included
+     */
+    record Mishaps(int crashes, int freezes, int lostAnswers, int pauses, int cancels, int questions) {
+        /** One of each, but for questions. */
+        static final Mishaps ALL = new Mishaps(1, 1, 1, 1, 1, 0);
+
+        private Mishaps crash() {
+            return new Mishaps(crashes - 1, freezes, lostAnswers, pauses, cancels, questions);
+        }
+
+        private Mishaps freeze() {
+            return new Mishaps(crashes, freezes - 1, lostAnswers, pauses, cancels, questions);
+        }
+
+        private Mishaps loseAnswer() {
+            return new Mishaps(crashes, freezes, lostAnswers - 1, pauses, cancels, questions);
+        }
+
+        private Mishaps pause() {
+            return new Mishaps(crashes, freezes, lostAnswers, pauses - 1, cancels, questions);
+        }
+
+        private Mishaps cancel() {
+            return new Mishaps(crashes, freezes, lostAnswers, pauses, cancels - 1, questions);
+        }
+
+        private Mishaps ask() {
+            return new Mishaps(crashes, freezes, lostAnswers, pauses, cancels, questions - 1);
+        }
     }
 
     /** What may happen next, and to what it leads. */
@@ -153,13 +183,28 @@ final class SmallWorld {
             }
             if (left.lostAnswers > 0) {
                 moves.add(new Move(worker + " completes and is not answered " + what, completed.with(beliefs,
-                        new Mishaps(left.crashes, left.freezes, left.lostAnswers - 1, left.pauses, left.cancels))));
+                        left.loseAnswer())));
+            }
+            if (left.questions > 0 && rows.tasks.get(rows.steps.get(held.stepId()).taskId()).key().equals("b")) {
+                moves.add(new Move(worker + " asks a person for " + what,
+                        decide(asks(held), NOW).with(without, left.ask())));
             }
             if (left.crashes > 0) {
-                moves.add(new Move(worker + " crashes", new SmallWorld(rows, without,
-                        new Mishaps(left.crashes - 1, left.freezes, left.lostAnswers, left.pauses, left.cancels))));
+                moves.add(new Move(worker + " crashes", new SmallWorld(rows, without, left.crash())));
             }
         });
+    }
+
+    /** Hands the step back with its question: the waiting one, or the next. */
+    private Command asks(Held held) {
+        Saved.Wait stored = rows.waits.get(held.stepId());
+        CallWait known = stored == null ? null : stored.now();
+        int round = known == null ? 1 : known.rounds() + (known.state() == CallWait.State.ASKED ? 0 : 1);
+        return new Command.Release(rows.id(), held.stepId(), held.epoch(),
+                new Deferral(Duration.ofDays(365), Deferral.INBOX + "elic",
+                        new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Duration.ofDays(365)),
+                new CallWait(CallWait.State.ASKED, "other", "ask", null, null, "{}", null, round), List.of(),
+                Actor.SYSTEM);
     }
 
     /** Leases that run out, timers, and the evaluator, whose answers are awaited under timers. */
@@ -174,10 +219,7 @@ final class SmallWorld {
             if (!alive || left.freezes > 0) {
                 moves.add(new Move("lease of " + name(step.id()) + " runs out", decide(new Command.LeaseExpired(
                         rows.id(), step.id(), step.leaseEpoch(), LEASE, true, List.of(), Actor.RECONCILER), NOW)
-                        .with(beliefs,
-                                !alive ? left
-                                        : new Mishaps(left.crashes, left.freezes - 1, left.lostAnswers,
-                                                left.pauses, left.cancels))));
+                        .with(beliefs, !alive ? left : left.freeze())));
             }
         });
         for (Timer timer : rows.timers.values()) {
@@ -205,21 +247,35 @@ final class SmallWorld {
     private void humans(List<Move> moves) {
         if (left.pauses > 0) {
             moves.add(new Move("pause", decide(new Command.Pause(rows.id(), null, Actor.SYSTEM), NOW).with(beliefs,
-                    new Mishaps(left.crashes, left.freezes, left.lostAnswers, left.pauses - 1, left.cancels))));
+                    left.pause())));
         }
         if (left.cancels > 0) {
             moves.add(new Move("cancel", decide(new Command.Cancel(rows.id(), null, Actor.SYSTEM), NOW).with(beliefs,
-                    new Mishaps(left.crashes, left.freezes, left.lostAnswers, left.pauses, left.cancels - 1))));
+                    left.cancel())));
         }
         if (rows.run.state() == RunState.PAUSED) {
             moves.add(new Move("resume", decide(new Command.Resume(rows.id(), Actor.SYSTEM), NOW).with(beliefs, left)));
         }
+        rows.waits.forEach((step, call) -> {
+            Command answer = new Command.Answer(rows.id(), step, call.now().rounds(),
+                    CallServer.answers(call.now().rounds()), Actor.SYSTEM);
+            Decided answered = decide(answer, NOW);
+            ReplyDurability.keep(answer, answered.reply, answered.rows);
+            Violation.unless(answered.reply.equals(Reply.CHANGED) == waits(step, call),
+                    "%s was answered %s for %s", answer, answered.reply, call);
+            moves.add(new Move("answer of " + name(step), answered.with(beliefs, left)));
+        });
         rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL).forEach(step -> {
             for (boolean yes : List.of(true, false)) {
                 moves.add(new Move(yes ? "approve" : "reject", decide(new Command.DecideStep(rows.id(), step.id(), yes,
                         null, Actor.SYSTEM), NOW).with(beliefs, left)));
             }
         });
+    }
+
+    /** Whether the question of the call can be answered. */
+    private boolean waits(UUID step, Saved.Wait call) {
+        return call.now().state() == CallWait.State.ASKED && rows.steps.get(step).state() == StepState.RUNNING;
     }
 
     private record Decided(Reply reply, RunRows rows) {
@@ -267,6 +323,8 @@ final class SmallWorld {
                 .append(step.deliveries()).append(step.leaseEpoch()).append(step.resultEpoch()));
         new TreeMap<>(Map.copyOf(names())).forEach((name, holder) -> key.append(name).append(holder));
         rows.timers.keySet().stream().map(Object::toString).sorted().forEach(key::append);
+        rows.waits
+                .forEach((step, call) -> key.append(name(step)).append(call.now().state()).append(call.now().rounds()));
         beliefs.forEach((worker, held) -> key.append(worker).append(held.stepId()).append(held.epoch()));
         return key.toString();
     }

@@ -39,6 +39,7 @@ final class Store {
     private final Bank bank;
     private final Prices prices;
     final Provider provider = new Provider();
+    final CallServer server = new CallServer();
     /** Times without any node, recorded by the first node that starts afterwards. */
     final List<EngineOutage> outages = new ArrayList<>();
     private Instant lastSeen;
@@ -134,6 +135,7 @@ final class Store {
             List<Event> events = changes.events().stream().filter(event -> event.runId().equals(id)).toList();
             new Laws(runs.get(id), after, events, prices, outages).check();
             provider.check(after);
+            server.check(events);
             if (changes.runs().stream().noneMatch(run -> run.id().equals(id))) {
                 String difference = ViewDiff.between(load(runs.get(id), now), load(after, now));
                 Violation.unless(difference == null, "changed under the same version: %s", difference);
@@ -255,6 +257,11 @@ final class Store {
                 draft(p.runId()).proposals.put(p.made().id(), new Saved.Proposed(p, null));
             });
             changes.proposalEnds().forEach(end -> change(owner(end.id()).proposals, end.id(), old -> old.ended(end)));
+            changes.calls().forEach(call -> draft(call.run().id()).waits.merge(call.step().id(),
+                    new Saved.Wait(call.now(), call.epoch(), null), Saved.Wait::then));
+            changes.callAnswers().forEach(answer -> change(owner(answer.stepId()).waits, answer.stepId(),
+                    old -> old.answered(answer)));
+            changes.forgottenCalls().forEach(step -> owner(step).waits.remove(step));
             changes.takenSignals().forEach(s -> change(owner(s.stepId()).signals, s.id(), old -> old.taken(s)));
         }
 

@@ -21,6 +21,8 @@ import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.policy.RetryReason;
+import io.keelson.core.run.CallWait;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.Instant;
@@ -258,9 +260,11 @@ final class WorkLaws {
         Saved.Place place = rows.queue.get(rows.laneOf(step));
         boolean waits = rows.timers.keySet().stream().anyMatch(key -> key.subject().equals(step.id()));
         switch (step.state()) {
-            case RUNNING ->
+            case RUNNING -> {
+                asked(step, waits);
                 unless(place != null || waits || state != RunState.RUNNING || mayBeHeldBack()
                         || rows.tasks.get(step.taskId()).state() == TaskState.QUEUED, "no executor: %s", step);
+            }
             case WAITING -> {
                 unless(waits || step.signalWait() != null || rows.children.containsKey(step.id()),
                         "waits for nothing: %s",
@@ -277,6 +281,15 @@ final class WorkLaws {
             case PENDING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
             }
         }
+    }
+
+    /** A step whose question has an answer does not wait. */
+    private void asked(Saved.Step step, boolean waits) {
+        Saved.Wait call = rows.waits.get(step.id());
+        boolean question = step.deferredFor() != null && step.deferredFor().startsWith(Deferral.INBOX);
+        unless(!question || !waits || call.now().state() == CallWait.State.ASKED,
+                "it waits for an answer that is there: %s",
+                step);
     }
 
     private long kept(String signal) {

@@ -13,13 +13,15 @@ final class Mutants {
     private static final String RESUMPTION = "decide/Resumption.java";
     private static final String GATES = "decide/HumanGates.java";
     private static final String CREDITS = "decide/Credits.java";
+    private static final String CALLS = "decide/CallWaits.java";
     private static final String LOST = "decide/LostAnswers.java";
     private static final String HARD_LIMIT = "decide/HardLimit.java";
 
     private Mutants() {}
 
     static List<Mutant> all() {
-        return Stream.of(leases(), turns(), dispatch(), endings(), gates(), levels(), credits(), views(), time())
+        return Stream
+                .of(leases(), turns(), calls(), dispatch(), endings(), gates(), levels(), credits(), views(), time())
                 .flatMap(List::stream).toList();
     }
 
@@ -87,6 +89,23 @@ final class Mutants {
                         "two equal calls of an agent have one effect key"),
                 new Mutant(TURNS, "call.tool() + \":\" + call.digest() + \"/\"", "call.tool() + \"/\"",
                         "another call has the effect key of a call").foundBy(2));
+    }
+
+    /** The simulations whose numbers leave 5 after a division by 7 have calls of other servers. */
+    private static List<Mutant> calls() {
+        return List.of(
+                new Mutant(CALLS, "return known.state() == State.ANSWERED ? null : command.deferral();",
+                        "return command.deferral();", "an answer during an execution wakes no step").foundBy(229),
+                new Mutant(CALLS, "d.disarm(TimerKind.STEP_RETRY, step.id()); SlotScheduling.open(d, step, null);", "",
+                        "an answered step waits on").foundBy(12),
+                new Mutant(CALLS, "|| call.rounds() != command.round()", "", "an answer goes to another question")
+                        .foundBy(138),
+                new Mutant(CALLS, "call.state() != State.ASKED", "call.state() == State.SENT",
+                        "a question is answered twice").foundBy(12),
+                new Mutant(CALLS, "case SENT -> to == null || to == State.ANSWERED;", "case SENT -> true;",
+                        "a call is sent again though its outcome is unknown").foundBy(12),
+                new Mutant("decide/Decision.java", "step.call = to.terminal() ? null : step.call;", "",
+                        "a call outlives its step").foundBy(12));
     }
 
     private static List<Mutant> dispatch() {
@@ -170,7 +189,7 @@ final class Mutants {
                 new Mutant("decide/Ladder.java",
                         "task.grantedRetries = Math.max(task.grantedRetries, task.attempt + 1 - TaskFailures.tries(d, task));",
                         "",
-                        "the attempt of a rung is one of the task's own").foundBy(5),
+                        "the attempt of a rung is one of the task's own").foundBy(47),
                 new Mutant("decide/TicketAnswers.java", "step.grantedRetries = step.attempt;", "",
                         "forgiven attempts still count").foundBy(7),
                 new Mutant("decide/Tickets.java", "d.view.tickets.remove(ticket.id());", "",

@@ -1,8 +1,6 @@
 package io.keelson.server.app;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.keelson.core.run.Actor;
-import io.keelson.core.run.Command;
 import io.keelson.server.api.http.ApiServices;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
@@ -71,8 +69,7 @@ final class Background {
         CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
         engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
                 DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
-        parts.mcp().start(engine::settingsChanged, answered -> engine
-                .submit(new Command.RetryTask(answered.runId(), answered.taskId(), Actor.SYSTEM), null));
+        parts.mcp().start(engine::settingsChanged);
         tasks.add(parts.mcp().task());
         WorkspacePurger purger = closer.register(new WorkspacePurger(database, storage.runs(), engine).start());
         Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(), commands.tasks(),

@@ -11,7 +11,6 @@ import io.keelson.server.base.outbound.OutboundClient;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.dispatch.WorkerToolRegistry;
-import io.keelson.server.engine.store.queue.CallWaits;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
 import io.keelson.server.engine.store.read.LongResults;
 import io.keelson.server.engine.store.read.TaskAuthors;
@@ -79,7 +78,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         .withConnection(c -> LongResults.part(c, workspace, task, step, from, length))
                         .map(part -> new ArtifactRead.Part(part.text(), part.chars())))));
         McpService mcp = closer.register(new McpService(database, McpConfiguration.read(settings.tools().mcpServers()),
-                outbound, storage.secrets(), new CallWaits(DbClock.DATABASE),
+                outbound, storage.secrets(),
                 Path.of(System.getProperty("java.io.tmpdir")),
                 KeelsonVersion.current().number(), clock, System::nanoTime));
         mcp.refresh();

@@ -152,7 +152,7 @@ public final class ViewText {
         line("step", s.id(), s.task().key(), s.name(), s.callEffect(), s.callResult(), s.gate(), s.position(), s.turn(),
                 s.lane(), s.state, s.attempt, s.failures, s.deliveries, s.leaseEpoch, s.resultEpoch, s.tokens,
                 s.cost.stripTrailingZeros(), s.nextRunAt, s.startedAt, s.completedAt, s.errorCode, s.errorMessage,
-                s.errorClass, s.taskAttempt(), s.grantedRetries, s.failureIgnored);
+                s.errorClass, s.taskAttempt(), s.grantedRetries, s.failureIgnored, s.call);
         spec(s.spec(), again || !s.task().terminal());
         if (live) {
             line(" work", s.queued, s.holder, s.evaluating, s.hold, s.kept);

@@ -4,6 +4,7 @@ import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.LostAnswer;
@@ -254,6 +255,17 @@ public final class LocalExecutor {
             throw new InterruptedException("the step went back");
         }
 
+        @Override
+        public boolean track(@Nullable CallWait now) throws InterruptedException {
+            Reply reply = commands.apply(new Command.TrackCall(execution.runId(), execution.stepId(),
+                    execution.leaseEpoch(), now, actor)).join();
+            if (reply instanceof Reply.Rejected refused && !refused.code().equals("OUTCOME_UNKNOWN")) {
+                stop(Stop.LEASE_GONE);
+                throw new InterruptedException("the step is executed under another lease");
+            }
+            return reply instanceof Reply.Done;
+        }
+
         private void enterPhase(Semaphore next) {
             if (phase == null) {
                 next.acquireUninterruptibly();
@@ -287,7 +299,7 @@ public final class LocalExecutor {
                     return afterStop();
                 }
                 Deferral outage = Deferrals.of(e, execution, message(e));
-                return outage != null ? release(outage, sent.open())
+                return outage != null ? release(outage, null, sent.open())
                         : fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter(), e.system()),
                                 e.spent(), e.spent().equals(ToolUsage.NONE) ? sent.open() : sent.reported());
             } catch (HandBackException e) {
@@ -296,14 +308,14 @@ public final class LocalExecutor {
                         LOG.warn("tool {} released step {}: {}", execution.tool(), execution.stepId(), e.getMessage());
                     }
                 }
-                return leave() ? release(Deferrals.of(e), sent.open()) : afterStop();
+                return leave() ? release(Deferrals.of(e), e.call(), sent.open()) : afterStop();
             } catch (RuntimeException e) {
                 if (ToolRunner.databaseUnavailable(e) && !(called && execution.atMostOnce())) {
                     try (LogContext _ = about(execution)) {
                         LOG.warn("tool {} released step {}: the database does not answer", execution.tool(),
                                 execution.stepId(), e);
                     }
-                    return leave() ? release(null, sent.unreported()) : afterStop();
+                    return leave() ? release(null, null, sent.unreported()) : afterStop();
                 }
                 try (LogContext _ = about(execution)) {
                     LOG.warn("tool {} failed unexpectedly on step {}", execution.tool(), execution.stepId(), e);
@@ -313,9 +325,9 @@ public final class LocalExecutor {
             }
         }
 
-        private Command release(@Nullable Deferral deferral, List<LostAnswer> lost) {
-            return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), deferral, lost,
-                    actor);
+        private Command release(@Nullable Deferral deferral, @Nullable CallWait call, List<LostAnswer> lost) {
+            return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), deferral, call,
+                    lost, actor);
         }
 
         private synchronized boolean enter() {
@@ -350,7 +362,7 @@ public final class LocalExecutor {
                 case LEASE_GONE -> unanswered();
                 case SHUTDOWN -> begun && execution.atMostOnce() ? fail(new StepError("OUTCOME_UNKNOWN",
                         ErrorClass.PERMANENT, "this server was stopped during the call: it may have had its effect"))
-                        : release(null, sent.unreported());
+                        : release(null, null, sent.unreported());
                 case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                         "the step took longer than its " + Seconds.of(execution.timeout())));
             };
@@ -359,7 +371,7 @@ public final class LocalExecutor {
         /** Names the requests to models of a step that may have ended; null if absent. */
         private @Nullable Command unanswered() {
             leaseGone = true;
-            return sent.all().isEmpty() ? null : release(null, sent.all());
+            return sent.all().isEmpty() ? null : release(null, null, sent.all());
         }
 
         private Command complete(ToolResult result) {

@@ -117,7 +117,8 @@ public final class ToolRunner {
             throw redaction.none() ? e : e.saying(redaction.text(String.valueOf(e.getMessage())));
         } catch (HandBackException e) {
             HandBackException.Busy busy = e.busy();
-            throw busy == null ? e : new HandBackException(busy, redaction.text(String.valueOf(e.getMessage())));
+            throw busy == null ? e
+                    : new HandBackException(busy, e.call(), redaction.text(String.valueOf(e.getMessage())));
         } catch (DocumentMemory.FullException e) {
             throw ToolFailure.infrastructure("ANSWER_NOT_READ", execution.tool() + ": " + e.getMessage());
         } catch (RuntimeException e) {

@@ -149,6 +149,7 @@ public final class RunStore {
             TicketsTable.load(c, loader);
             ProposalsTable.load(c, loader);
             SignalsTable.load(c, loader);
+            CallWaitsTable.load(c, loader);
             RunTreeTables.load(c, loader);
             TaskBudgetsTable.load(c, loader);
             ResultsTable.loadRecent(c, loader, clock);

@@ -241,6 +241,7 @@ final class RunsTable {
                     or policy -> 'failures' ->> 'run' = 'RETRY'
                     then plan end as plan,
                 exists (select from run_signals s where s.run_id = r.id) as signalled,
+                exists (select from call_waits w where w.run_id = r.id) as calling,
                 exists (select from run_parents p where p.run_id = r.id) as started_by_another,
                 exists (select from run_children c where c.run_id = r.id) as starts_others,
                 exists (select from task_budgets b where b.run_id = r.id) as budgets_tasks,
@@ -349,6 +350,9 @@ final class RunsTable {
             }
             if (row.getBoolean("budgets_tasks")) {
                 loader.budgeted.add(run.id());
+            }
+            if (row.getBoolean("calling")) {
+                loader.calling.add(run.id());
             }
             if (row.getBoolean("signalled")) {
                 loader.signalled.add(run.id());

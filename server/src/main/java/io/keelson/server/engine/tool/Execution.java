@@ -1,8 +1,10 @@
 package io.keelson.server.engine.tool;
 
 import io.keelson.core.money.WorstCase;
+import io.keelson.core.run.CallWait;
+import org.jspecify.annotations.Nullable;
 
-/** The execution of a call: its slot, its requests to models, and the credits that it holds. */
+/** The execution of a call: its slot, its requests to models and other servers, and the credits that it holds. */
 public interface Execution {
 
     /** An execution without a run: its slot has no bounds, it records no requests, and everything is paid. */
@@ -34,5 +36,15 @@ public interface Execution {
      */
     default long hold(WorstCase most, boolean begun) throws ToolFailure, InterruptedException {
         return most.maxOutput();
+    }
+
+    /**
+     * Stores where the call of another server is, before the tool continues. If the lease is gone, the thread is interrupted.
+     *
+     * @param now null when the call may be sent as if for the first time
+     * @return false when another execution of the step has sent the call, and nothing is stored
+     */
+    default boolean track(@Nullable CallWait now) throws InterruptedException {
+        return true;
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.engine.tool;
 
+import io.keelson.core.run.CallWait;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -28,21 +29,35 @@ public final class HandBackException extends RuntimeException {
     }
 
     private final transient @Nullable Busy busy;
+    private final transient @Nullable CallWait call;
 
     public HandBackException(String message, Throwable cause) {
         super(message, cause);
         this.busy = null;
+        this.call = null;
     }
 
     /** The step goes back at once. */
     public HandBackException(String message) {
         super(message);
         this.busy = null;
+        this.call = null;
     }
 
     public HandBackException(Busy busy, String message) {
+        this(busy, null, message);
+    }
+
+    /** @param call the wait of the step's call of another server, to store with the step; null if absent */
+    public HandBackException(Busy busy, @Nullable CallWait call, String message) {
         super(message);
         this.busy = busy;
+        this.call = call;
+    }
+
+    /** The wait of the step's call of another server; null if absent. */
+    public @Nullable CallWait call() {
+        return call;
     }
 
     /** The busy system; null when the step may be executed again at once. */

@@ -28,7 +28,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,7 +64,6 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
 
     private final Database database;
     private final McpStore store;
-    private final CallWaits waits;
     private final McpConnections connections;
     private final McpCommands commands;
     private final Clock clock;
@@ -74,7 +72,6 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
     private final BackgroundTask upkeep = BackgroundTask.every("mcp-upkeep", UPKEEP, this::upkeep);
     private volatile Known known = NOTHING;
     private volatile Runnable changed = () -> {};
-    private volatile Consumer<CallWaits.Wait> waker = wait -> {};
 
     /**
      * @param folder where processes start
@@ -82,23 +79,18 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
      * @param nanos a monotonic clock, in nanoseconds
      */
     public McpService(Database database, McpCommands commands, OutboundClient outbound, SecretStore secrets,
-            CallWaits waits, Path folder, String version, Clock clock, LongSupplier nanos) {
+            Path folder, String version, Clock clock, LongSupplier nanos) {
         this.database = database;
         this.store = new McpStore(database);
-        this.waits = waits;
         this.commands = commands;
         this.connections = new McpConnections(commands, outbound, secrets, folder, version, nanos);
         this.clock = clock;
         this.nanos = nanos;
     }
 
-    /**
-     * @param notify other nodes, after a change of servers or tools
-     * @param wake has the step of an answered call claimed again
-     */
-    public void start(Runnable notify, Consumer<CallWaits.Wait> wake) {
+    /** @param notify other nodes, after a change of servers or tools */
+    public void start(Runnable notify) {
         changed = notify;
-        waker = wake;
         upkeep.start();
     }
 
@@ -368,40 +360,35 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         return database;
     }
 
-    CallWaits waits() {
-        return waits;
-    }
-
     Clock clock() {
         return clock;
     }
 
-    /** Ends idle connections, wakes answered calls, and cancels tasks whose steps have ended. */
+    /** Ends idle connections, and cancels tasks whose steps have ended. */
     private void upkeep() throws InterruptedException {
         connections.dropIdle();
         if (known.servers.isEmpty()) {
             return;
         }
-        Tenancy.allWorkspaces(() -> database.withConnection(waits::answered)).forEach(waker);
-        List<CallWaits.Wait> left = Tenancy.allWorkspaces(() -> database.inTransaction(waits::takeEnded));
-        for (CallWaits.Wait each : left) {
-            String task = each.remoteTask();
+        List<CallWaits.Stored> left = Tenancy.allWorkspaces(() -> database.inTransaction(CallWaits::takeEnded));
+        for (CallWaits.Stored each : left) {
+            String task = each.call().remoteTask();
             if (task != null) {
                 cancel(each, task);
             }
         }
     }
 
-    private void cancel(CallWaits.Wait call, String task) throws InterruptedException {
-        try (McpConnections.Use use = use(call.workspaceId(), call.system())) {
+    private void cancel(CallWaits.Stored left, String task) throws InterruptedException {
+        try (McpConnections.Use use = use(left.workspaceId(), left.call().system())) {
             try {
                 use.client().cancelTask(task, CANCEL_TIMEOUT);
             } catch (McpException e) {
                 throw e.saying(use.redaction().text(String.valueOf(e.getMessage())));
             }
         } catch (McpException | SqlFailure e) {
-            LOG.warn("the task of step {} on the MCP server {} could not be cancelled: {}", call.stepId(),
-                    call.system(), e.getMessage());
+            LOG.warn("the task of step {} on the MCP server {} could not be cancelled: {}", left.stepId(),
+                    left.call().system(), e.getMessage());
         }
     }
 

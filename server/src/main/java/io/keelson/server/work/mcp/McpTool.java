@@ -1,12 +1,13 @@
 package io.keelson.server.work.mcp;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.CallWait;
+import io.keelson.core.run.CallWait.State;
+import io.keelson.core.run.Deferral;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.JsonSize;
 import io.keelson.server.base.json.SafeText;
 import io.keelson.server.engine.store.queue.CallWaits;
-import io.keelson.server.engine.store.queue.CallWaits.State;
-import io.keelson.server.engine.store.queue.CallWaits.Wait;
 import io.keelson.server.engine.tool.HandBackException;
 import io.keelson.server.engine.tool.HandBackException.Busy;
 import io.keelson.server.engine.tool.SlotKind;
@@ -29,7 +30,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * {@code mcp.SERVER.TOOL}: a tool of a server of the workspace. A call that waits for a person or for a task of the server hands
- * its step back; {@link CallWaits} has what it continues with.
+ * its step back together with a {@link CallWait}, from which the next execution continues.
  */
 final class McpTool implements Tool {
     private static final JsonNode OUTPUT = Json
@@ -41,8 +42,6 @@ final class McpTool implements Tool {
     /** Part of a call's time that is kept for the report of its outcome. */
     private static final Duration MARGIN = Duration.ofMillis(500);
     private static final Duration MAX_WAIT = Duration.ofDays(365);
-    /** How often a call that waits for a person looks again, should nothing wake it. */
-    private static final Duration ANSWER_POLL_INTERVAL = Duration.ofMinutes(15);
     private static final Duration BUSY_RETRY_DELAY = Duration.ofSeconds(1);
     private static final long MIN_POLL_MS = 200;
     private static final long MAX_POLL_MS = 3_600_000;
@@ -78,9 +77,9 @@ final class McpTool implements Tool {
 
     @Override
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
-        Wait before = service.database().withConnection(c -> service.waits().find(c, call.stepId())).orElse(null);
+        CallWait before = service.database().withConnection(c -> CallWaits.find(c, call.stepId())).orElse(null);
         if (before != null && before.state() == State.ASKED) {
-            throw asks(call);
+            throw asks(call, before);
         }
         if (before != null && before.state() == State.SENT && spec.effects().atMostOnce()) {
             throw unknown("an earlier execution of this call has sent it and has no answer");
@@ -98,7 +97,7 @@ final class McpTool implements Tool {
         }
     }
 
-    private McpConnections.Use connected(ToolCall call, @Nullable Wait before)
+    private McpConnections.Use connected(ToolCall call, @Nullable CallWait before)
             throws ToolFailure, InterruptedException {
         try {
             return service.use(call.workspaceId(), server);
@@ -113,7 +112,7 @@ final class McpTool implements Tool {
     }
 
     /** Refuses a tool that is not as it was accepted. */
-    private void requireAccepted(ToolCall call, @Nullable Wait before) throws ToolFailure {
+    private void requireAccepted(ToolCall call, @Nullable CallWait before) throws ToolFailure {
         McpToolRow row = service.tool(call.workspaceId(), server, name);
         if (row == null || row.accepted() == null) {
             throw unsent(ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED",
@@ -128,16 +127,16 @@ final class McpTool implements Tool {
     /**
      * The failure of an execution that has sent nothing. The tool's price is charged only where an earlier one has sent the call.
      */
-    private static ToolFailure unsent(ToolFailure failure, @Nullable Wait before) {
+    private static ToolFailure unsent(ToolFailure failure, @Nullable CallWait before) {
         return before == null ? failure.spending(ToolUsage.NOT_MADE) : failure;
     }
 
-    private JsonNode send(ToolCall call, McpClient client, @Nullable Wait before)
+    private JsonNode send(ToolCall call, McpClient client, @Nullable CallWait before)
             throws ToolFailure, InterruptedException {
-        if (spec.effects().atMostOnce()) {
-            requireFirst(call, before);
-        } else if (before != null) {
-            put(call, State.SENT, before, null, null, null);
+        if (spec.effects().atMostOnce() && !call.execution().track(before == null
+                ? new CallWait(State.SENT, server, name, null, null, null, null, 0)
+                : before.in(State.SENT))) {
+            throw unknown("another execution of this call has sent it");
         }
         ObjectNode meta = Json.object().put(Mcp.META_EFFECT_KEY, call.effectKey());
         if (call.traceparent() != null) {
@@ -147,7 +146,7 @@ final class McpTool implements Tool {
         call.execution().waitBegins();
         try {
             return client.call(new McpClient.ToolRequest(name, accepted.path("inputSchema"), call.input(), meta,
-                    before == null ? null : before.answers(), before == null ? null : before.serverState()),
+                    before == null ? null : answers(before), before == null ? null : before.serverState()),
                     left(call));
         } catch (McpException e) {
             throw ended(call, before, e);
@@ -156,28 +155,18 @@ final class McpTool implements Tool {
         }
     }
 
-    /** Stores that the call is sent now; refuses where another execution of its step was first. */
-    private void requireFirst(ToolCall call, @Nullable Wait before) throws ToolFailure {
-        boolean first = service.database().inTransaction(c -> before == null
-                ? service.waits().send(c,
-                        new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server,
-                                name, State.SENT, null, null, null, null, 0),
-                        call.leaseEpoch())
-                : service.waits().sendAnswered(c, before, call.leaseEpoch()));
-        if (!first) {
-            throw unknown("another execution of this call has sent it");
-        }
+    private static @Nullable JsonNode answers(CallWait before) {
+        String answers = before.answers();
+        return answers == null ? null : Json.read(answers);
     }
 
-    /** A call whose outcome is known leaves nothing behind; one whose outcome is not is not repeated where that may do harm. */
-    private ToolFailure ended(ToolCall call, @Nullable Wait before, McpException e) {
-        if (e.outcome() == Outcome.LOST && spec.effects().atMostOnce()) {
-            return unknown(String.valueOf(e.getMessage()));
-        }
-        if (before == null) {
-            service.database().runInTransaction(c -> service.waits().remove(c, call.stepId(), call.leaseEpoch()));
-        } else {
-            store(call, before);
+    /** A call whose outcome is known may be sent again; one whose outcome is not is not repeated where that may do harm. */
+    private ToolFailure ended(ToolCall call, @Nullable CallWait before, McpException e) throws InterruptedException {
+        if (spec.effects().atMostOnce()) {
+            if (e.outcome() == Outcome.LOST) {
+                return unknown(String.valueOf(e.getMessage()));
+            }
+            call.execution().track(before);
         }
         return e.outcome() == Outcome.NOT_SENT ? unsent(failure(call, e), before) : failure(call, e);
     }
@@ -202,13 +191,14 @@ final class McpTool implements Tool {
         return left.isPositive() ? left : Duration.ofMillis(1);
     }
 
-    private JsonNode poll(ToolCall call, McpClient client, Wait before, String task)
+    private JsonNode poll(ToolCall call, McpClient client, CallWait before, String task)
             throws ToolFailure, InterruptedException {
         call.execution().waitBegins();
         try {
-            if (before.state() == State.ANSWERED && before.answers() != null) {
-                client.updateTask(task, before.answers(), left(call));
-                put(call, State.TASK, before, null, task, null);
+            JsonNode answers = answers(before);
+            if (before.state() == State.ANSWERED && answers != null) {
+                client.updateTask(task, answers, left(call));
+                call.execution().track(atTask(task, before));
             }
             return client.task(task, left(call));
         } catch (McpException e) {
@@ -218,7 +208,7 @@ final class McpTool implements Tool {
         }
     }
 
-    private ToolResult finish(ToolCall call, Redaction redaction, JsonNode raw, @Nullable Wait before)
+    private ToolResult finish(ToolCall call, Redaction redaction, JsonNode raw, @Nullable CallWait before)
             throws ToolFailure {
         JsonNode result = redaction.none() ? raw : redaction.json(raw);
         if (before != null && before.remoteTask() != null) {
@@ -228,14 +218,14 @@ final class McpTool implements Tool {
             case "complete" -> McpResults.of(call, name, accepted.path("outputSchema"), result);
             case "input_required" ->
                 throw asked(call, result, raw.path("requestState").stringValue(null), before, null);
-            case "task" -> throw works(call, raw, before);
+            case "task" -> throw works(raw, before);
             default -> throw ToolFailure.permanent("MCP_RESULT_INVALID", "the result's type is unknown");
         };
     }
 
-    private ToolResult task(ToolCall call, JsonNode task, Wait before, String id) throws ToolFailure {
+    private ToolResult task(ToolCall call, JsonNode task, CallWait before, String id) throws ToolFailure {
         return switch (task.path("status").asString("")) {
-            case "working" -> throw later(task);
+            case "working" -> throw later(task, null);
             case "input_required" -> throw asked(call, task, null, before, id);
             case "completed" -> McpResults.of(call, name, accepted.path("outputSchema"), task.path("result"));
             case "failed" -> throw ToolFailure.permanent("MCP_REFUSED", "the server's task failed: "
@@ -245,22 +235,26 @@ final class McpTool implements Tool {
         };
     }
 
-    private HandBackException works(ToolCall call, JsonNode result, @Nullable Wait before) throws ToolFailure {
+    private HandBackException works(JsonNode result, @Nullable CallWait before) throws ToolFailure {
         String id = result.path("taskId").asString("");
         if (id.isEmpty() || id.length() > MAX_TASK_ID || !storable(id)) {
             throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server's task has no usable id");
         }
-        put(call, State.TASK, before, null, id, null);
-        return later(result);
+        return later(result, atTask(id, before));
     }
 
-    private HandBackException later(JsonNode task) {
+    private CallWait atTask(String id, @Nullable CallWait before) {
+        return new CallWait(State.TASK, server, name, null, id, null, null, before == null ? 0 : before.rounds());
+    }
+
+    /** @param call its task, if that is new */
+    private HandBackException later(JsonNode task, @Nullable CallWait call) {
         long delay = Math.clamp(task.path("pollIntervalMs").asLong(1_000), MIN_POLL_MS, MAX_POLL_MS);
         return new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_TIMEOUT", Duration.ofMillis(delay), MAX_WAIT),
-                "a task of " + server + " works for the call");
+                call, "a task of " + server + " works for the call");
     }
 
-    private HandBackException asked(ToolCall call, JsonNode result, @Nullable String state, @Nullable Wait before,
+    private HandBackException asked(ToolCall call, JsonNode result, @Nullable String state, @Nullable CallWait before,
             @Nullable String task) throws ToolFailure {
         JsonNode questions = SafeText.clean(result.path("inputRequests"));
         int rounds = before == null ? 0 : before.rounds();
@@ -282,11 +276,10 @@ final class McpTool implements Tool {
                     "the server's requestState cannot be stored, or has more than " + MAX_KEPT + " characters");
         }
         questions.forEach(McpTool::makeFormUsable);
-        Wait next = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name,
-                none ? State.ANSWERED : State.ASKED, state, task, none ? null : questions, null, rounds + 1);
-        store(call, next);
+        CallWait next = new CallWait(none ? State.ANSWERED : State.ASKED, server, name, state, task,
+                none ? null : questions.toString(), null, rounds + 1);
         return none ? new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_BUSY", BUSY_RETRY_DELAY, MAX_WAIT),
-                server + " wants the call again") : asks(call);
+                next, server + " wants the call again") : asks(call, next);
     }
 
     /** Forms that name their dialect or have references would not be checked otherwise. */
@@ -301,24 +294,10 @@ final class McpTool implements Tool {
         return SafeText.clean(text).equals(text);
     }
 
-    private static HandBackException asks(ToolCall call) {
+    /** The step goes back until the answer, or for as long as a question waits. */
+    private static HandBackException asks(ToolCall call, CallWait question) {
         return new HandBackException(
-                new Busy("inbox:elic_" + call.stepId(), "MCP_NOT_ANSWERED", ANSWER_POLL_INTERVAL, MAX_WAIT),
+                new Busy(Deferral.INBOX + "elic_" + call.stepId(), "MCP_NOT_ANSWERED", MAX_WAIT, MAX_WAIT), question,
                 "the server asks a person");
-    }
-
-    private void put(ToolCall call, State state, @Nullable Wait before, @Nullable String serverState,
-            @Nullable String task, @Nullable JsonNode questions) {
-        Wait wait = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name, state,
-                state == State.SENT && before != null ? before.serverState() : serverState, task, questions,
-                state == State.SENT && before != null ? before.answers() : null, before == null ? 0 : before.rounds());
-        store(call, wait);
-    }
-
-    private void store(ToolCall call, Wait wait) {
-        boolean stored = service.database().inTransaction(c -> service.waits().put(c, wait, call.leaseEpoch()));
-        if (!stored) {
-            throw new HandBackException("the step is executed under another lease");
-        }
     }
 }

@@ -5,7 +5,8 @@
  * <ul>
  * <li>A description is a prompt: a tool is used as it was accepted, and held back when its server changes it.
  * <li>Annotations of a server that is not trusted say nothing about the effects of its tools.
- * <li>No wait is in memory: the table {@code call_waits} has what a call waits for, and the step is deferred.
+ * <li>No wait is in memory: the commands {@code TrackCall}, {@code Release} and {@code Answer} store it in the table
+ * {@code call_waits}, and the step is deferred.
  * </ul>
  */
 @NullMarked

@@ -218,8 +218,13 @@ public final class ApiServer implements AutoCloseable {
     }
 
     private long transaction(String function) {
+        return count("select " + function + "::text::bigint");
+    }
+
+    /** The number that a query returns. */
+    long count(String query) {
         return database.withConnection(c -> {
-            try (var s = c.prepareStatement("select " + function + "::text::bigint"); var rows = s.executeQuery()) {
+            try (var s = c.prepareStatement(query); var rows = s.executeQuery()) {
                 rows.next();
                 return rows.getLong(1);
             }

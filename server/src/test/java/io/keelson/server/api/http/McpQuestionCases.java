@@ -3,14 +3,15 @@ package io.keelson.server.api.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.api.http.ApiServer.Answer;
-import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.engine.store.queue.CallWaits;
-import io.keelson.server.engine.store.queue.CallWaits.State;
-import io.keelson.server.engine.store.queue.CallWaits.Wait;
-import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.work.mcp.FakeMcpServer;
-import java.util.UUID;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,24 +45,73 @@ abstract class McpQuestionCases extends McpCases {
         assertThat(api.post(accept, "{\"content\": {\"name\": \"Bob\"}}").status()).isEqualTo(404);
     }
 
-    /** As between the question and the deferral of its step, or while that looks for an answer. */
     @Test
-    void answerDuringAnExecutionIsStored() {
-        String run = mcp.run("mcp.other.slow", "{\"n\": 1}");
-        Awaitility.await().atMost(LIMIT).until(() -> other.calls("slow").size() == 1);
-        String step = mcp.step(run).path("id").asString();
-        api.sql("""
-                update call_waits set state = 'asked', questions = '{"who": {"method": "elicitation/create", "params": {
-                  "mode": "form", "message": "Whom?", "requestedSchema": {"type": "object", "properties": {"size": {}, "at": {}}}}}}'
-                 where step_id = '%s'""".formatted(step));
-        String accept = "/api/v1/inbox/elic_" + step + "/accept";
-        assertThat(api.get("/api/v1/inbox/elic_" + step).text()).as("the server's order of fields")
-                .contains("\"properties\":{\"size\":{},\"at\":{}}");
-        Answer accepted = api.post(accept, "{\"content\": {}}", "Idempotency-Key", "during");
-        assertThat(accepted.status()).as(accepted.text()).isEqualTo(200);
-        assertThat(api.post(accept, "{\"content\": {}}").status()).isEqualTo(404);
-        other.released.release();
+    void questionIsStoredWithTheDeferralOfItsStepAndWaitsForAYear() {
+        String run = mcp.run("mcp.other.ask", "{}");
+        mcp.item(run);
+        JsonNode step = mcp.step(run);
+        assertThat(Instant.parse(step.path("next_run_at").asString()))
+                .isAfter(Instant.now().plus(Duration.ofDays(364)));
+        assertThat(api.get("/api/v1/runs/" + run + "/events").text()).contains("step_deferred")
+                .contains("inbox:elic_" + step.path("id").asString());
+        assertThat(api.count("select lease_epoch from call_waits where run_id = '" + run + "'")).isEqualTo(1);
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
+    }
+
+    @Test
+    void answerIsAnEventAndMakesItsStepDueInTheSameCommit() {
+        String run = mcp.run("mcp.other.ask", "{}");
+        JsonNode item = mcp.item(run);
+        api.post(item.at("/links/accept").asString(), "{\"content\": {\"name\": \"Ada\"}}");
         api.awaitState(run, "completed");
+        List<String> events = api.get("/api/v1/runs/" + run + "/events?limit=500").json().path("items").valueStream()
+                .map(event -> event.path("event_type").asString()).filter(type -> type.startsWith("step_")).toList();
+        assertThat(events).containsExactly("step_started", "step_deferred", "step_answered", "step_reclaimed",
+                "step_completed");
+    }
+
+    @Test
+    void ofTwoAnswersAtOnceOneIsTaken() throws Exception {
+        String run = mcp.run("mcp.other.ask", "{}");
+        String accept = mcp.item(run).at("/links/accept").asString();
+        CountDownLatch both = new CountDownLatch(2);
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<Integer>> answers = Stream.of("Ada", "Bob").map(name -> threads.submit(() -> {
+                both.countDown();
+                both.await();
+                return api.post(accept, "{\"content\": {\"name\": \"" + name + "\"}}").status();
+            })).toList();
+            assertThat(List.of(answers.get(0).get(), answers.get(1).get())).containsExactlyInAnyOrder(200, 404);
+        }
+        api.awaitState(run, "completed");
+        assertThat(api.count("select count(*) from orchestration_events where run_id = '" + run
+                + "' and event_type = 'step_answered'")).isEqualTo(1);
+    }
+
+    @Test
+    void answerToAPausedRunIsSentAfterItsResumption() {
+        String run = mcp.run("mcp.other.ask", "{}");
+        String accept = mcp.item(run).at("/links/accept").asString();
+        api.post("/api/v1/runs/" + run + "/pause", "{}");
+        assertThat(api.post(accept, "{\"content\": {\"name\": \"Ada\"}}").status()).isEqualTo(200);
+        assertThat(api.count("select count(*) from work_queue where run_id = '" + run + "'")).isZero();
+        assertThat(other.calls("ask").stream().filter(call -> call.toString().contains(run))).hasSize(1);
+        api.post("/api/v1/runs/" + run + "/resume", "{}");
+        api.awaitState(run, "completed");
+        assertThat(mcp.text(run)).isEqualTo("accept Ada opaque");
+    }
+
+    @Test
+    void answerAfterTheEndOfTheRunIsRefused() {
+        String run = mcp.run("mcp.other.ask", "{}");
+        String accept = mcp.item(run).at("/links/accept").asString();
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
+        api.awaitState(run, "cancelled");
+        Answer late = api.post(accept, "{\"content\": {\"name\": \"Ada\"}}");
+        assertThat(late.status()).as(late.text()).isEqualTo(404);
+        assertThat(late.text()).contains("INBOX_ITEM_NOT_FOUND");
+        Awaitility.await().atMost(LIMIT).until(
+                () -> api.count("select count(*) from call_waits where run_id = '" + run + "'") == 0);
     }
 
     @ParameterizedTest
@@ -94,50 +144,6 @@ abstract class McpQuestionCases extends McpCases {
     private void awaitDeferral(String run) {
         Awaitility.await().atMost(LIMIT).until(
                 () -> api.get("/api/v1/runs/" + run + "/explain").text().contains("QUESTION"));
-    }
-
-    /** As after a crash between the answer and the wake-up of its step. */
-    @Test
-    void storedAnswerWakesItsStepAfterACrash() {
-        String run = mcp.run("mcp.other.ask", "{}");
-        awaitDeferral(run);
-        api.sql("""
-                update call_waits set state = 'answered',
-                    answers = '{"who": {"action": "accept", "content": {"name": "Ada"}}}' where run_id = '%s'"""
-                .formatted(run));
-        api.awaitState(run, "completed");
-        assertThat(mcp.text(run)).isEqualTo("accept Ada opaque");
-    }
-
-    @Test
-    void executionWithoutTheLeaseChangesNothingOfACall() throws Exception {
-        try (FakeMcpServer fenced = new FakeMcpServer("{}")) {
-            mcp.put("fenced", "{\"url\": \"%s\", \"tools\": [\"*\"], \"effects\": {\"slow\": \"idempotent\"}}"
-                    .formatted(fenced.url()));
-            String run = mcp.run("mcp.fenced.slow", "{\"n\": 1}");
-            Awaitility.await().atMost(LIMIT).until(() -> fenced.calls("slow").size() == 1);
-            JsonNode step = mcp.step(run);
-            UUID id = UUID.fromString(step.path("id").asString());
-            int epoch = step.path("lease_epoch").asInt();
-            CallWaits waits = new CallWaits(DbClock.DATABASE);
-            Wait wait = new Wait(id, Bootstrap.DEFAULT_WORKSPACE, UUID.fromString(run),
-                    UUID.fromString(step.path("task_id").asString()), "fenced", "slow", State.ANSWERED, null, null,
-                    null, null, 1);
-            api.database().runInTransaction(c -> {
-                assertThat(waits.put(c, wait, epoch - 1)).isFalse();
-                assertThat(waits.send(c, wait, epoch - 1)).isFalse();
-                assertThat(waits.find(c, id)).isEmpty();
-                assertThat(waits.put(c, wait, epoch)).isTrue();
-                assertThat(waits.sendAnswered(c, wait, epoch - 1)).isFalse();
-                waits.remove(c, id, epoch - 1);
-                assertThat(waits.find(c, id)).contains(wait);
-                assertThat(waits.sendAnswered(c, wait, epoch)).isTrue();
-                waits.remove(c, id, epoch);
-                assertThat(waits.find(c, id)).isEmpty();
-            });
-            fenced.released.release();
-            api.awaitState(run, "completed");
-        }
     }
 
     @Test

@@ -17,7 +17,6 @@ import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.purge.WorkspacePurger;
 import io.keelson.server.engine.store.IdempotencyKeys;
 import io.keelson.server.engine.store.RunStore;
-import io.keelson.server.engine.store.queue.CallWaits;
 import io.keelson.server.engine.store.read.Explainer;
 import io.keelson.server.engine.store.read.InboxReader;
 import io.keelson.server.engine.store.read.RunReader;
@@ -239,7 +238,7 @@ class OpenApiTest {
                                     new WorkspaceModels(Models.NONE, workspace -> Optional.empty()),
                                     _ -> new ProviderCheck.Probe("answer", ProviderCheck.Outcome.OK, "", null, 0),
                                     new McpService(database, McpCommands.NONE, new OutboundClient(false), secrets,
-                                            new CallWaits(DbClock.DATABASE), folder, "1", Clock.systemUTC(),
+                                            folder, "1", Clock.systemUTC(),
                                             System::nanoTime),
                                     secrets,
                                     new RecipeStore(),

@@ -12,9 +12,11 @@ import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Result;
@@ -102,6 +104,10 @@ final class RandomRuns {
         }
         TaskRow judged = any(view.tasks().stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).toList());
         StepRow asked = any(steps(view, StepState.WAITING_APPROVAL));
+        StepRow calls = any(steps(view, StepState.RUNNING).stream().filter(step -> step.call() != null).toList());
+        if (calls != null && chance(70)) {
+            return new Command.Answer(run, calls.id(), calls.call().rounds(), "{\"who\": 2}", TESTER);
+        }
         if (judged != null) {
             return new Command.DecideTask(run, judged.id(), Choice.values()[random.nextInt(3)],
                     chance(50) ? judged.attempt() : null, chance(50) ? "hm" : null, TESTER);
@@ -161,7 +167,10 @@ final class RandomRuns {
         }
         int epoch = step.leaseEpoch() - (chance(10) ? 1 : 0);
         Actor actor = Actor.agent("worker");
-        return switch (random.nextInt(12)) {
+        return switch (random.nextInt(14)) {
+            case 12 -> asks(run, step, epoch, actor);
+            case 13 -> new Command.TrackCall(run, step.id(), epoch, chance(60) ? call(CallWait.State.SENT, 0)
+                    : chance(50) ? call(CallWait.State.ANSWERED, 0) : null, actor);
             case 0 -> new Command.Release(run, step.id(), epoch, actor);
             case 1 -> new Command.Continue(run, step.id(), epoch, result(), actor);
             case 2, 3 -> new Command.Fail(run, step.id(), epoch, error(), result(), actor);
@@ -169,6 +178,20 @@ final class RandomRuns {
                     String.valueOf(step.holder()), Set.of(step.spec().tool()), Duration.ofSeconds(30)), actor);
             default -> new Command.Complete(run, step.id(), epoch, result(step), actor);
         };
+    }
+
+    private Command asks(UUID run, StepRow step, int epoch, Actor actor) {
+        Deferral deferral = new Deferral(Duration.ofMinutes(1), Deferral.INBOX + "elic_" + step.id(), error(),
+                Duration.ofDays(365));
+        int rounds = step.call() == null ? 0 : step.call().rounds();
+        CallWait.State state = CallWait.State.values()[1 + random.nextInt(3)];
+        return new Command.Release(run, step.id(), epoch, deferral, call(state, rounds + 1), List.of(), actor);
+    }
+
+    private CallWait call(CallWait.State state, int rounds) {
+        return new CallWait(state, "other", "ask", chance(50) ? "opaque" : null,
+                state == CallWait.State.TASK ? "t1" : null, chance(50) ? "{\"who\": {}}" : null,
+                state == CallWait.State.ANSWERED && chance(50) ? "{\"who\": 1}" : null, rounds);
     }
 
     private Tokens tokens(int bound) {

@@ -39,7 +39,7 @@ class RoundTripTest {
                 "task_carried", "task_continuing", "task_crashed", "task_retrying", "task_verification_failed",
                 "task_verification_passed", "task_human_approved", "task_human_rejected", "task_retry_requested",
                 "escalation_resolved", "escalation_reminded", "step_retrying", "step_lease_expired", "step_approved",
-                "step_waiting", "step_skipped", "task_skipped");
+                "step_waiting", "step_skipped", "task_skipped", "step_answered");
     }
 
     static List<Long> seeds() {

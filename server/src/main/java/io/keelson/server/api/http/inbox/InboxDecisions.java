@@ -243,20 +243,15 @@ public final class InboxDecisions {
                 said.way(), id.askedAt(), said.comment(), request.actor()));
     }
 
-    /**
-     * Stores the answer, and has the call sent again. While the step is executed the command is refused, and {@link McpService}
-     * wakes the step afterwards.
-     */
     private void elicitation(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
         if (submission.repeats(request)) {
             return;
         }
-        UUID task = UUID.fromString(reads.read((runs, c) -> runs.step(c, request.workspace(), id.subject()))
-                .orElseThrow(() -> InboxItems.notFound(id.text())).get("task_id").stringValue());
-        items.answer(request.workspace(), id, asked -> Elicitation.answers(asked,
-                said.accept() ? "accept" : said.cancel() ? "cancel" : "decline", said.content()),
-                String.valueOf(request.actor().id()));
-        submission.offer(request, new Command.RetryTask(run, task, request.actor()));
+        JsonNode asked = items.asked(request.workspace(), id);
+        ObjectNode answers = Elicitation.answers(asked,
+                said.accept() ? "accept" : said.cancel() ? "cancel" : "decline", said.content());
+        submission.submit(request, new Command.Answer(run, id.subject(), asked.path("round").intValue(),
+                answers.toString(), request.actor()));
     }
 
     private void escalation(ApiRequest request, UUID id, Decision said) throws InterruptedException {

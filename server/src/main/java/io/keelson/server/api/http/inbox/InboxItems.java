@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -165,19 +164,13 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     }
 
     /**
-     * Stores the answer to an elicitation that waits.
+     * The server, its tool and its questions, of an elicitation that waits.
      *
-     * @param answers of the item's row
      * @throws ApiProblem when it does not wait any more
      */
-    void answer(UUID workspace, Id id, Function<JsonNode, ObjectNode> answers, String by) {
-        database.runInTransaction(c -> {
-            ObjectNode row = inbox.item(c, workspace, id.kind().wire(), id.subject())
-                    .orElseThrow(() -> notFound(id.text()));
-            if (!inbox.answer(c, workspace, id.subject(), answers.apply(row.path("asked")), by)) {
-                throw notFound(id.text());
-            }
-        });
+    JsonNode asked(UUID workspace, Id id) {
+        TxFunction<Optional<ObjectNode>> work = c -> inbox.item(c, workspace, id.kind().wire(), id.subject());
+        return database.withConnection(work).orElseThrow(() -> notFound(id.text())).path("asked");
     }
 
     /**

@@ -31,13 +31,6 @@ public final class Submission {
         return keyed == null ? null : keyed.use().of(command.runId());
     }
 
-    /** Submits a command and ignores a refusal. */
-    public void offer(ApiRequest request, Command command) throws InterruptedException {
-        if (!repeats(request)) {
-            var _ = commit(command, use(request, command));
-        }
-    }
-
     /** True under an idempotency key that was used. */
     public boolean repeats(ApiRequest request) {
         Idempotency.Keyed keyed = request.keyed();

@@ -125,18 +125,6 @@ public final class InboxReader {
         }
     }
 
-    /** Stores the answer to an elicitation; false when it does not wait any more. */
-    public boolean answer(Connection c, UUID workspaceId, UUID subject, ObjectNode answers, String by)
-            throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(InboxSql.ANSWER)) {
-            statement.setString(1, answers.toString());
-            statement.setString(2, by);
-            statement.setObject(3, subject);
-            statement.setObject(4, workspaceId);
-            return statement.executeUpdate() == 1;
-        }
-    }
-
     /** Sets the common first parameters; returns the next position. */
     private int workspace(PreparedStatement statement, UUID workspaceId) throws SQLException {
         int p = 1;

@@ -96,7 +96,7 @@ final class InboxSql {
                 case when p.kind = 'task_review' then t.error_message end as feedback,
                 pr.title as proposal_title, pr.body as proposal_body, pr.data as proposal_data,
                 case when p.kind = 'elicitation' then (select json_build_object('server', c.system, 'tool', c.tool,
-                    'questions', c.questions) from call_waits c where c.step_id = p.subject)
+                    'questions', c.questions, 'round', c.rounds) from call_waits c where c.step_id = p.subject)
                     when p.kind = 'tool_change' then (select json_build_object('server', m.server, 'tool', m.name,
                     'accepted', m.accepted, 'seen', m.seen) from mcp_tools m where m.change = p.subject) end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
                 case when p.kind = 'budget' then {limit} end as hard_limit_usd,
@@ -139,11 +139,6 @@ final class InboxSql {
                    due_at = case when ? and a.since = excluded.since then a.due_at else excluded.due_at end,
                    assigned_by = excluded.assigned_by, assigned_at = excluded.assigned_at""".replace("{now}",
             DbClock.SQL);
-
-    /** For an elicitation that waits. */
-    static final String ANSWER = """
-            update call_waits set state = 'answered', answers = ?::jsonb, answered_by = ?
-             where step_id = ? and workspace_id = ? and state = 'asked'""";
 
     private InboxSql() {}
 }

@@ -40,6 +40,8 @@ public final class ViewLoader {
     public final List<UUID> starting = new ArrayList<>();
     /** Runs whose tasks have budgets. */
     public final List<UUID> budgeted = new ArrayList<>();
+    /** Runs with calls of other servers that wait. */
+    public final List<UUID> calling = new ArrayList<>();
     /** Runs that have received signals. */
     public final List<UUID> signalled = new ArrayList<>();
 
