@@ -100,7 +100,6 @@ public final class RecordColumns<T extends Record> implements Rows.Reader<T> {
         if (sql == null) {
             throw new IllegalArgumentException("no column has the type of " + component);
         }
-        component.getAccessor().setAccessible(true);
         return new Part(name, sql, component.getAnnotatedType().isAnnotationPresent(Nullable.class),
                 component.getAccessor(),
                 type.isEnum() ? Stream.of(type.getEnumConstants()).map(RecordColumns::word).toList() : null,

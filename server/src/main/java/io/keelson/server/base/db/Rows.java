@@ -16,7 +16,7 @@ public final class Rows {
 
     /** Creates a value from the result's current row. */
     @FunctionalInterface
-    public interface Reader<T> {
+    public interface Reader<T extends @Nullable Object> {
 
         T read(ResultSet row) throws SQLException;
     }

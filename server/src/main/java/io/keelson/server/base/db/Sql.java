@@ -69,6 +69,11 @@ public final class Sql {
         return new Call(connection);
     }
 
+    @FunctionalInterface
+    private interface Work<T extends @Nullable Object> {
+        T of(PreparedStatement statement) throws SQLException;
+    }
+
     private record Parameter(SqlType type, @Nullable Object value) {}
 
     /** One execution: parameters by name, then one of the methods that execute. Used by one thread, once. */
@@ -157,9 +162,8 @@ public final class Sql {
             return this;
         }
 
-        private PreparedStatement prepare() throws SQLException {
-            PreparedStatement statement = connection.prepareStatement(jdbc);
-            try {
+        private <T extends @Nullable Object> T execute(Work<T> work) throws SQLException {
+            try (PreparedStatement statement = connection.prepareStatement(jdbc)) {
                 for (int i = 0; i < places.length; i++) {
                     Parameter parameter = parameters[places[i]];
                     if (parameter == null) {
@@ -167,39 +171,32 @@ public final class Sql {
                     }
                     parameter.type.bind(statement, i + 1, parameter.value);
                 }
-                return statement;
-            } catch (SQLException | RuntimeException e) {
-                statement.close();
-                throw e;
+                return work.of(statement);
             }
         }
 
         /** The number of rows that were changed. */
         public int update() throws SQLException {
-            try (PreparedStatement statement = prepare()) {
-                return statement.executeUpdate();
-            }
+            return this.<Integer>execute(PreparedStatement::executeUpdate);
         }
 
         /** Executes a query for its effect, such as a lock; true when it has a row. */
         public boolean exists() throws SQLException {
-            try (PreparedStatement statement = prepare(); ResultSet row = statement.executeQuery()) {
-                return row.next();
-            }
+            return first(row -> true).isPresent();
         }
 
         /** All rows, in order. */
         public <T> List<T> all(Rows.Reader<T> reader) throws SQLException {
-            try (PreparedStatement statement = prepare()) {
-                return Rows.all(statement, reader);
-            }
+            return execute(statement -> Rows.all(statement, reader));
         }
 
         /** The first row; empty when there is none. */
         public <T> Optional<T> first(Rows.Reader<T> reader) throws SQLException {
-            try (PreparedStatement statement = prepare(); ResultSet row = statement.executeQuery()) {
-                return row.next() ? Optional.of(reader.read(row)) : Optional.empty();
-            }
+            return execute(statement -> {
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next() ? Optional.of(reader.read(row)) : Optional.empty();
+                }
+            });
         }
 
         /**
@@ -208,20 +205,20 @@ public final class Sql {
          * @throws IllegalStateException when there is none
          */
         public <T extends @Nullable Object> T one(Rows.Reader<T> reader) throws SQLException {
-            try (PreparedStatement statement = prepare(); ResultSet row = statement.executeQuery()) {
-                if (!row.next()) {
+            return execute(statement -> {
+                try (ResultSet row = statement.executeQuery()) {
+                    if (row.next()) {
+                        return reader.read(row);
+                    }
                     throw new IllegalStateException("no row of: " + text);
                 }
-                return reader.read(row);
-            }
+            });
         }
 
         /** The first rows of a query with the parameter {@code :limit}, by {@link Rows#page}. */
         public <T> Page<T> page(int limit, Rows.Reader<T> reader) throws SQLException {
             set("limit", limit + 1);
-            try (PreparedStatement statement = prepare()) {
-                return Rows.page(statement, limit, reader);
-            }
+            return execute(statement -> Rows.page(statement, limit, reader));
         }
     }
 }
