@@ -14,27 +14,23 @@ import org.jspecify.annotations.Nullable;
 
 /** Types of parameters and columns: how a value is given to the driver and read from it. */
 enum SqlType {
-    TEXT(Types.VARCHAR, "varchar"), UUID(Types.OTHER, "uuid"), TIME(Types.TIMESTAMP_WITH_TIMEZONE, "timestamptz"),
-    INT(Types.INTEGER, "int4"), LONG(Types.BIGINT, "int8"), BOOLEAN(Types.BOOLEAN, "bool"),
-    NUMERIC(Types.NUMERIC, "numeric"), BYTES(Types.BINARY, "bytea"), TEXTS(Types.ARRAY, "_text"),
-    UUIDS(Types.ARRAY, "_uuid"), LONGS(Types.ARRAY, "_int8"),
+    TEXT(Types.VARCHAR), UUID(Types.OTHER), TIME(Types.TIMESTAMP_WITH_TIMEZONE), INT(Types.INTEGER), LONG(Types.BIGINT),
+    BOOLEAN(Types.BOOLEAN), NUMERIC(Types.NUMERIC), BYTES(Types.BINARY), TEXTS(Types.ARRAY), UUIDS(Types.ARRAY),
+    LONGS(Types.ARRAY),
     /** A JSON node, bound as a text that the statement casts. */
-    JSON(Types.VARCHAR, "varchar"),
+    JSON(Types.VARCHAR),
     /** A duration in whole seconds. */
-    SECONDS(Types.INTEGER, "int4");
+    SECONDS(Types.INTEGER);
 
     private final int jdbc;
-    private final String name;
 
-    SqlType(int jdbc, String name) {
+    SqlType(int jdbc) {
         this.jdbc = jdbc;
-        this.name = name;
     }
 
-    /** Null is sent with its type, because the driver prepares a statement again when the type of a parameter changes. */
     void bind(PreparedStatement s, int position, @Nullable Object value) throws SQLException {
         if (value == null) {
-            s.setNull(position, jdbc, name);
+            s.setNull(position, jdbc);
             return;
         }
         switch (this) {
@@ -46,10 +42,15 @@ enum SqlType {
             case BOOLEAN -> s.setBoolean(position, (Boolean) value);
             case NUMERIC -> s.setBigDecimal(position, (BigDecimal) value);
             case BYTES -> s.setBytes(position, (byte[]) value);
-            case TEXTS, UUIDS, LONGS -> s.setArray(position,
-                    s.getConnection().createArrayOf(name.substring(1), ((Collection<?>) value).toArray()));
+            case TEXTS -> array(s, position, "text", value);
+            case UUIDS -> array(s, position, "uuid", value);
+            case LONGS -> array(s, position, "bigint", value);
             case SECONDS -> s.setInt(position, Math.toIntExact(((Duration) value).toSeconds()));
         }
+    }
+
+    private static void array(PreparedStatement s, int position, String type, Object values) throws SQLException {
+        s.setArray(position, s.getConnection().createArrayOf(type, ((Collection<?>) values).toArray()));
     }
 
     @Nullable Object read(ResultSet row, String column) throws SQLException {
