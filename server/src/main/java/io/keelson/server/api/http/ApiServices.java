@@ -46,7 +46,7 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
     /**
      * Reads and creates runs.
      *
-     * @param missions reads what a workspace's clients send: its own workers' tools are known in it
+     * @param missions reads missions with the tools of a workspace's own workers
      * @param ids for new runs
      */
     public record Runs(RunReader reader, Explainer explainer, InboxReader inbox,

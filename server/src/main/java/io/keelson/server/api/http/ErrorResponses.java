@@ -14,8 +14,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Adds the errors of each operation to an OpenAPI document: those that {@code x-error-codes} names in {@code openapi.yaml},
- * and those that follow from its method, path and parameters. {@link ErrorCode} has their status and title.
+ * Adds the errors of each operation to an OpenAPI document: the codes of {@code x-error-codes} in {@code openapi.yaml},
+ * and the codes that follow from its method, path and parameters. {@link ErrorCode} has their status and title.
  */
 final class ErrorResponses {
 

@@ -42,7 +42,9 @@ final class Examples {
         });
     }
 
-    /** Replaces a reference by what it leads to: other operations that share it have examples of their own. */
+    /**
+     * Replaces a reference by a copy of its target: other operations that share the target have examples of their own.
+     */
     private static void put(ObjectNode document, ObjectNode holder, String name, JsonNode example) {
         ObjectNode own = (ObjectNode) OpenApiDocument.resolved(document, holder.get(name)).deepCopy();
         ((ObjectNode) own.get("content").get(JSON)).set("example", example);

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The caller, what it may do, and the principals that work can be assigned to. */
+/** The caller, its permissions, and the principals that work can be assigned to. */
 public final class CallerActions {
 
     private final AuthServices auth;

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Credits: what a workspace has, grants and corrections, and what it was charged. */
+/** Credits: a workspace's balance, grants, corrections and charges. */
 public final class CreditActions {
 
     private static final Duration USUAL_PERIOD = Duration.ofDays(30);
@@ -90,7 +90,7 @@ public final class CreditActions {
                 recorded(request, request.workspace(), "ledger_corrected")));
     }
 
-    /** In the audit log, with what was booked. */
+    /** Writes the booking to the audit log. */
     private static LedgerBooking.Witness recorded(ApiRequest request, UUID workspace, String action) {
         return (c, entry) -> {
             ObjectNode detail = Json.object().put("amount", Json.plain(entry.amount()));

@@ -7,7 +7,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Rows of the ledger, and what is wrong with it, as JSON. */
+/** Rows of the ledger, and its discrepancies, as JSON. */
 final class LedgerDocuments {
 
     private LedgerDocuments() {}

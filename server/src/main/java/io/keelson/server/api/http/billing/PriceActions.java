@@ -102,7 +102,7 @@ public final class PriceActions {
                 price.usdPerMillionTokens == null ? null : price.usdPerMillionTokens.prices());
     }
 
-    /** In the audit log, with the new prices by what they are for; null for one that was withdrawn. */
+    /** Writes the new prices to the audit log, by kind and name; null for a withdrawn price. */
     private static PriceTable.Witness recorded(ApiRequest request) {
         return (c, version, changes) -> {
             ObjectNode detail = Json.object();

@@ -30,8 +30,8 @@ public final class CommandAnswers {
 
     /**
      * @param needsKey whether it is refused without a key
-     * @param location where what it made is found; null where it makes nothing
-     * @param document of a completed one
+     * @param location the location of the created object; null if the command creates none
+     * @param document the document of a completed command
      */
     ApiResponse answer(ApiRequest request, String type, ObjectNode payload, @Nullable UUID target, boolean needsKey,
             @Nullable Function<EffectCommand, String> location, Function<EffectCommand, ObjectNode> document)

@@ -6,7 +6,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Commands, and what they have made, as clients see them. */
+/** Commands, and the objects that they created, as documents. */
 final class CommandDocuments {
 
     private CommandDocuments() {}
@@ -33,7 +33,7 @@ final class CommandDocuments {
      * A deployment or an order.
      *
      * @param maker the command that made it
-     * @param now what the adapter says of it; null when it does not know it any more
+     * @param now the adapter's current data; null if the adapter no longer finds the object
      */
     static ObjectNode made(EffectCommand maker, @Nullable ObjectNode now) {
         ObjectNode document = Json.object().put("id", maker.id().toString());

@@ -33,7 +33,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The servers of the Model Context Protocol that a workspace uses, and what it accepts of them. */
+/** The MCP servers of a workspace, and the accepted descriptions of their tools. */
 public final class McpActions {
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9_-]{0,63}");
 

@@ -38,7 +38,7 @@ final class RecipeDocuments {
         return document;
     }
 
-    /** As it was in a version: without what is only shown of the newest. */
+    /** A version of a recipe, without members that only the newest version has. */
     static ObjectNode whole(RecipeRow recipe, RecipeStore.Version version) {
         ObjectNode document = brief(recipe);
         document.put("version", version.version());

@@ -57,7 +57,7 @@ public final class RosterActions {
     private final WorkspaceTools tools;
     private final KeyedTransaction transaction;
 
-    /** @param tools of MCP servers: an agent that names one which no call reaches is stored with a warning */
+    /** @param tools of MCP servers: an agent with a tool that no call reaches is stored with a warning */
     public RosterActions(Roster roster, WorkspaceModels models, WorkspaceTools tools, KeyedTransaction transaction) {
         this.tools = tools;
         this.roster = roster;

@@ -204,7 +204,7 @@ public final class ScheduleActions {
                 ScheduledTimeRow.Kind.valueOf(parts[1].toUpperCase(Locale.ROOT)));
     }
 
-    /** Also of one that is paused: as if it were not. */
+    /** The next times of a schedule. A paused schedule is treated as active. */
     private ApiResponse next(ApiRequest request) {
         Query query = request.query();
         int count = (int) query.integer("count", 0);

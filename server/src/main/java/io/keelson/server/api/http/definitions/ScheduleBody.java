@@ -28,7 +28,7 @@ record ScheduleBody(String name, String cron, String timeZone, @Nullable String 
     /**
      * The schedule that it describes. Its mission is checked as if a run of it were created now.
      *
-     * @throws ApiProblem listing what is wrong
+     * @throws ApiProblem listing all problems
      */
     ScheduleSpec spec(UUID workspace, RecipeMissions missions) {
         if (IdKind.SCHEDULE.parse(name) != null) {

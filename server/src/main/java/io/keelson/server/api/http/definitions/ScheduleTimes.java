@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The times of schedules to come: of all of them together, and of one that is not created yet. */
+/** Upcoming times of schedules: of all schedules together, and of a schedule that is not created yet. */
 public final class ScheduleTimes {
 
     private static final Duration USUAL_PERIOD = Duration.ofDays(7);

@@ -15,7 +15,9 @@ import io.keelson.server.tenant.auth.Scope;
 import java.util.Optional;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Saved views: a caller's own ones, and those that the workspace shares, which take {@code runs:write} to change. */
+/**
+ * Saved views: a caller's own views, and the workspace's shared views, which require {@code runs:write} for changes.
+ */
 public final class ViewActions {
 
     private static final int LONGEST_NAME = 100;
@@ -42,7 +44,7 @@ public final class ViewActions {
                 .toList());
     }
 
-    /** The caller's own one; the shared one where the caller has none of that name, or asks for it. */
+    /** Shows the caller's own view; the shared view if the caller has none by that name, or requests it. */
     private ApiResponse show(ApiRequest request) {
         String name = name(request);
         Optional<SavedView> own = request.query().flag("shared") ? Optional.empty()

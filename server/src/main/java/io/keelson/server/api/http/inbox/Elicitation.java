@@ -87,7 +87,7 @@ final class Elicitation {
         return answers;
     }
 
-    /** A schema that is none of JSON Schema asks for an object and no more. */
+    /** Problems of an answer. If the schema is not a valid JSON Schema, only an object is required. */
     private static List<PlanProblem> flaws(JsonNode schema, JsonNode content, String pointer) {
         DeclaredSchema declared = new DeclaredSchema(schema.isObject() ? schema : Json.object());
         if (!content.isObject()) {

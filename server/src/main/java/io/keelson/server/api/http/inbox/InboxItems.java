@@ -157,7 +157,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return Objects.requireNonNull(id.kind().gate()).noun();
     }
 
-    /** The same, in a transaction. */
+    /** Reads an item in a transaction. */
     Optional<ObjectNode> item(Connection c, UUID workspace, Id id) throws SQLException {
         return inbox.item(c, workspace, id.kind().wire(), id.subject()).filter(row -> Id.of(row).equals(id))
                 .map(InboxItems::shown);

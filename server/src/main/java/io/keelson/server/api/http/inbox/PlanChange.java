@@ -7,7 +7,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A new plan beside the one that it is to replace, as a person is shown it. */
+/** A new plan, compared with the plan that it replaces, as shown to a person. */
 final class PlanChange {
 
     private PlanChange() {}

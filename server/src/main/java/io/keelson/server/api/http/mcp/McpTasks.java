@@ -133,7 +133,7 @@ public final class McpTasks {
         return id;
     }
 
-    /** @param asks whether the client can answer what the run waits for */
+    /** @param asks whether the client can answer the run's question */
     private ObjectNode task(Incoming incoming, ObjectNode run, boolean asks) {
         ObjectNode task = Json.object();
         task.set("taskId", run.get("id"));

@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Tools: those that the key's scopes allow are listed, others are refused. */
+/** Lists the tools that the key's scopes allow, and refuses others. */
 public final class McpTools {
     private static final int PAGE = 100;
     private static final int OK = 200;

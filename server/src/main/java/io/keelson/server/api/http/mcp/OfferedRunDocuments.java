@@ -8,7 +8,7 @@ import java.util.UUID;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Runs as results of tools: the state, and what a client does next. */
+/** Runs as results of tools: the state, and the client's next action. */
 public record OfferedRunDocuments(Reads reads, PageLinks links) {
 
     /** Characters of an output that a result has; a longer one is read as a resource. */

@@ -25,7 +25,7 @@ record OfferedTool(String name, String title, String description, Scope scope, O
      * The effects as clients see them.
      *
      * @param reads changes nothing
-     * @param destroys may change or end what is there
+     * @param destroys may change or end existing objects
      * @param repeats has no further effect with the same arguments
      * @param world reaches beyond the workspace
      */
@@ -35,7 +35,7 @@ record OfferedTool(String name, String title, String description, Scope scope, O
         static final Hints STARTS = new Hints(false, true, false, true);
     }
 
-    /** Does what the tool is for. */
+    /** Executes a call of the tool. */
     interface Handler {
         Outcome answer(Incoming call, ObjectNode arguments) throws IOException, InterruptedException;
     }

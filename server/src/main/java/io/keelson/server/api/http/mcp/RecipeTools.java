@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The recipes that say {@code mcp: true}, each a tool that starts a run of it. */
+/** The recipes with {@code mcp: true}, each a tool that starts a run. */
 public record RecipeTools(Database database, RecipeStore recipes, RecipeMissions missions, RunStarts starts) {
 
     private static final int MAX_DESCRIPTION = 4_096;

@@ -52,7 +52,9 @@ final class RpcError extends RuntimeException {
                 + Mcp.TASKS, data);
     }
 
-    /** The same as a problem of the HTTP API, whose document is the error's data; a failure of the server stays one. */
+    /**
+     * The error of a problem of the HTTP API, whose document is the error's data; a failure of the server stays one.
+     */
     static RpcError of(ApiProblem problem) {
         ObjectNode document = problem.document();
         int status = document.path("status").asInt(SERVER_ERROR);

@@ -23,7 +23,7 @@ public record RunStarts(RunCreateActions creation, Idempotency idempotency) {
     private static final int MAX_KEY = 255;
 
     /**
-     * Starts a run, or answers the one that the same call has started within a day.
+     * Starts a run, or answers with the run that an equal call started within a day.
      *
      * @param tool the key counts for this tool
      * @param key null if absent; the request's {@code _meta} may have one then

@@ -23,7 +23,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Tickets: what the failure policy asks of people, and their answers. */
+/** Tickets: questions of the failure policy, and people's answers. */
 public final class EscalationActions {
 
     private static final List<String> ANSWERS = Arrays.stream(Resolution.values()).map(Resolution::wire).toList();
@@ -89,7 +89,7 @@ public final class EscalationActions {
         }
     }
 
-    /** Whether the ticket has this answer already; one that has another refuses it. */
+    /** Whether the ticket already has this answer. Refuses a different answer. */
     private static boolean answered(ObjectNode ticket, String answer) {
         String given = ticket.path("resolution").asString("");
         if (!given.isEmpty() && !given.equals(answer)) {

@@ -35,7 +35,7 @@ public final class ParentShare {
         request(request, run, hardLimit, false);
     }
 
-    /** Likewise for a run that is stopped by its budget; without effect for other runs. */
+    /** Requests a share for a run in {@code budget_exceeded}; ignores other runs. */
     public void requestForStopped(ApiRequest request, UUID run, @Nullable BigDecimal hardLimit)
             throws InterruptedException {
         request(request, run, hardLimit, true);

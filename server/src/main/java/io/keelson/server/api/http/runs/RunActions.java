@@ -47,7 +47,7 @@ public final class RunActions {
     /** @param from {@code failed} or {@code start} */
     record Retry(String from) {}
 
-    /** @param plan instead of the one that waits; null for that one */
+    /** @param plan replaces the waiting plan; null to approve the waiting plan */
     record PlanApproval(@Nullable String reason, @Nullable ObjectNode plan) {}
 
     private final Reads reads;

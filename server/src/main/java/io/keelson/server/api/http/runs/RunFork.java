@@ -154,7 +154,7 @@ public final class RunFork {
         };
     }
 
-    /** Turns that are taken over may have seen data from outside; their calls are none of the fork's own. */
+    /** Copied turns may have seen data from outside, but their calls are not calls of the fork. */
     private static void change(ObjectNode task, Fork body) {
         JsonNode agent = task.path("assigned_agent");
         if (body.turn != null && body.turn > 1
@@ -205,7 +205,7 @@ public final class RunFork {
                 .forEach(task -> ((ObjectNode) task).set("budget_usd", inForce.get(task.path("temp_id").asString(""))));
     }
 
-    /** Completed tasks, except the given one and those that depend on repeated tasks. */
+    /** Completed tasks, except the given task and tasks that depend on repeated tasks. */
     private static Map<String, UUID> carried(Plan plan, String task, Map<String, UUID> completed) {
         Map<String, UUID> carried = new HashMap<>();
         for (boolean grew = true; grew;) {

@@ -18,7 +18,7 @@ public final class RunMission {
         return of(reads.read((runs, c) -> Reads.found(runs.mission(c, workspace, run), IdKind.RUN, run)));
     }
 
-    /** @param row what a run was made of, as its reader gives it */
+    /** @param row the stored mission of a run, from the run's reader */
     public static ObjectNode of(ObjectNode row) {
         ObjectNode mission = row.deepCopy();
         JsonNode declarations = row.path("input_declarations");

@@ -28,8 +28,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * {@code POST /runs/{id}/signals/{name}}: what a step waits for, or will. A payload has to fit the schemas of all steps
- * that wait or will wait for the name. The payload is stored; so its size is limited and secrets are redacted.
+ * {@code POST /runs/{id}/signals/{name}}: sends a signal to a step that waits for it, now or later. A payload has to
+ * fit the schemas of all steps that wait or will wait for the name. The payload is stored; so its size is limited and
+ * secrets are redacted.
  */
 public final class SignalActions {
 
@@ -57,7 +58,7 @@ public final class SignalActions {
         String name = name(request);
         JsonNode payload = body.payload == null ? JsonNodeFactory.instance.nullNode() : body.payload;
         UUID run = request.id("id", IdKind.RUN);
-        // Read before the waits: what is begun in between is among these.
+        // Read before the waits, so that steps that begin in between are among them.
         ObjectNode read = reads.run(request.workspace(), run);
         RunReader.SignalWaits waits = reads.read((runs, c) -> runs.signalWaits(c, request.workspace(), run));
         List<PlanProblem> problems = request.body().computed(() -> problems(waits.inputs().values().stream()

@@ -72,7 +72,7 @@ public final class AnswerStreams {
         return step.get("state_type").stringValue().equals("terminal");
     }
 
-    /** The id of the last event that the client has seen; {@code 0-0} for none. */
+    /** The id of the last event that the client has seen; {@code 0-0} if absent. */
     private static String lastSeen(ApiRequest request) {
         String id = request.header("Last-Event-ID");
         String seen = id == null || id.isEmpty() ? request.query().text("after") : id;
@@ -86,7 +86,7 @@ public final class AnswerStreams {
         return seen;
     }
 
-    /** The text of a result; null for one that is none. */
+    /** The result's text; null if the result is not text. */
     private static @Nullable String text(JsonNode output) {
         JsonNode text = output.isObject() ? output.path(output.has("text") ? "text" : "output") : output;
         return text.isString() ? text.stringValue() : null;
@@ -165,7 +165,7 @@ public final class AnswerStreams {
             return known;
         }
 
-        /** Sends the text that has arrived; false for none. */
+        /** Sends text that has arrived; false if there is no new text. */
         private boolean news(LiveTexts.Reader reader) throws IOException {
             LiveTexts.Part part = reader.after(epoch, seq);
             if (part == null) {

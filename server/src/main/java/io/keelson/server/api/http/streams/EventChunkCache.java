@@ -42,7 +42,7 @@ final class EventChunkCache {
         private final ReentrantLock reading = new ReentrantLock();
         private final byte[][] texts = new byte[CHUNK_SIZE][0];
         private int read;
-        /** That count as kept; guarded by those that are kept. */
+        /** Bytes counted as cached; guarded by the cached chunks. */
         private long bytes;
     }
 
@@ -59,7 +59,7 @@ final class EventChunkCache {
         this(MAX_BYTES);
     }
 
-    /** @param most bytes that are kept; what is being read comes on top of it */
+    /** @param most maximum cached bytes; reads in progress come on top */
     EventChunkCache(long most) {
         this.most = most;
     }
@@ -84,7 +84,7 @@ final class EventChunkCache {
                 long grown = 0;
                 for (ObjectNode event : source.read(run, before + chunk.read, missing)) {
                     long seq = event.get("seq").longValue();
-                    if (seq <= to) { // those that have been exported are not there, and later ones come in their place
+                    if (seq <= to) { // exported events are not in the table; later ones come in their place
                         byte[] text = text(event);
                         chunk.texts[(int) (seq - before - 1)] = text;
                         grown += text.length;
@@ -148,7 +148,7 @@ final class EventChunkCache {
         return text.toByteArray();
     }
 
-    /** The event with what the run lifecycle contract shows before it: its type, and what of. */
+    /** The event with the members that the run lifecycle contract puts before it: a type and its subject. */
     static ObjectNode named(ObjectNode event) {
         ObjectNode data = Json.object();
         String type = event.get("event_type").stringValue();

@@ -81,7 +81,7 @@ public final class EventStreams {
             return ApiResponse.empty(NO_CONTENT);
         }
         limiter.requireRoom(request);
-        // an id that is none of this run's yet, as of another stream, skips nothing that is to come
+        // an id above the run's last event, for example of another stream, skips no later event
         long from = Math.min(seen, known.lastSeq());
         return stream(out -> send(new Reader(request, run, out, from), known, wait));
     }

@@ -16,7 +16,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class FeedChunkCache {
 
     /**
-     * Chunk length in ids, including unused ids and those of other workspaces: those of 128 packs, which have 3 events
+     * Chunk length in ids, including unused ids and other workspaces' ids: the ids of 128 packs, which have 3 events
      * each on average.
      */
     static final int CHUNK_SIZE = 128_000;
@@ -40,7 +40,7 @@ final class FeedChunkCache {
     private static final class Chunk {
         private final ReentrantLock reading = new ReentrantLock();
         private @Nullable List<Piece> pieces;
-        /** That count as kept; guarded by those that are kept. */
+        /** Bytes counted as cached; guarded by the cached chunks. */
         private long bytes;
     }
 
@@ -57,7 +57,7 @@ final class FeedChunkCache {
         this(MAX_BYTES);
     }
 
-    /** @param most bytes that are kept; what is being read comes on top of it */
+    /** @param most maximum cached bytes; reads in progress come on top */
     FeedChunkCache(long most) {
         this.most = most;
     }

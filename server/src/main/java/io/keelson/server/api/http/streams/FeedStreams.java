@@ -143,7 +143,7 @@ public final class FeedStreams {
             this.sent = seen;
         }
 
-        /** @param head what was there when it came: that much is sent before quiet counts */
+        /** @param head the last event at the start: events up to it are sent before the idle timeout counts */
         private void follow(FeedPoller.Watch watch, long head, Duration wait) throws IOException, InterruptedException {
             write(EventStreams.RETRY);
             long begun = System.nanoTime();

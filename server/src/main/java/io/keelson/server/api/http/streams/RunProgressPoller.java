@@ -56,7 +56,11 @@ public final class RunProgressPoller {
             this.watched = watched;
         }
 
-        /** Waits for an event behind that one, or until the time is over or the server stops. What is known then. */
+        /**
+         * Waits for an event after a sequence number, until the timeout or until the server stops.
+         *
+         * @return the progress at that time
+         */
         public Progress await(long after, Duration timeout) throws InterruptedException {
             long end = System.nanoTime() + timeout.toNanos();
             synchronized (RunProgressPoller.this) {

@@ -44,7 +44,7 @@ public final class ApiProblem extends RuntimeException {
         return of(List.of(new PlanProblem(code, pointer, message)));
     }
 
-    /** Code and pointer are those of the first problem; all are listed. */
+    /** A problem with the code and pointer of the first problem; lists all problems. */
     public static ApiProblem of(List<PlanProblem> problems) {
         PlanProblem first = problems.getFirst();
         String detail = problems.size() == 1 ? first.message()

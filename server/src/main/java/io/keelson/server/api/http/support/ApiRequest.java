@@ -107,7 +107,7 @@ public final class ApiRequest {
                 .getEndPoint() instanceof WatchedConnector.EndPoint connection && connection.clientGone();
     }
 
-    /** Refuses what the caller may not do. */
+    /** Refuses a caller without the scope. */
     public void require(Scope scope) {
         Authenticator.require(caller(), scope);
     }
@@ -196,10 +196,10 @@ public final class ApiRequest {
     }
 
     /**
-     * Refuses the change of another version than the one that the header {@code If-Match} names; without it, nothing is
-     * refused. Called in the transaction of the change, with the row locked.
+     * Refuses a change if the header {@code If-Match} names another version; accepts any version without the header.
+     * Called in the transaction of the change, with the row locked.
      *
-     * @param current what the refusal shows as {@code current}
+     * @param current the member {@code current} of the refusal
      */
     public void requireVersion(String version, JsonNode current) {
         if (!ETag.ofVersion(header("If-Match"), version)) {

@@ -12,8 +12,8 @@ import tools.jackson.databind.JsonNode;
  * A response.
  *
  * @param content null if absent
- * @param tagged true when the answer is one resource, which gets an {@code ETag} and may be asked for conditionally
- * @param version of the resource, which its tag begins with; empty for one that no client changes under a condition
+ * @param tagged true if the response is one resource, which gets an {@code ETag} and supports conditional requests
+ * @param version of the resource, which its tag begins with; empty for a resource without conditional changes
  */
 public record ApiResponse(int status, @Nullable Content content, Map<String, String> headers, boolean tagged,
         String version) {
@@ -26,7 +26,10 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
         /** A JSON document. */
         record Document(String type, JsonNode json) implements Content {}
 
-        /** A stream of which so many bytes are sent while they are read; length -1 for all of it. The sender closes the stream. */
+        /**
+         * A stream, of which {@code length} bytes are sent while they are read; -1 sends the whole stream. The sender
+         * closes the stream.
+         */
         record Stream(String type, long length, InputStream bytes) implements Content {}
 
         /** A response that is streamed until its writer returns. */
@@ -88,7 +91,7 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
         return new ApiResponse(status, null, Map.of(), false);
     }
 
-    /** The same under another status. */
+    /** This response with another status. */
     public ApiResponse as(int other) {
         return new ApiResponse(other, content, headers, tagged, version);
     }

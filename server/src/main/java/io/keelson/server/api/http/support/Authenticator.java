@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks every caller for a key or a session of one, and that for what the route needs. A session is good only for requests of
- * the server's own pages.
+ * Requires of every caller an API key, or a session of a key, with the route's scope. A session is valid only for
+ * requests of the server's own pages.
  */
 public final class Authenticator {
 

@@ -19,7 +19,7 @@ public record ByteRange(long from, long length) {
      *
      * @param header {@code Range}
      * @param size of the content
-     * @throws ApiProblem RANGE_NOT_SATISFIABLE where the content has no byte of it
+     * @throws ApiProblem RANGE_NOT_SATISFIABLE if the range contains no byte of the content
      */
     public static @Nullable ByteRange of(@Nullable String header, long size) {
         Matcher given = ONE.matcher(header == null ? "" : header.strip());

@@ -31,7 +31,7 @@ public final class ETag {
         return '"' + hash + '"';
     }
 
-    /** The version of what was last changed then. */
+    /** The version of a resource that was last changed at that time. */
     public static String version(Instant changed) {
         return Long.toString(ChronoUnit.MICROS.between(Instant.EPOCH, changed));
     }

@@ -1,8 +1,9 @@
 package io.keelson.server.api.http.support;
 
 /**
- * Every {@code code} that the API's own problem documents have, with its HTTP status; {@code docs/reference/errors.md} explains
- * each. Codes of single problems in a body ({@code problems[]}) are those of {@code SchemaCheck}, {@link RequestShape} and the plan reader.
+ * Every {@code code} that the API's own problem documents have, with its HTTP status; {@code docs/reference/errors.md}
+ * explains each. Codes of single problems in a body ({@code problems[]}) are defined in {@code SchemaCheck},
+ * {@link RequestShape} and the plan reader.
  */
 public enum ErrorCode {
     MALFORMED_REQUEST(400, "Malformed request"), MALFORMED_JSON(400, "Malformed JSON"), INVALID_ID(400, "Invalid id"),

@@ -45,7 +45,7 @@ public enum IdKind {
         return prefix + id;
     }
 
-    /** The same answer whether it never existed or belongs to another workspace. */
+    /** The 404 response, equal for an id that never existed and an id of another workspace. */
     public ApiProblem notFound(UUID id) {
         return ApiProblem.of(notFound, "no " + word + " " + id);
     }

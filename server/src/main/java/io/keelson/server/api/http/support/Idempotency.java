@@ -37,11 +37,11 @@ public final class Idempotency {
     /**
      * The idempotency key of a request.
      *
-     * @param repeated true when what was asked is done already: only its answer is wanted
+     * @param repeated true if the request was executed before: only its response is repeated
      */
     public record Keyed(KeyUse use, boolean repeated) {
 
-        /** The run that the call is to make: under a key that was used, the one that was made then. */
+        /** The id of the run to create: under a used key, the run that the first request created. */
         public UUID runOr(UUID fresh) {
             UUID made = repeated ? use.run() : null;
             return made == null ? fresh : made;
@@ -75,9 +75,9 @@ public final class Idempotency {
     }
 
     /**
-     * The same for a key that the request has in its body.
+     * Executes a request whose body contains the idempotency key.
      *
-     * @param endpoint what is asked for; a key counts for this only
+     * @param endpoint scope of the key
      * @param key of 1 to 255 characters
      * @param hash the same for equal requests
      */

@@ -30,7 +30,7 @@ public final class ListCursor {
         return read(query.text("cursor"), read);
     }
 
-    /** The same of a cursor that a request has elsewhere; null where it has none. */
+    /** Reads a cursor from another part of the request; null if absent. */
     public <T> @Nullable T read(@Nullable String text, Function<String, T> read) {
         if (text == null) {
             return null;

@@ -6,8 +6,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Which part of a list that is read as a whole is answered: all of it, or {@code limit} items from {@code cursor} on. A
- * cursor is a place in the list, so that what is added or removed before it shifts the next page.
+ * The answered part of a list that is read as a whole: the whole list, or {@code limit} items from {@code cursor} on. A
+ * cursor is a position in the list, so items added or removed before it shift the next page.
  */
 public final class ListPage {
 

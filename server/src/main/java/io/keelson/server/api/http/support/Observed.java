@@ -24,7 +24,7 @@ public record Observed(List<RequestListener> requestListeners, Consumer<Backgrou
     /**
      * A page of metrics.
      *
-     * @param type its media type; when it is asked for, what the caller takes
+     * @param type its media type; in a request, the media type that the caller accepts
      */
     public record Page(String type, String text) {}
 

@@ -24,7 +24,7 @@ public final class OpenApiDocument {
         void visit(String method, String path, JsonNode item, ObjectNode operation);
     }
 
-    /** Visits each operation once, also one that several paths share. */
+    /** Visits each operation once, also an operation that several paths share. */
     public static void forEachOperation(JsonNode document, OperationVisitor visitor) {
         Set<String> visited = new HashSet<>();
         for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
@@ -55,7 +55,7 @@ public final class OpenApiDocument {
     }
 
     /**
-     * The parameters of an operation without references, those of its path first.
+     * The parameters of an operation without references, parameters of its path first.
      *
      * @param in {@code query}, {@code path} or {@code header}
      */
@@ -82,7 +82,10 @@ public final class OpenApiDocument {
                 : whole(document, schema);
     }
 
-    /** With references replaced by what they lead to, and {@code allOf} by one schema that has the keywords of all parts. */
+    /**
+     * The schema with references replaced by their targets, and {@code allOf} by one schema with the keywords of all
+     * parts.
+     */
     private static ObjectNode whole(JsonNode document, JsonNode schema) {
         ObjectNode whole = Json.object();
         if (schema.has("$ref")) {
@@ -114,7 +117,7 @@ public final class OpenApiDocument {
         return whole;
     }
 
-    /** The same schema without annotations: what a validator has to look at. */
+    /** The schema without annotations: only the keywords that a validator checks. */
     static ObjectNode assertions(JsonNode schema) {
         ObjectNode kept = Json.object();
         schema.properties().forEach(keyword -> {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The query parameters of a request, which have the form that the OpenAPI document declares for the operation. A
- * parameter that is absent has its declared default. Asking for one that is not declared is an error of the program.
+ * parameter that is absent has its declared default. Reading an undeclared parameter is an error of the program.
  */
 public final class Query {
 
@@ -123,7 +123,7 @@ public final class Query {
         return parameter;
     }
 
-    /** For what a declaration cannot say. */
+    /** The refusal of a value for reasons that a declaration cannot express. */
     public static ApiProblem invalid(String name, String what) {
         return refused(ErrorCode.INVALID_PARAMETER, name, "'" + name + "' " + what);
     }

@@ -48,7 +48,7 @@ public final class Reads {
         }
     }
 
-    /** As {@link #read} on something that belongs to a run. */
+    /** Reads an object of a run; 404 if the run does not exist. */
     public <T> T ofRun(UUID workspace, UUID run, Query<T> query) {
         return read((runs, c) -> {
             found(runs.state(c, workspace, run), IdKind.RUN, run);
@@ -87,7 +87,7 @@ public final class Reads {
     }
 
     /**
-     * The same with one query for all who ask at the same time. For requests that runs answer in batches. The document is
+     * Reads a run with one query for all concurrent callers. For requests that runs answer in batches. The document is
      * shared, so it must not be changed.
      */
     public ObjectNode sharedRun(UUID workspace, UUID run) {

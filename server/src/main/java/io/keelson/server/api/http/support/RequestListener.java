@@ -10,8 +10,8 @@ public interface RequestListener {
      * A request was answered.
      *
      * @param route its template; {@code unmatched} where no route has the path
-     * @param nanos from its head to the end of its answer; what is held open on purpose included
-     * @param caller where the caller is in a trace of theirs; null where they did not say
+     * @param nanos from its head to the end of its answer; including intentional waits
+     * @param caller the caller's trace context; null if absent
      */
     default void answered(String method, String route, int status, long nanos, @Nullable TraceParent caller) {}
 

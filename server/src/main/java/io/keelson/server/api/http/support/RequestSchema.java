@@ -62,7 +62,7 @@ public final class RequestSchema {
         this.schema = schema;
     }
 
-    /** @throws ApiProblem that lists what is wrong with the body */
+    /** @throws ApiProblem listing the problems of the body */
     <T> T read(JsonNode body, Class<T> type) {
         if (!(body instanceof ObjectNode object)) {
             throw ApiProblem.of("WRONG_TYPE", "", "the body must be an object");

@@ -24,7 +24,7 @@ public final class ResponseWriter {
     /**
      * Sends an answer.
      *
-     * @param rest what has not been read of the request's body
+     * @param rest the unread rest of the request's body
      * @throws JacksonException when the document cannot be written; nothing has been sent then
      */
     public static void send(Context context, ApiResponse response, TimedInputStream rest) throws IOException {

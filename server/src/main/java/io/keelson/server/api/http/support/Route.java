@@ -8,12 +8,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One route that is served.
+ * A route.
  *
  * @param path with its parameters in braces
- * @param open whether no API key is asked for
- * @param scope what the key must have; null where any will do
- * @param body the record that the body is bound to; null where the action reads the body itself
+ * @param open whether no API key is required
+ * @param scope the key's required scope; null if any key suffices
+ * @param body the record that the body is bound to; null if the action reads the body itself
  */
 public record Route(HandlerType method, String path, boolean open, @Nullable Scope scope, @Nullable Class<?> body,
         Action action) {
@@ -106,7 +106,6 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
             return post(scope, path, body, action).add(HandlerType.POST, path, scope, body, action);
         }
 
-        /** As {@link #postRaw}. */
         public Table postRawAlso(Scope scope, String path, Action action) {
             return postRaw(scope, path, action).add(HandlerType.POST, path, scope, null, action);
         }
@@ -131,7 +130,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
             return add(HandlerType.POST, path, null, null, action);
         }
 
-        /** Under {@code /api/v1}, for everybody; the action asks for what it needs. */
+        /** Adds a route below {@code /api/v1} without authentication; the action checks its own requirements. */
         public <T> Table postOpen(String path, Class<T> body, BodyAction<T> action) {
             routes.add(new Route(HandlerType.POST, API + path, true, null, body,
                     request -> action.answer(request, request.body(body))));

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads runs for several requests with one query. Runs end in batches, and a query costs the database more than a few of
- * its rows. A request that comes while runs of its workspace are read waits for the next query, which reads the runs of all
- * that wait. A query begins after its requests, so it sees what was committed before them. Thread-safe.
+ * Reads runs for several requests with one query. Runs end in batches, and a query costs the database more than a few
+ * of its rows. A request that comes while runs of its workspace are read waits for the next query, which reads the runs
+ * of all that wait. A query begins after its requests, so it sees commits before them. Thread-safe.
  */
 final class SharedRunReads {
 

@@ -5,7 +5,7 @@ import io.javalin.http.NotFoundResponse;
 import io.keelson.server.api.web.Dashboard;
 import io.keelson.server.api.web.WebFile;
 
-/** Answers with the dashboard's files, compressed for those who take it. */
+/** Serves the dashboard's files, compressed if the client accepts it. */
 public final class WebPages {
 
     private final Dashboard dashboard;

@@ -33,7 +33,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The routes of workers: each takes a batch and answers every item of it, in order. */
+/** The routes of workers: each takes a batch and answers each item, in order. */
 public final class DispatchActions {
 
     private static final int MAX_LOG_LINES = 1_000;
@@ -202,7 +202,7 @@ public final class DispatchActions {
                     map(uploads, Upload::uploadId), map(proposals, NewProposal::proposed), notes(progress, logs));
         }
 
-        /** The place of the first artifact whose content cannot be read; -1 for none. */
+        /** The index of the first artifact with unreadable content; -1 if absent. */
         int unreadable() {
             return IntStream.range(0, artifacts.size()).filter(i -> !artifacts.get(i).readable()).findFirst()
                     .orElse(-1);

@@ -97,7 +97,7 @@ public final class WorkerActions {
         return document;
     }
 
-    /** A tool that only workers serve, with what they have announced of it. */
+    /** A tool that only workers serve, with its announced description. */
     private static ObjectNode document(String name, JsonNode announced) {
         ObjectNode document = Json.object().put("name", name)
                 .put("description", announced.path("description").stringValue(null)).put("source", "worker")
