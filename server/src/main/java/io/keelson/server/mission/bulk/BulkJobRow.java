@@ -14,9 +14,9 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param matches number of matching runs at its creation, counted up to {@link BulkJobs#MAX_COUNTED}
  * @param changed runs that executed the command
- * @param unchanged runs that were in the wanted state already
- * @param refused how many runs refused, by the code of the refusal
- * @param waitsFor the code of what it waits for, such as a limit of the workspace; null while it progresses
+ * @param unchanged runs that were already in the target state
+ * @param refused number of runs that refused, by the code of the refusal
+ * @param waitsFor the code of its obstacle, such as a limit of the workspace; null while it progresses
  * @param endedAt null while it is at work
  */
 public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, long matches, long changed,

@@ -87,7 +87,7 @@ public final class BulkJobs {
     /**
      * A job that one node has taken up.
      *
-     * @param claim its number; what is written under an older one changes nothing
+     * @param claim number of the claim; writes under an older claim change nothing
      * @param portion runs that were chosen and are not counted; empty if absent
      * @param last the last run that was chosen; null before the first
      */
@@ -136,7 +136,7 @@ public final class BulkJobs {
         return LIST.on(c).set("workspace", workspace).set("after", after).page(limit, BulkJobs::job);
     }
 
-    /** Lets no more runs be chosen; what was done stays. A job that has ended stays as it is. */
+    /** Stops the choice of further runs; executed commands stay. A job that has ended is unchanged. */
     public void stop(Connection c, UUID workspace, UUID id) throws SQLException {
         STOP.on(c).at(clock).set("workspace", workspace).set("id", id).update();
     }

@@ -105,7 +105,7 @@ final class AgentAssignment {
         return hired == null ? null : new Hired(hired.terms.limited(limits(task.path("limits"))), hired.instructions);
     }
 
-    /** The terms with the rules of the agent and of the task, and with what is known of their tools. */
+    /** The terms with the rules of the agent and of the task, and with known facts about their tools. */
     private AgentTerms rules(JsonNode task, CallApprovals ofAgent, AgentTerms all) {
         AgentTerms terms = all.refusing(refused(task, rules.refused(all.tools(), task)));
         List<String> outside = terms.tools().stream().filter(openWorld).toList();
@@ -184,7 +184,7 @@ final class AgentAssignment {
         return read(object.path(STORED), task);
     }
 
-    /** As it is stored; null for what the rest of the task says as well. */
+    /** The stored form; null if the task's other members imply it. */
     static @Nullable ObjectNode write(@Nullable Hired hired) {
         return hired == null || hired.terms.type() == null ? null : written(hired);
     }
@@ -232,7 +232,7 @@ final class AgentAssignment {
                 JsonFields.text(stored, "instructions"));
     }
 
-    /** Those, and all that a task does not need that says what it needs. */
+    /** The levels that refuse tools; includes all other tools if the task lists its needed tools. */
     private static Map<String, ToolPolicy.Level> refused(JsonNode task, Map<String, ToolPolicy.Level> ofRules) {
         if (task.path("tools_needed").isArray()) {
             ofRules.put(AgentTerms.OTHERS, ToolPolicy.Level.TASK);
@@ -268,7 +268,7 @@ final class AgentAssignment {
                         : null;
     }
 
-    /** The agent that the task names, else the one that the run is for. */
+    /** The agent that the task names, else the agent that the run is for. */
     private @Nullable RosterAgent named(JsonNode suggested) {
         String name = JsonFields.text(suggested, "agent_name");
         boolean byId = suggested.path("agent_id").isInt();
@@ -319,7 +319,7 @@ final class AgentAssignment {
                 agent.instructions());
     }
 
-    /** The tools that the agent may call; if the task names the tools that it needs, only those of them. */
+    /** The tools that the agent may call, restricted to the tools that the task needs, if it names them. */
     private static List<String> within(List<String> tools, JsonNode task, List<String> needed) {
         return task.path("tools_needed").isArray() ? tools.stream().filter(needed::contains).toList() : tools;
     }
@@ -329,7 +329,7 @@ final class AgentAssignment {
         return suggested == null ? own : suggested;
     }
 
-    /** The same, else the preferred model of the role that does such tasks; null if absent. */
+    /** The model of the task or of its agent, else the preferred model of the role for such tasks; null if absent. */
     private @Nullable String modelInTurns(JsonNode task, TaskType taskType, @Nullable String own) {
         String model = model(task, own);
         String role = taskType.role();

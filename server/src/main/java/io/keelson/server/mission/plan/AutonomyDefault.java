@@ -7,7 +7,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The autonomy level of missions that name none.
+ * The autonomy level of missions without a level.
  *
  * @param level null: a plan that is given counts as approved, and a person approves one that a planner makes
  */
@@ -46,7 +46,7 @@ public record AutonomyDefault(@Nullable Autonomy level, Source source) {
         return level == null ? new AutonomyDefault(Autonomy.APPROVE, source) : this;
     }
 
-    /** @param config not changed; what is not an object in it is another check's problem */
+    /** @param config not changed; another check reports values that are not objects */
     Applied to(ObjectNode config) {
         JsonNode autonomy = config.path(AUTONOMY);
         if (autonomy.has(LEVEL)) {

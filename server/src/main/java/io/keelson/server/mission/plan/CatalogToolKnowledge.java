@@ -134,7 +134,10 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
                         problems));
     }
 
-    /** A member that is itself a program; one that an expression makes is known only later, or was found wrong before. */
+    /**
+     * Checks a member that is itself a program. A program that an expression computes is known only later, or its error
+     * was reported before.
+     */
     private void jq(JsonNode program, String at, List<PlanProblem> problems) {
         if (program.isString() && expressions.check(program.stringValue()).isEmpty()
                 && !expressions.isTemplate(program.stringValue())) {

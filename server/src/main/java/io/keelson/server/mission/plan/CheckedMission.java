@@ -18,16 +18,15 @@ import tools.jackson.databind.node.ObjectNode;
  * The content of a mission file or of the body of {@code POST /runs}, checked and ready to become a run.
  *
  * @param name for people; 1 to 200 characters
- * @param goal what is to be reached, as the caller said it
- * @param description more about it; null when none was given
+ * @param goal the goal in the caller's words
+ * @param description more about it; null if absent
  * @param plan as the core runs it
- * @param planJson the same plan as stored in the run's {@code plan} column; reading it again gives it
- *     again
- * @param config as given, with the workspace's autonomy level where it names none; empty when none was
+ * @param planJson the same plan as stored in the run's {@code plan} column; reading it again gives it again
+ * @param config as given, with the workspace's autonomy level if it names none; empty if absent
  * @param autonomySource where the autonomy level of {@code policy} is from
- * @param policy what the config says to the core
+ * @param policy the config's rules for the core
  * @param declarations the declared inputs by name, each a JSON Schema
- * @param input the inputs' values with defaults applied: what expressions see as {@code .inputs}
+ * @param input the inputs' values with defaults applied: the value of {@code .inputs} in expressions
  * @param priority lower goes first
  * @param agentSlug the agent that asks for the run; null when none does
  * @param trigger what caused the run, such as {@code manual} or {@code cron}; null when the caller did not say
@@ -60,8 +59,8 @@ public record CheckedMission(String name, String goal, @Nullable String descript
     }
 
     /**
-     * @param fork what it takes over from another run; null for nothing
-     * @param origin the recipe or schedule that it was made of; null for neither
+     * @param fork results reused from another run; null if absent
+     * @param origin the recipe or schedule that creates it; null if absent
      * @param trace the caller's trace context; null if absent
      */
     public NewRun newRun(UUID id, UUID workspaceId, String createdBy, NewRun.@Nullable Fork fork,

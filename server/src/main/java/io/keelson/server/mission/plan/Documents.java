@@ -54,7 +54,7 @@ public final class Documents {
         return 1 + IntStream.range(0, place).filter(at -> bytes[at] == '\n').count();
     }
 
-    /** Codes: {@code TOO_LARGE}, {@code MALFORMED_JSON}, {@code MALFORMED_YAML} and those of single places. */
+    /** Codes: {@code TOO_LARGE}, {@code MALFORMED_JSON}, {@code MALFORMED_YAML} and codes of single places. */
     public static ReadResult<JsonNode> read(byte[] bytes, Format format) {
         if (bytes.length > MAX_BYTES) {
             return new ReadResult.Invalid<>(List.of(tooLarge()));

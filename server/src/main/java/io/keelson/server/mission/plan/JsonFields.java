@@ -9,8 +9,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Members of a tree that may be anything: what is absent or of another type counts as not given, because the schema
- * has already named it.
+ * Members of a tree that may be anything: a value of another type counts as absent, because the schema check has
+ * already reported it.
  */
 final class JsonFields {
     private static final double MILLIS = 1_000;
@@ -41,7 +41,7 @@ final class JsonFields {
         return value.isNumber() ? Duration.ofMillis(Math.max(1, Math.round(value.asDouble(0) * MILLIS))) : otherwise;
     }
 
-    /** As {@link #seconds}, but it may be nothing. */
+    /** A duration, which may be zero. */
     static Duration delay(JsonNode node, String key, Duration otherwise) {
         return number(node, key, -1) == 0 ? Duration.ZERO : seconds(node, key, otherwise);
     }

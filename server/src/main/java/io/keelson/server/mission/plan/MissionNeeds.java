@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Notes what the reading of a mission asks of state that changes. For one reading. */
+/** Notes the changing state that the reading of a mission depends on. For one reading. */
 final class MissionNeeds {
     private final Set<String> tools = new HashSet<>();
     private final Set<String> models = new HashSet<>();

@@ -161,7 +161,7 @@ public final class MissionReader {
                 : new ReadResult.Invalid<>(problems.all());
     }
 
-    /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */
+    /** Whether a problem follows from reported ones; a wrong verification makes a wrong call, too. */
     static boolean follows(PlanProblem problem, Problems said) {
         Matcher verifier = VERIFIER.matcher(problem.pointer());
         return said.cover(problem.pointer()) || verifier.lookingAt() && said.coverBelow(verifier.group(1));

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Which models a plan may name. One that the workspace may not use is refused, and one without a price: what it costs
- * would be a silent zero.
+ * Which models a plan may name. A model that the workspace may not use is refused, and so is a model without a price:
+ * its cost would silently be zero.
  */
 @FunctionalInterface
 public interface ModelRules {

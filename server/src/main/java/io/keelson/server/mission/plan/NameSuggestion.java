@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Guesses what was meant by a name that is not known. */
+/** Suggests the known name that an unknown one probably means. */
 public final class NameSuggestion {
     private static final int LONGEST = 50;
 
@@ -23,7 +23,7 @@ public final class NameSuggestion {
                         .min(Comparator.comparingInt(other -> distance(name, other)));
     }
 
-    /** As {@link #hint} for names of several words, such as {@code KEELSON_HTTP_PORT}: each word must be near. */
+    /** Suggests a name of several words, such as {@code KEELSON_HTTP_PORT}: each word must be near. */
     public static String hintByWords(String name, Collection<String> known) {
         return hint(name, known.stream().filter(other -> near(name, other)).toList());
     }

@@ -73,7 +73,7 @@ public final class NewPlans {
     }
 
     /**
-     * A plan that a person gives for one that nothing of is done.
+     * Reads a plan that a person gives instead of a plan without completed tasks.
      *
      * @param given problems point into a document that has it as its {@code plan}
      */
@@ -116,7 +116,7 @@ public final class NewPlans {
         return RunConfigReader.terms(config, modelled((ObjectNode) Json.read(made.json())));
     }
 
-    /** A plan in which the model of a task's agent counts as the one that the task suggests. */
+    /** A plan in which the model of a task's agent counts as the task's suggested model. */
     private static ObjectNode modelled(ObjectNode plan) {
         plan.path("tasks").forEach(task -> {
             JsonNode model = task.path(AgentAssignment.key()).path("model");
@@ -162,7 +162,7 @@ public final class NewPlans {
         return problems;
     }
 
-    /** The new tasks at their positions, followed by placeholders for those that they may depend on. */
+    /** The new tasks at their positions, followed by placeholders for the tasks that they may depend on. */
     private static Plan beside(Plan left, Set<String> completed) {
         List<TaskSpec> tasks = new ArrayList<>(left.tasks());
         Set<String> taken = left.tasks().stream().map(TaskSpec::id).collect(Collectors.toSet());

@@ -33,7 +33,7 @@ final class Problems {
         problems.forEach(this::add);
     }
 
-    /** Whether this place or one that contains it has a problem already; further problems there follow from it. */
+    /** Whether this place or an enclosing place already has a problem; further problems there follow from it. */
     boolean cover(String pointer) {
         for (String at = pointer; !at.isEmpty(); at = at.substring(0, at.lastIndexOf('/'))) {
             if (places.contains(at)) {

@@ -14,7 +14,7 @@ final class Retries {
 
     private Retries() {}
 
-    /** @param otherwise where what is left out comes from when no preset is named */
+    /** @param otherwise source of omitted members if no preset is named */
     static RetryPolicy read(JsonNode raw, RetryPolicy otherwise) {
         String preset = JsonFields.text(raw, "preset");
         RetryPolicy base = preset == null ? otherwise : RetryPolicy.preset(preset).orElse(otherwise);
@@ -47,7 +47,7 @@ final class Retries {
         return written;
     }
 
-    /** The models of a task's retries in their order: those that it declares, else those of the run; none without any. */
+    /** The models of a task's retries in order: the task's own, else the run's; empty if absent. */
     static List<String> models(JsonNode task, JsonNode config) {
         JsonNode own = task.path("retry").path(ESCALATE);
         JsonNode said = own.isMissingNode() ? config.path("retry").path(ESCALATE) : own;

@@ -132,7 +132,7 @@ final class RunConfigReader {
         return tokens;
     }
 
-    /** Amounts are exact: what has more places than an account is refused, not rounded. */
+    /** Amounts are exact: an amount with more decimal places than an account is refused, not rounded. */
     static void checkAmounts(JsonNode budget, Problems problems) {
         AMOUNTS.forEach(name -> checkPlaces(budget, name, "/config/budget", problems));
         BigDecimal hard = amount(budget, "hard_limit_usd");
@@ -143,7 +143,7 @@ final class RunConfigReader {
         }
     }
 
-    /** The same of a plan's estimates and of its tasks' budgets. */
+    /** Checks a plan's estimates and its tasks' budgets. */
     static void checkEstimates(JsonNode plan, Problems problems) {
         checkPlaces(plan, "total_estimated_cost", "/plan", problems);
         JsonNode tasks = plan.path("tasks");

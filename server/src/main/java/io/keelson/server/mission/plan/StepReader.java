@@ -63,7 +63,7 @@ final class StepReader {
         return call(raw, input, name, kind.engineOwned() ? StepKind.TOOL : kind, at);
     }
 
-    /** @param input instead of the one that the call says, which may be more than that */
+    /** @param input replaces the input of the call, and may contain more */
     StepSpec call(JsonNode raw, ObjectNode input, String name, StepKind kind, String at) {
         String tool = JsonFields.text(raw, "tool", "");
         if (Set.of(WAIT_TOOL, SIGNAL_TOOL, RUN_TOOL, APPROVAL_TOOL, RunsOn.SERVER.tool()).contains(tool)) {
@@ -79,7 +79,7 @@ final class StepReader {
                 runsOn == RunsOn.SERVER ? SERVER_TURN_TIMEOUT : StepSpec.OF_TASK);
     }
 
-    /** The same turn of another agent, under a name of its own. */
+    /** The turn of another agent, under a name of its own. */
     StepSpec turn(ObjectNode input, RunsOn runsOn, String name) {
         StepSpec turn = turn(input, runsOn);
         return new StepSpec(name, turn.kind(), turn.tool(), turn.input(), turn.retry(), turn.timeout());

@@ -51,10 +51,11 @@ final class TaskReader {
     private final Map<JsonNode, Hired> hired = new IdentityHashMap<>();
 
     /**
-     * @param retry where what a task's own policy leaves out comes from
-     * @param agentAssignment who does the tasks that have no steps
+     * @param retry defaults of a task's own policy
+     * @param agentAssignment assigns agents to tasks without steps
      * @param marks marks tasks whose inputs may contain data from outside
-     * @param config the run's: its ladder, the model that judges where a check names none, and whether its inputs come from outside
+     * @param config the run's: its ladder, the model that judges if a check names none, and whether its inputs come
+     *            from outside
      */
     TaskReader(StepReader steps, RetryPolicy retry, AgentAssignment agentAssignment,
             UnaryOperator<List<TaskSpec>> marks, JsonNode config, Problems problems) {
@@ -168,7 +169,7 @@ final class TaskReader {
         return normal;
     }
 
-    /** A task without a usable id gets one that no other can have, so that the rest of the plan can be judged. */
+    /** The id of a task. A task without a usable id gets a unique one, so that the rest of the plan can be checked. */
     private String id(JsonNode raw, int index, String at) {
         String id = JsonFields.text(raw, "id");
         String tempId = JsonFields.text(raw, "temp_id");

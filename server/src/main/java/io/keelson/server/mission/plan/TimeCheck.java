@@ -13,8 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds retries that cannot begin in time. A backoff counts as work: it is part of a step's task's time, and of the time
- * of agent and run. Waits for people, times, signals and child runs count for none of them, however long they are.
+ * Finds retries that cannot begin in time. A backoff counts as work: it is part of a step's task's time, and of the
+ * time of agent and run. Waits for people, times, signals and child runs count for none of these, however long they
+ * last.
  */
 final class TimeCheck {
     /** A shorter one is refused as such. */

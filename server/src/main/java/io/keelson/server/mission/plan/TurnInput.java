@@ -10,8 +10,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The input of each turn of an agent: the run's goal, the task in words, its instructions, its tools, the
- * outputs of the task's data upstreams, its earlier turns, and what was wrong with the task's last attempt.
+ * The input of each turn of an agent: the run's goal, the task in words, its instructions, its tools, the outputs of
+ * the task's data upstreams, its earlier turns, and the problems of the task's last attempt.
  */
 final class TurnInput {
 

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Marks the tasks of a plan whose inputs may contain data from outside. Data come by an upstream, by an expression that reads
- * another task, and to a child run by the steps before the one that starts it.
+ * Marks the tasks of a plan whose inputs may contain data from outside. Data come by an upstream, by an expression that
+ * reads another task, and to a child run by the steps before its start.
  */
 record UntrustedInputs(ToolKnowledge tools) {
 

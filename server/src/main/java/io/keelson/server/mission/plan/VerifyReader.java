@@ -138,7 +138,7 @@ final class VerifyReader {
         return steps.call(call, input, name, StepKind.VERIFY, at);
     }
 
-    /** Adds the criteria for a judge: the entry's, otherwise the task's as one that must pass. */
+    /** Adds the criteria for a judge: the entry's criteria, otherwise the task's criteria as one required criterion. */
     private void judged(JsonNode task, JsonNode raw, ObjectNode input, String at) {
         String model = JsonFields.text(raw, "model", judge == null ? "" : judge);
         if (model.isEmpty()) {

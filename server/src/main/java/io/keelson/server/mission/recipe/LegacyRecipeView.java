@@ -20,7 +20,7 @@ final class LegacyRecipeView {
 
     private LegacyRecipeView() {}
 
-    /** The tasks as a line in which each comes after those that it depends on. */
+    /** The tasks as a line in which each task follows its upstream tasks. */
     static ArrayNode steps(ObjectNode mission) {
         ArrayNode steps = NODES.arrayNode();
         List<JsonNode> left = new ArrayList<>(mission.path("plan").path("tasks").valueStream().toList());
@@ -36,7 +36,7 @@ final class LegacyRecipeView {
         return steps;
     }
 
-    /** A step passes its output to the first later one that depends on it. */
+    /** A step passes its output to the first later step that depends on that step. */
     private static void passOn(ArrayNode steps) {
         Map<String, String> next = new HashMap<>();
         steps.forEach(step -> step.path("depends_on")

@@ -14,7 +14,7 @@ import tools.jackson.databind.node.ObjectNode;
 public record NewRecipe(UUID id, UUID workspaceId, ObjectNode mission, @Nullable Lineage lineage, String createdBy) {
 
     /**
-     * A completed run and what it took, to compare runs of the recipe with.
+     * A completed run and its cost, as a comparison for runs of the recipe.
      *
      * @param cost in credits
      */

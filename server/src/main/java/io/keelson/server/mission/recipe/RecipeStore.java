@@ -175,7 +175,7 @@ public final class RecipeStore {
         return BY_NAME.on(c).set("workspace", workspace).set("name", name).first(RecipeStore::recipe);
     }
 
-    /** The template for goals of that kind: the first by name of those that say so. */
+    /** The template for goals of that kind: the first one by name. */
     public Optional<RecipeRow> ofKind(Connection c, UUID workspace, String kind) throws SQLException {
         return OF_KIND.on(c).set("workspace", workspace).set("kind", kind).first(RecipeStore::recipe);
     }
@@ -193,9 +193,9 @@ public final class RecipeStore {
     }
 
     /**
-     * As {@link #list}, of the recipes that are tools of MCP clients.
+     * Lists the recipes that are tools of MCP clients.
      *
-     * @param name of the only one; null for all
+     * @param name selects one recipe; null for all
      */
     public Page<Listed> exposed(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
@@ -222,9 +222,9 @@ public final class RecipeStore {
     }
 
     /**
-     * Forgets a recipe and its versions; runs that were made of it stay.
+     * Deletes a recipe and its versions; its runs stay.
      *
-     * @return false when there is none
+     * @return false if there is no such recipe
      * @throws SQLException with the state of a foreign key's violation when a schedule names it
      */
     public boolean delete(Connection c, UUID workspace, UUID id) throws SQLException {

@@ -118,7 +118,7 @@ public final class Roster {
     /**
      * Empty when there is no such agent.
      *
-     * @param check sees the locked agent; what it throws keeps the agent as it is
+     * @param check sees the locked agent; an exception leaves the agent unchanged
      */
     public Optional<RosterEntry> update(UUID workspace, String name, RosterEntry.Profile profile, AuditOrigin origin,
             Consumer<RosterEntry> check) {

@@ -41,7 +41,7 @@ final class Decisions {
         this.now = now;
     }
 
-    /** Acts on what is due, and says when to look again. */
+    /** Acts on due times, and returns the time of the next check. */
     void take(ScheduleStore schedules) throws SQLException, InterruptedException {
         List<ScheduledTimeRow> open = scheduledTimes.open(c, schedule.id(), now, MAX_AT_ONCE);
         if (!open.isEmpty() && minds()) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stored schedule.
  *
- * @param runsMade for times of its own; neither those that were asked for by hand nor backfills
+ * @param runsMade for times of its own; without manual runs and backfills
  * @param timesMissed within the window, that made no run
  * @param nextRunAt null when it is paused or over
  * @param version incremented by each change of a user

@@ -16,13 +16,13 @@ import tools.jackson.databind.node.ObjectNode;
  * The validated specification of a schedule: its components are the columns of {@code schedules} that users set.
  *
  * @param name unique in its workspace
- * @param recipe what it makes runs of; null where it has a mission of its own
+ * @param recipe the recipe of its runs; null if it has a mission of its own
  * @param inputs values of the recipe's inputs
- * @param mission in the shape of a mission file; null where it has a recipe
- * @param window how long ago a time may have been missed and still be made up for
- * @param jitter a run begins up to so much after its time
+ * @param mission in the shape of a mission file; null if it has a recipe
+ * @param window maximum age of a missed time that is still made up for
+ * @param jitter maximum delay of a run after its time
  * @param endAt no time after it; null if absent
- * @param maxRuns so many runs are made, then no more; null for any number
+ * @param maxRuns maximum number of runs; null if unlimited
  */
 public record ScheduleSpec(String name, @Column("recipe_id") @Nullable UUID recipe, ObjectNode inputs,
         @Nullable ObjectNode mission, String cron, String timeZone, Overlap overlap, CatchUp catchUp,

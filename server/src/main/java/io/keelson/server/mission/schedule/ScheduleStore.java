@@ -142,7 +142,7 @@ public final class ScheduleStore {
         return DELETE.on(c).set("workspace", workspace).set("id", id).update() > 0;
     }
 
-    /** Due schedules, locked; skips those that are locked already. */
+    /** Due schedules, locked; skips schedules that are already locked. */
     List<ScheduleRow> waking(Connection c, int limit) throws SQLException {
         return WAKING.on(c).at(clock).set("limit", limit).all(ROW);
     }

@@ -86,7 +86,7 @@ final class Delegations {
                 .filter(tool -> !tool.equals(AgentTerms.DELEGATE) || caller.delegations() + 1 < MAX_DEPTH).toList();
     }
 
-    /** The same result with pointers into the input of the call. */
+    /** The result with pointers into the input of the call. */
     static ReadResult<PreparedMission> ofCall(ReadResult<PreparedMission> read) {
         return read instanceof ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems)
                 ? new ReadResult.Invalid<>(problems.stream().map(Delegations::ofCall).toList())

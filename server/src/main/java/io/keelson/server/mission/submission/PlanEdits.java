@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
 
-/** Checks plans that a person changed before the approval, and says what was changed. Thread-safe. */
+/** Checks plans that a person changed before the approval, and lists the changes. Thread-safe. */
 public final class PlanEdits {
     /** More changes are counted. */
     private static final int MAX = 50;

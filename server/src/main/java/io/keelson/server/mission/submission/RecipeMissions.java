@@ -81,7 +81,7 @@ public final class RecipeMissions {
     }
 
     /**
-     * As {@link #read(UUID, JsonNode)}; {@link #known} finds it then.
+     * Reads a mission from the cache; see {@link #read(UUID, JsonNode)}. {@link #known} then finds it.
      *
      * @param document of the key's bytes
      */
@@ -108,7 +108,10 @@ public final class RecipeMissions {
                 && !document.has("plan") && !document.has("agent_slug") && !document.path("config").has("planner");
     }
 
-    /** Inputs of a goal are mostly those of the template that its kind names, and that the workspace does not have. */
+    /**
+     * The result without a template: inputs of a goal mostly belong to the template of its kind, which the workspace
+     * lacks.
+     */
     private static ReadResult<CheckedMission> withoutTemplate(JsonNode document, ReadResult<CheckedMission> result) {
         if (!(result instanceof ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems))
                 || !asksForTemplate(document)) {
@@ -157,7 +160,7 @@ public final class RecipeMissions {
     }
 
     /**
-     * Reads what a schedule runs. Pointers are those of the schedule's document.
+     * Reads the mission of a schedule. Pointers refer to the schedule's document.
      *
      * @param trigger the cause that the run records
      */

@@ -28,8 +28,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Prepares child runs: those that {@code run.start} steps start, of a mission or a recipe, and those by which agents delegate
- * tasks.
+ * Prepares child runs: runs that {@code run.start} steps start, of a mission or a recipe, and runs to which agents
+ * delegate tasks.
  */
 public final class StartedRuns implements ChildMissions {
 

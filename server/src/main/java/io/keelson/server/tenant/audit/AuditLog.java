@@ -27,10 +27,10 @@ public final class AuditLog {
              limit :limit""");
 
     /**
-     * @param at when, by the database's clock
+     * @param at time by the database's clock
      * @param actor the principal's name; {@code system} for the server itself
-     * @param workspaceId the one acted upon
-     * @param subject the id of what was acted upon
+     * @param workspaceId the changed workspace
+     * @param subject the id of the changed object
      * @param detail JSON
      */
     public record Entry(long id, Instant at, String actor, String actorKind, @Nullable UUID keyId,
@@ -52,9 +52,9 @@ public final class AuditLog {
     }
 
     /**
-     * Newest first.
+     * Lists entries, newest first.
      *
-     * @param workspaceId what was done to this one; null for all
+     * @param workspaceId selects actions on this workspace; null for all
      * @param before entries older than this one; null to begin with the newest
      */
     public Page<Entry> list(@Nullable UUID workspaceId, @Nullable Long before, int limit) {

@@ -42,7 +42,7 @@ public final class ApiKeyLookup {
                and (k.expires_at is null or k.expires_at > clock_timestamp())"""
             .formatted(Limits.column("k.workspace_id")));
 
-    /** Its scopes are those that the key has at present, of the ones that it was made with. */
+    /** A session's scopes are the key's present scopes, as far as the session was created with them. */
     private static final Sql FIND_SESSION = Sql.of("""
             select s.id as session_id, k.id, k.workspace_id, p.name as principal, p.kind,
                 array(select unnest(s.scopes) intersect select unnest(k.scopes)) as scopes,

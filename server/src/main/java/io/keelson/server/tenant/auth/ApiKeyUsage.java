@@ -69,7 +69,7 @@ public final class ApiKeyUsage implements AutoCloseable {
         return written;
     }
 
-    /** Writes what is left. */
+    /** Writes the remaining uses. */
     public List<BackgroundTask> tasks() {
         return List.of(task);
     }

@@ -43,14 +43,14 @@ public final class Bootstrap {
     }
 
     /**
-     * A key to the default workspace that the operator has made, instead of one that the data folder keeps.
+     * A key of the default workspace that the operator created, instead of a key in the data folder.
      *
      * @param lifetime from the first start with it; null for no end
      */
     public record GivenKey(String text, @Nullable Duration lifetime) {}
 
     /**
-     * Makes the key known where it never was. One that was revoked or has expired stays so.
+     * Stores the key if it was never stored. A revoked or expired key stays so.
      *
      * @return the key; never shown
      */

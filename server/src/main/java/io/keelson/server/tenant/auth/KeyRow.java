@@ -6,15 +6,14 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
+ * Data about a key, without the key.
  *
- * What is known of a key. Never the key.
- *
- * @param prefix how the key begins, for people to tell their keys apart
+ * @param prefix how the key begins, so that users can distinguish keys
  * @param state {@code active}, {@code expired} or {@code revoked}
- * @param createdBy the principal's name; null where it was not recorded
+ * @param createdBy the principal's name; null if not recorded
  * @param expiresAt null for never
  * @param lastUsedAt to the minute; null for never
- * @param replacedBy the key that it was rotated into; null when it was not
+ * @param replacedBy the key that it was rotated into; null if absent
  */
 public record KeyRow(UUID id, UUID workspaceId, String name, String prefix, Principal principal, Set<Scope> scopes,
         String state, Instant createdAt, @Nullable String createdBy, @Nullable Instant expiresAt,

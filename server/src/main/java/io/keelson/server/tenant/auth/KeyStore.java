@@ -132,7 +132,7 @@ public final class KeyStore {
         return database.inTransaction(c -> create(c, workspaceId, wanted, ApiKeyFormat.generate(), origin));
     }
 
-    /** The same with a text from elsewhere, unless a key of that text was ever made; then empty. */
+    /** Creates a key with a given text, unless a key with that text was ever created; then empty. */
     Optional<KeyResult> createOnce(UUID workspaceId, NewKey wanted, String text, AuditOrigin origin) {
         return database.inTransaction(c -> {
             LOCK_TEXT.on(c).set("text", ApiKeyFormat.hash(text)).exists();
@@ -160,8 +160,8 @@ public final class KeyStore {
     }
 
     /**
-     * Makes a key like another one, which ends once the overlap is over; one that would have ended sooner still does.
-     * Issued, NotActive or NoKey.
+     * Creates a replacement for a key, which ends after the overlap, or at its own earlier end. Returns Issued,
+     * NotActive or NoKey.
      */
     public KeyResult rotate(UUID workspaceId, UUID keyId, Duration overlap, AuditOrigin origin) {
         return database.inTransaction(c -> {
@@ -185,7 +185,7 @@ public final class KeyStore {
         });
     }
 
-    /** Ends a key; empty when the workspace has none of that id. One that had been ended stays as it is. */
+    /** Ends a key; empty if the workspace has no such key. An ended key is unchanged. */
     public Optional<KeyRow> revoke(UUID workspaceId, UUID keyId, AuditOrigin origin) {
         return database.inTransaction(c -> {
             Optional<KeyRow> found = one(c, LOCK, workspaceId, keyId);

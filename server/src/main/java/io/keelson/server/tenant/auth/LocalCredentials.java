@@ -59,7 +59,7 @@ public final class LocalCredentials {
                 Files.delete(file);
             }
         } catch (NoSuchFileException e) {
-            // gone already, which is what was wanted
+            // already gone: the wanted result
         } catch (IOException e) {
             throw new UncheckedIOException("cannot remove " + file, e);
         }

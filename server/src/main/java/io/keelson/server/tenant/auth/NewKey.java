@@ -5,11 +5,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key to be made.
+ * A key to create.
  *
- * @param name for people, so that they know later what it is for
- * @param principal the name of whom it is for; made where the workspace has none of that name
- * @param kind of the principal; null for that of the one there is, or a service
+ * @param name describes the key's purpose to users
+ * @param principal name of its principal; created if the workspace has no such principal
+ * @param kind of the principal; null for the existing principal's kind, or a service
  * @param lifetime null for no end
  */
 public record NewKey(String name, String principal, Principal.@Nullable Kind kind, Set<Scope> scopes,

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * A browser that is signed in. Never its cookie.
  *
  * @param keyId the key whose session it is; it ends with the key
- * @param scopes at most those of the key
- * @param fromAddress of the peer that signed in; null where it is not known
+ * @param scopes a subset of the key's scopes
+ * @param fromAddress of the peer that signed in; null if unknown
  * @param lastUsedAt to the minute
- * @param endsAt when it ends if it is used no more
+ * @param endsAt when it ends without further use
  */
 public record SessionRow(UUID id, UUID workspaceId, UUID keyId, Principal principal, Set<Scope> scopes,
         @Nullable String fromAddress, Instant createdAt, Instant lastUsedAt, Instant endsAt) {

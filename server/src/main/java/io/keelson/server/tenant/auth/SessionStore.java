@@ -173,8 +173,8 @@ public final class SessionStore {
     /**
      * Ends a session, on every server within 5 seconds.
      *
-     * @param principal whose it must be; null for anybody's
-     * @return false when there is none of that id
+     * @param principal its owner; null for any owner
+     * @return false if there is no such session
      */
     public boolean end(UUID workspaceId, @Nullable String principal, UUID id, AuditOrigin origin) {
         return database.inTransaction(c -> {

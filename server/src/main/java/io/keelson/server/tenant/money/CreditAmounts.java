@@ -20,7 +20,7 @@ public final class CreditAmounts {
 
     private CreditAmounts() {}
 
-    /** A plain decimal such as {@code 12.5}: no sign, no exponent. Empty when the text is none. */
+    /** Parses a plain decimal such as {@code 12.5}, without sign and exponent; empty for any other text. */
     public static Optional<BigDecimal> parse(String text) {
         return PLAIN.matcher(text).matches() ? Optional.of(new BigDecimal(text)) : Optional.empty();
     }

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param runId null when it is about a workspace's balance
  * @param attempt of the run; null with it
  * @param stepId null when it is not about a step
- * @param figure what differs: {@code reserved}, {@code charged}, {@code refunded} of an attempt, {@code charged} or the
- *               number of {@code charges} of a step, an account of a balance
- * @param expected what the ledger comes to; of a step what its results do
+ * @param figure the differing figure: {@code reserved}, {@code charged}, {@code refunded} of an attempt,
+ *            {@code charged} or the number of {@code charges} of a step, an account of a balance
+ * @param expected the ledger's sum; for a step, its results' sum
  * @param actual the stored value; null if absent
  */
 public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nullable Integer attempt,
@@ -25,7 +25,7 @@ public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nu
         ATTEMPT_DIFFERS,
         /** There are transfers of an attempt that the workspace does not have. */
         ATTEMPT_MISSING,
-        /** An attempt was settled, and what was charged and refunded is not what was reserved. */
+        /** An attempt was settled, but charges and refunds do not add up to the reservation. */
         ATTEMPT_NOT_EVEN,
         /** The charges of a run are not the sum of their exact costs, rounded once. */
         RUN_DIFFERS,

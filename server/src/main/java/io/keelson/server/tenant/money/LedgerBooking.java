@@ -58,7 +58,7 @@ public final class LedgerBooking {
         return grant(workspace, amount, reason, key, actor, NONE);
     }
 
-    /** The same before a witness. */
+    /** Grants credits; a witness runs in the booking's transaction. */
     public Booking grant(UUID workspace, BigDecimal amount, @Nullable String reason, String key, Actor actor,
             Witness witness) {
         return book(workspace, "grant",
@@ -78,7 +78,7 @@ public final class LedgerBooking {
     }
 
     /**
-     * Corrects what is wrong. What is reserved is the open attempts' and cannot be corrected by hand.
+     * Corrects an error by a transfer. Reserved credits belong to open attempts and cannot be corrected by hand.
      *
      * @param from another account than {@code to}; neither is {@link LedgerAccount#RESERVED}
      * @param amount more than 0, {@linkplain CreditAmounts#possible possible}

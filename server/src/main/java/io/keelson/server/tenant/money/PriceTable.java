@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The price list and all its versions: what was charged by an old price can be understood later. */
+/** The price list and all its versions: charges by an old price stay explainable. */
 public final class PriceTable {
 
     private static final Sql VERSION = Sql.of("select coalesce(max(version), 0) as newest from prices");
@@ -78,7 +78,7 @@ public final class PriceTable {
      *
      * @param changes each with another kind or name
      * @param witness receives the changes in their transaction
-     * @param check sees the list in force, locked; what it throws changes nothing
+     * @param check sees the list in force, locked; an exception leaves the prices unchanged
      * @return the list in force
      */
     public PriceListVersion change(List<PriceChange> changes, String createdBy, Witness witness,

@@ -44,13 +44,13 @@ public final class UsageReader {
     }
 
     /**
-     * @param of the parts in the order of the report's division: the day ({@code 2026-11-21}) or hour in UTC, an id, a key or a
-     *     name; null where the charge names none
+     * @param of the parts in the order of the report's division: the day ({@code 2026-11-21}) or hour in UTC, an id, a
+     *            key or a name; null if the charge names none
      * @param runName of the run that the report is divided by; null otherwise
      * @param credits charged
-     * @param estimated the part of them whose tokens are an upper bound, as no answer reported them
-     * @param tokens those that cost nothing included
-     * @param runs how many runs were charged or used tokens
+     * @param estimated the part of the credits whose tokens are an upper bound, as no answer reported them
+     * @param tokens including free tokens
+     * @param runs number of runs that were charged or used tokens
      */
     public record Line(List<@Nullable String> of, @Nullable String runName, BigDecimal credits, BigDecimal estimated,
             Tokens tokens,

@@ -14,7 +14,7 @@ public record WorkspaceBalance(BigDecimal available, BigDecimal reserved, BigDec
 
     static final WorkspaceBalance NONE = new WorkspaceBalance(BigDecimal.ZERO, BigDecimal.ZERO, BigDecimal.ZERO);
 
-    /** The same with so much more, or less where it is negative, on the account; funding has no balance. */
+    /** The balance after an amount, which may be negative, is added to the account; funding has no balance. */
     WorkspaceBalance plus(LedgerAccount account, BigDecimal amount) {
         return switch (account) {
             case FUNDING -> this;
@@ -24,7 +24,7 @@ public record WorkspaceBalance(BigDecimal available, BigDecimal reserved, BigDec
         };
     }
 
-    /** The same with a slot of the balance, of which {@code funded} is what funding gave to it. */
+    /** The balance with another slot, to which funding gave {@code funded}. */
     WorkspaceBalance plus(BigDecimal funded, BigDecimal ofAvailable, BigDecimal ofSpent) {
         return new WorkspaceBalance(available.add(ofAvailable),
                 reserved.add(funded).subtract(ofAvailable).subtract(ofSpent), spent.add(ofSpent));
@@ -35,7 +35,7 @@ public record WorkspaceBalance(BigDecimal available, BigDecimal reserved, BigDec
         return available.add(reserved).add(spent);
     }
 
-    /** Whether every account holds what an account can hold. */
+    /** Whether every account is within its bounds. */
     boolean possible() {
         return possible(available) && possible(reserved) && possible(spent);
     }

@@ -111,7 +111,7 @@ public final class Redaction {
         return left;
     }
 
-    /** The same content, redacted while it is read. */
+    /** The content, redacted while it is read. */
     public InputStream stream(InputStream content) {
         return forms.isEmpty() ? content
                 : new RedactingInputStream(content,
@@ -119,7 +119,7 @@ public final class Redaction {
                                 .sorted(Comparator.comparing((byte[] form) -> form.length).reversed()).toList());
     }
 
-    /** The same document with all strings, field names and numbers redacted. */
+    /** A copy of the document with all strings, field names and numbers redacted. */
     public JsonNode json(JsonNode node) {
         if (forms.isEmpty()) {
             return node;

@@ -130,7 +130,11 @@ public final class SecretStore {
                         Rows.time(row, "updated_at"), row.getString("updated_by"))));
     }
 
-    /** False when there was none of that name. */
+    /**
+     * Removes a secret.
+     *
+     * @return false if the name is unknown
+     */
     public boolean remove(UUID workspace, String name, AuditOrigin origin) {
         return database.inTransaction(c -> {
             boolean removed = execute(c, REMOVE, workspace, name);
@@ -145,13 +149,13 @@ public final class SecretStore {
         return sql.on(c).set("workspace", workspace).set("name", name).update() > 0;
     }
 
-    /** Removes what was replaced or removed a day ago. */
+    /** Deletes values that were replaced or removed a day ago. */
     public void forget() {
         database.withConnection(c -> FORGET.on(c).update());
     }
 
     /**
-     * Opens those of the names for an execution; nothing is read for none.
+     * Opens the named secrets for an execution; reads nothing for an empty set.
      *
      * @throws SecretException {@code SECRET_NOT_FOUND}, {@code SECRET_KEY_MISSING}
      */
@@ -167,7 +171,7 @@ public final class SecretStore {
         return opened;
     }
 
-    /** The values to redact for those names: the current ones and those of the last day. */
+    /** The values to redact for those names: current values and values of the last day. */
     public Redaction redaction(UUID workspace, Set<String> names) {
         return names.isEmpty() ? Redaction.NONE : read(workspace, names).redaction;
     }
@@ -212,12 +216,12 @@ public final class SecretStore {
         return key.id();
     }
 
-    /** The names of all its keys, first the one that encrypts new secrets. */
+    /** The names of all keys, first the key that encrypts new secrets. */
     public List<String> keyIds() {
         return Stream.concat(Stream.of(key.id()), keys.keySet().stream()).distinct().toList();
     }
 
-    /** Whether what was sealed under that key opens. */
+    /** Whether values sealed under that key can be opened. */
     public boolean knows(String keyId) {
         return keys.containsKey(keyId);
     }

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much a workspace may have at most. What has no entry has no limit.
+ * A workspace's limits. A limit without an entry is unlimited.
  *
  * @param byName the limits' names, a tool's as {@code tool:NAME}, a model's as {@code model:NAME}
  */

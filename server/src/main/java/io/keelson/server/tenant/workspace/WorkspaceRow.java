@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * A workspace.
  *
  * @param closedAt null while it is open
- * @param folders that its tools may use, absolute; null for those of the server's settings
+ * @param folders that its tools may use, absolute; null for the folders of the server's settings
  * @param models names of models that its plans and agents may use; null for all models
  * @param tools that its plans and agents may use
- * @param autonomy level of its missions that name none; null for the product's
+ * @param autonomy level of missions without a level; null for the product's
  */
 public record WorkspaceRow(UUID id, String name, Instant createdAt, @Nullable Instant closedAt, Limits limits,
         @Nullable List<String> folders, @Nullable List<String> models, WorkspaceStore.Tools tools,

@@ -106,7 +106,7 @@ public final class WorkspaceStore {
         }
     }
 
-    /** @param paths absolute; null for those of the server's settings */
+    /** @param paths absolute; null for the folders of the server's settings */
     public record Folders(@Nullable List<String> paths) {
 
         public Folders {
@@ -168,7 +168,7 @@ public final class WorkspaceStore {
                 .withConnection(c -> LIST.on(c).set("after", after).set("limit", limit).all(WorkspaceStore::workspace));
     }
 
-    /** The folders that the workspace's tools may use; empty for those of the server's settings. */
+    /** The folders that the workspace's tools may use; empty for the folders of the server's settings. */
     public Optional<List<String>> folders(UUID id) {
         return allowed(id, FOLDERS);
     }
@@ -178,7 +178,7 @@ public final class WorkspaceStore {
         return allowed(id, MODELS);
     }
 
-    /** The rules of a workspace for missions; those of an unknown one allow all tools. */
+    /** The rules of a workspace for missions; an unknown workspace allows all tools. */
     public Rules rules(UUID id) {
         return database.withConnection(
                 c -> RULES.on(c).set("id", id).first(row -> new Rules(tools(row), autonomy(row)))
@@ -220,7 +220,7 @@ public final class WorkspaceStore {
         return NAMED.on(c).set("name", name).set("id", id).first(row -> row.getObject("id", UUID.class));
     }
 
-    /** Is, with the workspace as it is then, NameTaken or NoWorkspace; one that is closed stays as it is. */
+    /** Changes a workspace. Returns Is, NameTaken or NoWorkspace; a closed workspace is unchanged. */
     public WorkspaceResult change(UUID id, Change change, AuditOrigin origin) {
         return database.inTransaction(c -> {
             Optional<WorkspaceRow> found = one(c, LOCK, id);
