@@ -20,7 +20,7 @@ class AotTrainingWorkloadTest {
     private Path folder;
 
     @Test
-    void itsRunsComplete() throws Exception {
+    void trainingRunsComplete() throws Exception {
         try (InProcessCli inProcessCli = new InProcessCli(folder)) {
             Keelson keelson = inProcessCli.client();
             AotTrainingWorkload.load(keelson, Duration.ofMillis(1));

@@ -53,7 +53,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void aPlanAndTheDataOfAnApprovalAreShownBeforeTheyAreApproved() throws Exception {
+    void planAndApprovalDataAreShownBeforeApproval() throws Exception {
         String mission = inProcessCli.mission("""
                 config: {autonomy: {level: approve}}
                 plan:
@@ -260,7 +260,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void theLatestRunIsNoneThatAnotherHasStarted() throws Exception {
+    void latestRunIsNotAChildRun() throws Exception {
         Result parent = inProcessCli.run("run", inProcessCli.mission("""
                 plan:
                   tasks:
@@ -313,7 +313,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void runAtItsBudgetNamesTheCommandToRaiseIt() throws Exception {
+    void runAtItsBudgetNamesTheCommandThatRaisesTheBudget() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {budget: {hard_limit_usd: 0.5}}
                 plan:

@@ -61,7 +61,7 @@ class DeployTest {
 
     /** A server without memory would live on half dead: its acceptor may be among what has ended. */
     @Test
-    void serversEndWhenTheyAreOutOfMemory() throws IOException {
+    void serverWithoutMemoryEnds() throws IOException {
         assertThat(text("keelson")).contains("-XX:+ExitOnOutOfMemoryError");
         assertThat(text("deploy/Dockerfile")).contains("\"-XX:+ExitOnOutOfMemoryError\"");
     }
@@ -161,7 +161,7 @@ class DeployTest {
     }
 
     @Test
-    void podsHaveNoTokenALimitOfProcessorsAndARuleForWhatTheyCall() throws IOException {
+    void podsHaveNoTokenACpuLimitAndAnEgressRule() throws IOException {
         List<JsonNode> manifests = documents("deploy/kubernetes/keelson.yaml");
         JsonNode pod = manifests.stream().filter(each -> each.path("kind").asString("").equals("Deployment")
                 || each.path("kind").asString("").equals("StatefulSet")).findFirst().orElseThrow()

@@ -137,7 +137,7 @@ class DocsTest {
 
     @ParameterizedTest
     @MethodSource("pages")
-    void commandsRunAsTheyStand(String page) throws Exception {
+    void documentedCommandsRunUnchanged(String page) throws Exception {
         writeMissions();
         String script = script(page, block -> NOT_RUN.stream().noneMatch(block::listed));
 

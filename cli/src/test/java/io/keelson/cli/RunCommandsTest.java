@@ -436,7 +436,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aMissionWithRequiredInputsCanBeValidatedWithoutThem() throws Exception {
+    void missionIsValidatedWithoutItsRequiredInputs() throws Exception {
         String mission = inProcessCli.mission("""
                 inputs: {who: {type: string}, n: {type: integer}}
                 plan: {tasks: [{id: a, steps: [{tool: echo, input: {text: "${ .inputs.who }"}}]}]}
@@ -450,7 +450,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aMissionIsValidWhereARunCanBeMadeOfIt() throws Exception {
+    void missionIsValidIfARunCanBeCreated() throws Exception {
         Map<String, String> alone = Map.of("KEELSON_DATA_DIR", folder.resolve("no-server").toString());
         String shipIt = inProcessCli.mission("goal: Ship it\nkind: shipping\ninput: {version: '1.4'}\n");
         assertThat(InProcessCli.run(alone, "validate", shipIt).out())
@@ -493,7 +493,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void problemsAsJsonAreThoseOfTheHttpAnswer() throws Exception {
+    void problemsAsJsonEqualTheHttpResponse() throws Exception {
         String yaml = "plan: {tasks: [{id: a, stepz: 1}, {id: b, steps: [{tool: none}]}]}\nnam: x\n";
         String mission = inProcessCli.mission(yaml);
         JsonNode http = null;

@@ -35,7 +35,7 @@ class EndTest {
     }
 
     @Test
-    void serverInterruptedDuringItsStartReportsIt() throws Exception {
+    void serverInterruptedDuringItsStartReportsTheInterrupt() throws Exception {
         try (ServerProcess server = ServerProcess.launch(folder, Map.of())) {
             Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(5))
                     .until(() -> Files.exists(folder.resolve("lock")));

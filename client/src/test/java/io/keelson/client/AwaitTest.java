@@ -65,7 +65,7 @@ class AwaitTest {
     }
 
     @Test
-    void tellsEveryEventOnceAndThoseOfTheEndToo() {
+    void passesEveryEventOnceIncludingTheLast() {
         server.on(RUN, run("running", "\"1\""), run("failed", "\"2\""));
         server.on(EVENTS, request -> switch (request.query()) {
             case "after=0&limit=500" -> Answer.json(events("2", 1, 2));

@@ -51,7 +51,7 @@ class RunsTest {
     }
 
     @Test
-    void aRunsStatesAndTheMachinesBehindThem() {
+    void runStatesAndTheirMachinesAreRead() {
         server.on("GET /api/v1/runs/r1/states", Answer.json("""
                 {"run_id":"r1","attempt_number":2,"circumstance":"waits_for_human",
                  "canonical":{"run":"running","tasks":{"running":1},"steps":{"waiting_approval":1}},
@@ -187,7 +187,7 @@ class RunsTest {
     }
 
     @Test
-    void commandsCarryWhatTheySay() {
+    void commandsSendTheirArguments() {
         for (String command : List.of("start", "resume", "cancel", "retry", "approve", "reject")) {
             server.on("POST /api/v1/runs/r1/" + command, Answer.json(RUN));
         }

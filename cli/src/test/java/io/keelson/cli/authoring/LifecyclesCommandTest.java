@@ -100,7 +100,7 @@ class LifecyclesCommandTest {
     }
 
     @Test
-    void anUnknownNameIsRefusedWithThoseThereAre() {
+    void unknownNameIsRefusedWithTheKnownNames() {
         Said said = run("gate5");
         assertThat(said.code()).isEqualTo(2);
         assertThat(said.err()).contains("[LIFECYCLE_UNKNOWN]", "gate4", "handoff");

@@ -25,14 +25,14 @@ class ServerConnectionTest {
     Path folder;
 
     @Test
-    void oneThatIsTooBusyToAnswerIsThere() throws Exception {
+    void serverTooBusyToAnswerIsPresent() throws Exception {
         try (var silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             assertThat(ServerConnection.find(at(silent.getLocalPort()))).isNotNull();
         }
     }
 
     @Test
-    void oneThatIsTooBusyToBeConnectedToIsThere() throws Exception {
+    void serverTooBusyToAcceptAConnectionIsPresent() throws Exception {
         List<Socket> waiting = new ArrayList<>();
         try (var full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThatThrownBy(() -> {
@@ -50,7 +50,7 @@ class ServerConnectionTest {
     }
 
     @Test
-    void oneThatCannotTakeRunsAtTheMomentIsThere() throws Exception {
+    void serverThatIsNotReadyIsPresent() throws Exception {
         HttpServer server = answering("/healthz", "{\"status\": \"ok\"}");
         try {
             assertThat(ServerConnection.find(at(server.getAddress().getPort()))).isNotNull();

@@ -52,7 +52,7 @@ class LiveDisplayTest {
     }
 
     @Test
-    void goesOnAndLeavesTheCursorWhenTheTerminalWasClosedUnderIt() throws Exception {
+    void continuesAndRestoresTheCursorAfterTheTerminalCloses() throws Exception {
         StringWriter text = new StringWriter();
         Terminal terminal = new DumbTerminal("test", "dumb", InputStream.nullInputStream(),
                 new ByteArrayOutputStream(), StandardCharsets.UTF_8);

@@ -81,7 +81,7 @@ class ModelsCommandTest {
     }
 
     @Test
-    void operatorsSetTheDefaultAutonomyAndValidateShowsIt() throws Exception {
+    void operatorsSetTheDefaultAutonomyThatValidateShows() throws Exception {
         String bearer = api.stranger();
         String key = bearer.substring("Bearer ".length());
         String workspace = workspace(bearer);

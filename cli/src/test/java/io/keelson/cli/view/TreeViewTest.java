@@ -76,7 +76,7 @@ class TreeViewTest {
     }
 
     @Test
-    void aGroupCountsItsChildrenAndHidesThoseThatAreDone() {
+    void groupCountsItsChildrenAndHidesCompletedOnes() {
         RunModel model = fanOut(20);
         for (int i = 0; i < 15; i++) {
             model.apply(documents.task("g[" + i + "]", "completed"));
@@ -102,7 +102,7 @@ class TreeViewTest {
     }
 
     @Test
-    void amongEqualRowsThoseWithTroubleAreKept() {
+    void failedRowsAreKeptAmongEqualRows() {
         RunModel model = new RunModel(Documents.running());
         model.name(IntStream.range(0, 40).mapToObj(i -> Documents.task("t" + i)).toList(), List.of());
         IntStream.range(0, 40).forEach(i -> model.apply(documents.task("t" + i, "running")));

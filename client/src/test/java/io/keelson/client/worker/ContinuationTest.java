@@ -46,7 +46,7 @@ class ContinuationTest {
     }
 
     @Test
-    void itsLeaseIsKeptAtOnce() throws Exception {
+    void leaseOfAContinuationIsExtendedAtOnce() throws Exception {
         peer.answer("s1", Map.of("next", NEXT)).offer("s1");
         try (Worker worker = worker(Duration.ofSeconds(5), this::holdSecond)) {
             assertThat(begun()).isEqualTo("s2");

@@ -178,7 +178,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void aRefusedCallNamesTheLevelThatRefusesIt() {
+    void refusedCallNamesTheRefusingLevel() {
         AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read", "write", "erase"), 0,
                 List.of()).refusing(Map.of("write", ToolPolicy.Level.WORKSPACE, "erase", ToolPolicy.Level.MISSION));
         world = World.start(rules().policy(), plan(task("a").step(turn(RunsOn.WORKERS))
@@ -296,7 +296,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void dataFromOutsideTaintsTheCallsAfterIt() {
+    void dataFromOutsideTaintsLaterCalls() {
         CallApprovals rules = CallApprovals.of(CallApprovals.ANY, CallApproval.TAINTED);
         asked(rules, false, call("d", Effects.ONCE), new TurnAnswer.Call("fetch", "{}", "f", RetryPolicy.STEP,
                 Duration.ofSeconds(9), null, Effects.READ));
@@ -539,7 +539,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void infrastructureFailureInTheFirstTurnRepeatsIt() {
+    void infrastructureFailureRepeatsTheFirstTurn() {
         world.claim("a");
         again(ErrorClass.INFRASTRUCTURE);
         assertThat(steps()).containsExactly("turn pending");
@@ -569,7 +569,7 @@ class AgentTurnsTest {
 
     /** The judge has had its time: the answer is paid for again, but no earlier turn. */
     @Test
-    void timeoutAfterTheLastTurnRepeatsIt() {
+    void timeoutAfterTheLastTurnRepeatsTheTurn() {
         world = World.start(rules().policy(), plan(task("a").step(turn(RunsOn.WORKERS)).verify("v")
                 .taskRetry(RetryPolicy.TASK)));
         answer(new TurnAnswer.Again(), "w1", null);

@@ -110,7 +110,7 @@ class CallsSideBySideTest {
     }
 
     @Test
-    void aCallAboutWhichAPersonIsAskedWaitsForThoseBeforeIt() {
+    void callThatNeedsApprovalWaitsForEarlierCalls() {
         world = world(CallApprovals.of("read", CallApproval.ALWAYS));
         reads(2);
         assertThat(steps()).containsExactly("turn completed", "read#2 waiting_approval", "read#3 pending",
@@ -164,7 +164,7 @@ class CallsSideBySideTest {
     }
 
     @Test
-    void aNewAttemptOfTheTaskRepeatsOnlyThoseThatHadNotEnded() {
+    void newAttemptOfTheTaskRepeatsOnlyUnfinishedCalls() {
         reads(4);
         world.claimAll();
         world.complete(step(2));
@@ -206,7 +206,7 @@ class CallsSideBySideTest {
     }
 
     @Test
-    void theEndOfTheTaskStopsThoseUnderWay() {
+    void endOfTheTaskStopsCallsInFlight() {
         reads(3);
         world.claimAll();
         world.done(new Command.Cancel(world.id(), "because", World.WHO));

@@ -151,7 +151,7 @@ class ChildBudgetsTest {
 
     /** It may be charged 1 itself, and what it has started has been allotted 9 and used half a credit. */
     @Test
-    void grandchildrensRestIsReleasedOnceTheyEnd() {
+    void restOfGrandchildrenIsReleasedAtTheirEnd() {
         parent("10");
         ChildRow one = start(0, null, null);
         assertThat(one.allotment()).isEqualByComparingTo("10");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class ConditionsTest extends OneRun {
 
     @Test
-    void whenFalseSkipsATaskAndWhatNeedsIt() {
+    void falseConditionSkipsATaskAndItsDownstreamTasks() {
         world = World.start(plan(task("a").when("${ false }"), task("b").on("a"), task("c").on("b"),
                 task("d").on("a").rule(TriggerRule.NONE_FAILED), task("e").on("c").rule(TriggerRule.ALL_DONE)));
         world.answer(world.evaluations.getFirst(), new Evaluation.Skip());

@@ -131,7 +131,7 @@ class FirstPlanTest {
     }
 
     @Test
-    void itCanBeCancelledWhileItPlans() {
+    void planningRunCanBeCancelled() {
         start(rules().planner().policy());
         StepRow step = world.claim(".planning-1");
         world.done(new Command.Cancel(world.id(), null, World.WHO));

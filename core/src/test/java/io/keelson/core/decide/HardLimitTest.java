@@ -94,7 +94,7 @@ class HardLimitTest extends OneWorkspace {
         }
 
         @Test
-        void itCoversAllAttemptsTogether() {
+        void hardLimitCoversAllAttempts() {
             World world = run("10", budget(limited("1")), plan(task("a").retry(Plans.ONCE).steps(1)));
             fail(world, "0.6");
             world.done(new Command.Retry(world.id(), true, World.WHO));

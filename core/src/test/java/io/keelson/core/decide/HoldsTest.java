@@ -243,7 +243,7 @@ class HoldsTest extends OneWorkspace {
     }
 
     @Test
-    void theReservationIsExtendedForIt() {
+    void reservationIsExtendedForAHold() {
         World world = world("10", null, plan(IntStream.range(0, 5)
                 .mapToObj(i -> task("t" + i).steps(1, new WorstCase("large", 400_000, 0))).toList()));
         assertThat(claim(world)).as("0.4 each, 1 was reserved").hasSize(5);
@@ -280,7 +280,7 @@ class HoldsTest extends OneWorkspace {
     }
 
     @Test
-    void theBudgetOfATaskBindsIt() {
+    void taskBudgetLimitsAHold() {
         World world = world("10", null, plan(task("a").budget("0.03").steps(3, FULL)));
         StepRow step = claim(world).getFirst();
         assertThat(step.hold).isEqualTo(new Hold(usd("0.03"), 2_000, false));

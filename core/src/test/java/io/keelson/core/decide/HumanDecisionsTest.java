@@ -68,7 +68,7 @@ class HumanDecisionsTest extends OneRun {
     }
 
     @Test
-    void aPlanThatNeedsApprovalWaitsForIt() {
+    void planThatNeedsApprovalWaits() {
         world = World.start(RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
         assertThat(world.state()).isEqualTo(RunState.AWAITING_APPROVAL);
         assertThat(world.view.tasks()).hasSize(1);

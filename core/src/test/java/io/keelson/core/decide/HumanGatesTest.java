@@ -258,7 +258,7 @@ class HumanGatesTest {
     }
 
     @Test
-    void anApprovedPlanMayBeApprovedAgainAndOneThatNobodyWasAskedAboutMayNot() {
+    void onlyAPlanThatWaitedForApprovalMayBeApprovedAgain() {
         world = Gate.PLAN.reached(OnTimeout.REMIND);
         Command approve = answered(Command.DecideGate.Gate.PLAN, null, true);
         world.done(approve);

@@ -95,7 +95,7 @@ class LadderTest extends OneWorkspace {
     }
 
     @Test
-    void noRungIsTakenAfterOneThatFails() {
+    void noRungFollowsAFailRung() {
         World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true),
                 plan(task("a").step(turn("turn", "small")).policy(TaskPolicy.DEFAULT.with(terms("ann", "small"))
                         .climbing(List.of(new Rung(Rung.To.FAIL, null, null),

@@ -144,7 +144,7 @@ class LostAnswersTest extends OneWorkspace {
     }
 
     @Test
-    void aReportedInputIsChargedAsItIs() {
+    void reportedInputIsChargedExactly() {
         hold();
         expire(List.of(new LostAnswer("m", "0".repeat(64), Instant.EPOCH, new Tokens(4_000, 0, 0, 4_000, 0),
                 Reported.INPUT, null)));
@@ -153,7 +153,7 @@ class LostAnswersTest extends OneWorkspace {
     }
 
     @Test
-    void anAnswerThatTheNextExecutionFetchesIsHeldAndThenChargedAsItIs() {
+    void fetchedAnswerIsHeldAndThenChargedExactly() {
         hold();
         expire(lost("r1"));
         assertThat(charges()).as("its provider may have billed it").isEmpty();
@@ -187,7 +187,7 @@ class LostAnswersTest extends OneWorkspace {
 
     /** The lease has a result of its own, and a charge by which an answer is not charged once more. */
     @Test
-    void aLeaseIsChargedForAnAnswerThatIsGoneAndLaterForOneThatNothingFetches() {
+    void leaseIsChargedForALostAnswerAndLaterForAnUnfetchedOne() {
         hold();
         expire(List.of(lost(null).getFirst(), lost("r1").getFirst()));
         assertThat(charges()).hasSize(1);

@@ -52,7 +52,7 @@ class ManualActionsTest {
     }
 
     @Test
-    void aCancelledTaskStopsItsWorkAndWhatNeedsIt() {
+    void cancelledTaskStopsItsWorkAndItsDownstreamTasks() {
         start(task("a"), task("needs").on("a"), task("anyway").on("a").rule(TriggerRule.ALL_DONE), task("b"));
         StepRow step = world.claim("a");
         world.done(cancel("a"));
@@ -128,7 +128,7 @@ class ManualActionsTest {
     }
 
     @Test
-    void onlyWhatWaitsForAnotherAttemptCanHaveIt() {
+    void onlyWorkThatWaitsForAnAttemptCanBeRetried() {
         start(task("a"), task("b"));
         assertThat(world.refused(retry("a")).current()).isEqualTo("queued");
         world.complete(world.claim("a"));
@@ -145,7 +145,7 @@ class ManualActionsTest {
     }
 
     @Test
-    void aTaskThatWaitsForATicketIsNotTriedAgainBesidesIt() {
+    void taskThatWaitsForATicketIsNotRetriedByHand() {
         world = World.start(rules().escalation(Rules.ASK).policy(), plan(task("a").taskRetry(Plans.ONCE).verify("v")));
         world.complete(world.claim("a"));
         world.verdict(world.claim("a"), Verdict.Outcome.REJECTED);

@@ -130,7 +130,7 @@ class MeteringTest extends OneWorkspace {
     }
 
     @Test
-    void tokensAreChargedByTheModelsPriceAsTheyGrow() {
+    void growingTokensAreChargedByTheModelsPrice() {
         World world = world(null, null);
         StepRow step = world.claim("a");
         beat(world, step, 1, Result.spent(new Tokens(1_000_000, 0, 0, 0, 0), null, "large"));
@@ -173,7 +173,7 @@ class MeteringTest extends OneWorkspace {
     }
 
     @Test
-    void theBudgetOfATaskBindsIt() {
+    void taskBudgetLimitsMetering() {
         World task = run("10", RunPolicy.DEFAULT, plan(task("a").budget("0.2").steps(1)));
         assertThat(beat(task, task.claim("a"), 1, cost("0.2"))).isEqualTo(new Reply.Metered(true));
     }
@@ -188,7 +188,7 @@ class MeteringTest extends OneWorkspace {
 
     /** A hold pays first; what is left of it is what others do not get. */
     @Test
-    void theHoldOfTheStepPaysIt() {
+    void holdOfTheStepPaysMeteredUse() {
         World world = world("0.05", new WorstCase("large", 10_000, 4_000));
         StepRow step = world.claim("a");
         assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000, false));

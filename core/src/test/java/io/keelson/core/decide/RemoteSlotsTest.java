@@ -72,7 +72,7 @@ class RemoteSlotsTest {
     }
 
     @Test
-    void waitingClaimHoldsTheStepFromTheCommitOnThatOpensIt() {
+    void waitingClaimHoldsTheStepFromItsOpeningCommit() {
         LocalCapacity capacity = capacity(new Claim("noop", 1), LocalCapacity.Limits.NONE);
 
         ChangeSet batch = started(capacity);

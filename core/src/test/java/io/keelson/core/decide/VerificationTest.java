@@ -216,7 +216,7 @@ class VerificationTest {
     }
 
     @Test
-    void aPauseDuringTheJudgementKeepsIt() {
+    void pauseDuringVerificationKeepsTheVerdict() {
         start(task("a").verify("v1", "v2"));
         StepRow verifier = world.claim("a");
         world.done(new Command.Pause(world.id(), null, World.WHO));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class VersionTest {
 
     @Test
-    void aBackoffThatIsOverOutdatesTheViewsThatStillWaitForIt() {
+    void endedBackoffOutdatesViewsThatStillWait() {
         World world = World.start(plan(task("a")));
         world.fail(world.claimAll().getFirst(), ErrorClass.INFRASTRUCTURE);
         int version = world.view.run.version;
@@ -29,7 +29,7 @@ class VersionTest {
     }
 
     @Test
-    void droppedAnswerOutdatesTheViewsThatAwaitIt() {
+    void droppedAnswerOutdatesWaitingViews() {
         World world = World.start(plan(task("a").when("${ . }")));
         Evaluate asked = world.evaluations.getFirst();
         world.done(new Command.Pause(world.id(), null, World.WHO));

@@ -150,7 +150,7 @@ class ContractsTest {
     }
 
     @Test
-    void theseAreAllMachinesOfAllContracts() {
+    void allMachinesOfAllContractsAreListed() {
         assertThat(Contracts.all()).extracting(Contract::name)
                 .containsExactly("handoff", "gate4", "steps", "mission", "lifecycle");
         assertThat(machines()).extracting(Given::projection).containsExactlyElementsOf(

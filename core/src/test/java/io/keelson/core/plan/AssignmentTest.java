@@ -63,7 +63,7 @@ class AssignmentTest {
     }
 
     @Test
-    void itsLatestTasksOfTheTypeCount() {
+    void latestTasksOfTheTypeCount() {
         AgentSelection.Choice choice = AgentSelection.choose(List.of(experienced("a", List.of(), 40, "1"),
                 experienced("b", List.of(), 90, "1")), TaskType.RESEARCH, List.of());
         assertThat(choice.candidates()).containsExactly(

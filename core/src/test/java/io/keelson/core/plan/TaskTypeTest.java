@@ -17,7 +17,7 @@ class TaskTypeTest {
 
     @ParameterizedTest
     @EnumSource
-    void aTypeIsReadAsItIsWritten(TaskType type) {
+    void typeIsReadInItsWrittenForm(TaskType type) {
         assertThat(TaskType.of(type.wire())).isEqualTo(type);
         assertThat(TaskType.of(type.wire() + "?")).isEqualTo(TaskType.OTHER);
     }

@@ -77,7 +77,7 @@ class RemoteWorkerTest {
     }
 
     @Test
-    void aToolExistsFromTheFirstClaimOfAWorkerThatServesIt() throws Exception {
+    void toolExistsFromItsWorkersFirstClaim() throws Exception {
         KeelsonException refusal = catchThrowableOfType(KeelsonException.class, this::submit);
         assertThat(refusal.problems()).extracting(problem -> problem.code() + " " + problem.pointer())
                 .containsExactly("UNKNOWN_TOOL /plan/tasks/0/steps/0/tool");

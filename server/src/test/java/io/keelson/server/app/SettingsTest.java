@@ -106,7 +106,7 @@ class SettingsTest {
     }
 
     @Test
-    void allProblemsAtOnceAndNoSecretAmongThem() throws IOException {
+    void allProblemsAtOnceWithoutSecrets() throws IOException {
         Map<String, String> environment = config("KEELSON_HTTP_PROT=1\nKEELSON_CONFIG=x\nKEELSON_EXECUTOR_SLOTS=few");
         environment.put("KEELSON_DATABASE_URL", "mysql://ada:secret@h/d");
         assertThat(problems(environment)).extracting(PlanProblem::code, PlanProblem::pointer)

@@ -70,7 +70,7 @@ class EngineTest {
     }
 
     @Test
-    void outputsReachWhatDependsOnThem() throws Exception {
+    void outputsReachDownstreamTasks() throws Exception {
         UUID run = nodes.submit(nodes.node(), """
                 name: flow
                 goal: g

@@ -180,7 +180,7 @@ class LifeTest {
     }
 
     @Test
-    void aPlanThatIsNoneIsRefusedWithAllThatIsWrongWithIt() throws Exception {
+    void invalidPlanIsRefusedWithAllProblems() throws Exception {
         UUID run = nodes.submit(nodes.node(), """
                 name: no way
                 goal: g

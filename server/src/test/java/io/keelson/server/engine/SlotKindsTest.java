@@ -117,7 +117,7 @@ class SlotKindsTest {
     }
 
     @Test
-    void anAnsweredStepDoesNotWaitForThoseThatBegin() throws Exception {
+    void answeredStepDoesNotWaitForBeginningSteps() throws Exception {
         Engine engine = nodes.node(Map.of(SlotKind.COMPUTING, 1, SlotKind.WAITING, 5));
         UUID answered = submit(engine, 1, "test.waiting").getFirst();
         waiting.awaitEntered(1);

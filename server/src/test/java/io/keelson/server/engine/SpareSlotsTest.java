@@ -36,7 +36,7 @@ class SpareSlotsTest {
              where r.title = '%s' and began.xid <> made.xid""";
 
     @Test
-    void itIsFoundAgainOnceTheQueueIsEmpty(@TempDir Path folder) throws Exception {
+    void spareSlotIsFoundOnceTheQueueIsEmpty(@TempDir Path folder) throws Exception {
         GateTool gate = new GateTool();
         try (Nodes nodes = new Nodes(folder, gate)) {
             Engine engine = nodes.node();

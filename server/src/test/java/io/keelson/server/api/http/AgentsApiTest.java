@@ -241,7 +241,7 @@ class AgentsApiTest {
     }
 
     @Test
-    void invalidAnswerFailsTheTurnAndRetriesIt() {
+    void invalidAnswerFailsAndRetriesTheTurn() {
         String run = id(runAgent("{\"agent_slug\": \"scribe\", \"task\": \"write\"}"));
         assertThat(answer(turn(), "{\"tool_calls\": [{\"input\": 3}]}")).isEqualTo("rejected");
         JsonNode again = turn();

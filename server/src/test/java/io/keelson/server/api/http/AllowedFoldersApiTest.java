@@ -51,7 +51,7 @@ class AllowedFoldersApiTest {
     }
 
     @Test
-    void aWorkspaceWithFoldersOfItsOwnReadsThoseInsteadOfTheServers() throws Exception {
+    void workspaceFoldersReplaceTheServersFolders() throws Exception {
         Path shared = Files.createDirectory(base.resolve("shared"));
         Path acme = Files.createDirectory(base.resolve("acme"));
         Path note = Files.writeString(shared.resolve("note.txt"), "for all");

@@ -77,7 +77,7 @@ class AnswerSchemasTest {
 
     /** Enumerations of states, by which queries are checked, too. */
     @Test
-    void statesAreThoseOfTheLifecycles() {
+    void statesEqualTheLifecycles() {
         assertThat(words("/RunState")).containsExactlyInAnyOrderElementsOf(wires(RunState.values(), RunState::wire));
         assertThat(words("/StateType")).containsExactlyInAnyOrderElementsOf(wires(StateType.values(), StateType::wire));
         assertThat(words("/TaskState")).containsExactlyInAnyOrderElementsOf(wires(TaskState.values(), TaskState::wire));

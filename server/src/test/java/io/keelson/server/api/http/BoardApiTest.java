@@ -88,7 +88,7 @@ class BoardApiTest {
     }
 
     @Test
-    void aRunShowsItsWholeGoalItsPriorityAndItsPlanAndASkippedTaskWhatSkippedIt() {
+    void runShowsGoalPriorityAndPlanAndASkippedTaskItsCause() {
         String goal = "g".repeat(5_000);
         String run = api.create("""
                 {"name": "planned", "start": true, "goal": "%s",
@@ -279,7 +279,7 @@ class BoardApiTest {
     }
 
     @Test
-    void peoplePutTasksOnIt() {
+    void peopleAddTasksToTheBoard() {
         Board board = keelson.board();
         BoardTask made = board.create(BoardTaskRequest.titled("Call back").assignee("ann").tags("a", "b", "a"));
         assertThat(made.status()).isEqualTo("inbox");

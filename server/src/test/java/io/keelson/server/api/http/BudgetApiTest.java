@@ -253,7 +253,7 @@ class BudgetApiTest {
     }
 
     @Test
-    void childRunCountsTowardsTheBudgetOfTheTaskThatStartsIt() {
+    void childRunCountsTowardsItsStartingTasksBudget() {
         String run = api.create("""
                 {"name": "parent", "start": true, "plan": {"tasks": [
                   {"id": "part", "title": "P", "budget_usd": 1, "steps": [
@@ -290,7 +290,7 @@ class BudgetApiTest {
 
     /** The server that has set a price charges by it at once. */
     @Test
-    void aRunIsChargedByThePriceThatWasSetBeforeIt() {
+    void runIsChargedByThePriceSetBeforeItsStart() {
         for (int i = 1; i <= 10; i++) {
             String price = "0.0" + i % 10 + "1";
             assertThat(api.put("/api/v1/prices",

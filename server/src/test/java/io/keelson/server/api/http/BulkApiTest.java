@@ -84,7 +84,7 @@ class BulkApiTest {
     }
 
     @Test
-    void cancelsThoseThatAreOpenAndNoOthers() {
+    void cancelsOnlyOpenRuns() {
         List<String> runs = List.of(waiting("stale"), waiting("stale"), waiting("stale"));
         String other = waiting("fresh");
         String body = "{\"filter\": {\"tags\": [\"stale\"]}, \"reason\": \"too old\"}";

@@ -360,7 +360,7 @@ class CommandApiTest {
     }
 
     @Test
-    void aStepWaitsForACommandThatIsTriedAgainAndNeedsNoAttemptForIt() {
+    void stepWaitsForARetriedCommandWithoutAnotherAttempt() {
         provider.next(Mood.FAILS, Mood.BUSY);
         String run = api.create("""
                 {"name": "trade", "start": true, "plan": {"tasks": [{"id": "t", "steps": [

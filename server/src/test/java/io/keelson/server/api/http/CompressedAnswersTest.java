@@ -50,14 +50,14 @@ class CompressedAnswersTest {
     }
 
     @Test
-    void theClientReadsIt() {
+    void clientReadsCompressedAnswers() {
         Keelson client = Keelson.builder().url(api.url().toString()).apiKey(api.key()).build();
 
         assertThat(client.runs().get(large).id()).isEqualTo(large);
     }
 
     @Test
-    void itsTagIsWeakAndMatches() {
+    void tagOfACompressedAnswerIsWeakAndMatches() {
         String strong = api.get(RUNS + large).header("ETag");
         ApiServer.Answer packed = api.get(RUNS + large, "Accept-Encoding", "gzip");
 
@@ -72,7 +72,7 @@ class CompressedAnswersTest {
     }
 
     @Test
-    void aSmallDocumentIsSentAsItIs() {
+    void smallDocumentIsSentUncompressed() {
         ApiServer.Answer answer = api.get(RUNS + small, "Accept-Encoding", "gzip");
 
         assertThat(answer.header("Content-Encoding")).isEmpty();

@@ -530,7 +530,7 @@ class DispatchApiTest {
     }
 
     @Test
-    void aRetryDoesOnlyTheItemsOfAFanOutThatHaveNotCompletedAndChargesOnlyThem() {
+    void retryExecutesAndChargesOnlyUnfinishedItemsOfAFanOut() {
         String run = api
                 .create("""
                 {"name": "m", "start": true, "plan": {"tasks": [{"id": "m", "for_each": "${ [1, 2, 3, 4] }",

@@ -46,7 +46,7 @@ class ErrorCodesTest {
     }
 
     @Test
-    void problemsOfBodiesAreThoseOfTheReference() throws IOException {
+    void problemsOfBodiesEqualTheReference() throws IOException {
         String reference = Files.readString(Path.of("..", "docs", "reference", "errors.md"));
         DescribedAnswers.DOCUMENT.at("/components/schemas/ProblemCode/enum")
                 .forEach(code -> assertThat(reference).contains("| `" + code.stringValue() + "` |"));

@@ -33,7 +33,7 @@ class ExplainApiTest {
     }
 
     @Test
-    void aRunATaskAndAStepSayWhatTheyWaitFor() {
+    void runTaskAndStepExplainTheirWait() {
         String run = api.create(MISSION);
         api.awaitStep(run, "waiting_approval");
         JsonNode whole = api.get("/api/v1/runs/" + run + "/explain").json();

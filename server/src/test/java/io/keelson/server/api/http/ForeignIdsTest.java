@@ -99,7 +99,7 @@ class ForeignIdsTest {
     }
 
     @Test
-    void theyAreAnsweredLikeIdsThatDoNotExist() {
+    void foreignIdsAreAnsweredLikeUnknownIds() {
         List<String> asked = new ArrayList<>();
         AtomicInteger pairs = new AtomicInteger();
         Map<String, Long> before = rows();

@@ -67,7 +67,7 @@ class Gate4DocumentTest {
     }
 
     @Test
-    void itsTransitionMatrix() {
+    void transitionMatrixOfTheContract() {
         Map<String, TreeSet<String>> documented = new TreeMap<>();
         MATRIX.lines().map(line -> line.split("\\|")).forEach(cells -> documented.put(cells[0].strip(),
                 new TreeSet<>(Arrays.asList(cells[1].strip().split(", ")))));

@@ -95,7 +95,7 @@ class HandoffDocumentTest {
     }
 
     @Test
-    void itsStatesAndTheWaysBetweenThem() {
+    void statesAndTransitionsOfTheContract() {
         Set<String> ways = api.get("/api/v1/lifecycles/handoff").json().get("transitions").valueStream()
                 .map(way -> way.get("from").stringValue() + " → " + way.get("to").stringValue())
                 .filter(way -> !way.matches("(\\w+) → \\1")).collect(Collectors.toCollection(TreeSet::new));

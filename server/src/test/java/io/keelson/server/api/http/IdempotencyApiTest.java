@@ -288,7 +288,7 @@ class IdempotencyApiTest {
 
     /** Another server has done the same under the same key, and commits at this moment. */
     @Test
-    void ofTwoServersOneDoesIt() throws Exception {
+    void oneOfTwoServersExecutesTheRequest() throws Exception {
         String made = api.create(ApiServer.WAITS);
         String key = fresh();
         Answer probe = api.post(RUNS, ApiServer.WAITS, KEY, key + "-probe");

@@ -97,7 +97,7 @@ class InboxApiTest {
 
     @ParameterizedTest
     @EnumSource
-    void itWaitsUntilItIsAccepted(Waits waits) {
+    void itemWaitsForAcceptance(Waits waits) {
         String run = waiting(waits);
         JsonNode item = items("?run_id=" + run).getFirst();
         String id = item.get("id").stringValue();
@@ -325,7 +325,7 @@ class InboxApiTest {
     }
 
     @Test
-    void oneItemNamesTheRequestsThatAnswerIt() {
+    void itemNamesTheRequestsOfItsAnswers() {
         waiting(Waits.TASK_REVIEW);
         JsonNode item = items("").getFirst();
         String path = INBOX + "/" + item.get("id").stringValue();
@@ -373,7 +373,7 @@ class InboxApiTest {
     }
 
     @Test
-    void aNewPlanIsShownBesideTheOneThatFailed() {
+    void newPlanIsShownWithTheFailedPlan() {
         String run = open(api.create("""
                 {"name": "again", "goal": "Get there", "start": true, "config": {"replan": {"approve": true}, "planner": {
                   "tool": "echo", "input": {"reasoning": "by sea", "tasks": [

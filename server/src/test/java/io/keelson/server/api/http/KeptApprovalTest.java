@@ -50,7 +50,7 @@ class KeptApprovalTest {
     }
 
     @Test
-    void furtherAttemptsKeepIt() {
+    void furtherAttemptsKeepTheApproval() {
         String run = run("the same", "Publish?");
         decide(run, "approve");
         api.awaitState(run, "completed");

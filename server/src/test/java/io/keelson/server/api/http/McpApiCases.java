@@ -88,7 +88,7 @@ abstract class McpApiCases extends McpCases {
     }
 
     @Test
-    void toolsOfServersAreListedWithWhatIsKnownOfThem() throws Exception {
+    void toolsOfServersAreListedWithTheirDescriptions() throws Exception {
         try (FakeMcpServer listed = new FakeMcpServer("{\"readOnlyHint\": true}")) {
             mcp.put("listed", "{\"url\": \"%s\", \"trusted\": true, \"tools\": [\"add\", \"note\"]}"
                     .formatted(listed.url()));
@@ -136,7 +136,7 @@ abstract class McpApiCases extends McpCases {
     }
 
     @Test
-    void privateAddressesAreRefusedUnlessTheOperatorAllowsThem(@TempDir Path folder) throws Exception {
+    void privateAddressesNeedTheOperatorsPermission(@TempDir Path folder) throws Exception {
         try (ApiServer guarded = new ApiServer(folder)) {
             for (String url : List.of(other.url(), "http://localhost:1/mcp", "http://169.254.169.254/mcp")) {
                 JsonNode set = guarded.put("/api/v1/mcp-servers/inside", "{\"url\": \"" + url + "\"}").json();

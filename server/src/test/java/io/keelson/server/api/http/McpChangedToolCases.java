@@ -20,7 +20,7 @@ abstract class McpChangedToolCases extends McpCases {
     }
 
     @Test
-    void changedDescriptionHoldsTheToolBackUntilAPersonAcceptsIt() throws Exception {
+    void changedDescriptionHoldsTheToolBackUntilAcceptance() throws Exception {
         try (FakeMcpServer changing = new FakeMcpServer("{}")) {
             mcp.put("changing", changing, "add");
             api.awaitState(mcp.run("mcp.changing.add", "{}"), "completed");

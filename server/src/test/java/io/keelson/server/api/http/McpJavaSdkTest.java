@@ -50,7 +50,7 @@ class McpJavaSdkTest {
     }
 
     @Test
-    void clientStartsARunAndReadsIt() {
+    void clientStartsAndReadsARun() {
         assertThat(api.post("/api/v1/recipes", """
                 {"name": "sum", "mcp": true, "goal": "Adds two numbers",
                  "inputs": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 2}},

@@ -249,7 +249,7 @@ class McpServerTest {
     }
 
     @Test
-    void toolsSayWhatTheyTakeAndDo() {
+    void toolsDescribeInputAndEffects() {
         JsonNode tools = person.modern("tools/list", "{}").result();
         assertThat(tools.path("cacheScope").asString()).isEqualTo("private");
         Set<String> reading = Set.of("mission_status", "explain", "inbox_list");

@@ -89,7 +89,7 @@ class MissionDocumentTest {
     }
 
     @Test
-    void aPlanAndAConfigAreKeptAsTheyAreGiven() {
+    void planAndConfigAreKeptUnchanged() {
         String run = mission(CONFIG);
         api.awaitState(run, "completed");
 

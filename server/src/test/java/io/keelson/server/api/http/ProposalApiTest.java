@@ -88,7 +88,7 @@ class ProposalApiTest {
     }
 
     @Test
-    void itIsRejectedInTheInbox() {
+    void proposalIsRejectedInTheInbox() {
         String run = api.create(PROPOSES_AND_WAITS);
         Awaitility.await().until(() -> !proposals("?run_id=" + run).isEmpty());
         JsonNode item = api.get(API + "/inbox?kind=proposal&run_id=" + run).json().get("items").get(0);
@@ -103,7 +103,7 @@ class ProposalApiTest {
     }
 
     @Test
-    void aCancelledRunWithdrawsIt() {
+    void cancelledRunWithdrawsItsProposal() {
         String run = api.create(PROPOSES_AND_WAITS);
         Awaitility.await().until(() -> !proposals("?run_id=" + run).isEmpty());
         String id = proposals("?run_id=" + run).getFirst().get("id").stringValue();
@@ -117,7 +117,7 @@ class ProposalApiTest {
     }
 
     @Test
-    void itExpiresOfItself() {
+    void proposalExpires() {
         String run = api.create(PROPOSES);
         api.awaitState(run, "completed");
         String id = proposals("?run_id=" + run).getFirst().get("id").stringValue();

@@ -145,7 +145,7 @@ class RecipeApiTest {
     }
 
     @Test
-    void inputsKeepTheOrderInWhichTheyAreDeclared() {
+    void inputsKeepTheirDeclaredOrder() {
         String mission = """
                 {"name": "ordered", "inputs": {"to": {"type": "string"}, "subject": {"type": "string"}, "a": {"type": "string"}},
                  "plan": {"tasks": [{"id": "a", "steps": [{"tool": "echo"}]}]}}""";

@@ -265,7 +265,7 @@ class RowSecurityTest {
     /** With policies that allow no row, no request finds one. The engine does. */
     @ParameterizedTest
     @EnumSource
-    void requestsAreBehindIt(User user) throws Exception {
+    void requestsAreBehindRowSecurity(User user) throws Exception {
         Installation at = installations.get(user);
         List<String> tables = at.one("select relname from pg_class where relrowsecurity and relname <> 'workspaces'");
         alter(at, tables, "keelson_workspace() is null");

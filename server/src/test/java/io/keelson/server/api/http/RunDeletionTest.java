@@ -128,7 +128,7 @@ class RunDeletionTest {
 
     /** A server ignores its cached view of the run, and a timer of a related run blocks nothing. */
     @Test
-    void noCommandFindsIt() {
+    void noCommandFindsADeletedRun() {
         String run = api.create(ApiServer.WAITS);
         api.post("/api/v1/runs/" + run + "/cancel", "{}");
         delete(run);

@@ -99,7 +99,7 @@ class RunLifecycleDocumentTest {
     }
 
     @Test
-    void theStatusOfARunThatIsAtWorkAndOfOneThatIsCompleted() {
+    void statusOfARunAtWorkAndOfACompletedRun() {
         String run = run("manual", WAITS);
         api.awaitStep(run, "waiting");
         JsonNode running = status(run);
@@ -221,7 +221,7 @@ class RunLifecycleDocumentTest {
 
     /** {@code requested → queued → running → completed | failed}, and nothing goes back. */
     @Test
-    void itsStatesAndTheWaysBetweenThem() {
+    void statesAndTransitionsOfTheContract() {
         JsonNode machine = api.get("/api/v1/lifecycles/lifecycle").json();
         assertThat(machine.get("initial").stringValue()).isEqualTo("requested");
         assertThat(machine.get("transitions").valueStream()

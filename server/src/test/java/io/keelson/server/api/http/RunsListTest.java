@@ -62,7 +62,7 @@ class RunsListTest {
     }
 
     @Test
-    void runsAreFoundByWhatTheyWaitFor() {
+    void runsAreFoundByTheirWait() {
         assertThat(waiting("waits_for=human")).containsExactly("ask");
         assertThat(waiting("waits_for=signal")).containsExactly("paid");
         assertThat(waiting("waits_for=timer")).containsExactly("later");

@@ -137,7 +137,7 @@ class ScheduleApiTest {
     }
 
     @Test
-    void makesRunsOfARecipeAsItIsThen() {
+    void createsRunsOfTheRecipesCurrentVersion() {
         JsonNode recipe = api.post("/api/v1/recipes", MISSION.replace("\"name\": \"tick\"", "\"name\": \"cooked\"")
                 .replace(", \"default\": \"all\"", "")).json();
         assertThat(problems("{\"name\": \"r\", \"cron\": \"@daily\", \"recipe\": \"cooked\"}"))
@@ -160,7 +160,7 @@ class ScheduleApiTest {
     }
 
     @Test
-    void saysAllThatIsWrongWithIt() {
+    void listsAllProblemsOfASchedule() {
         assertThat(problems(
                 "{\"name\": \"x\", \"cron\": \"61 * * * *\", \"time_zone\": \"Mars/Base\", \"overlap\": \"maybe\"}"))
                 .containsExactlyInAnyOrder("INVALID_CRON /cron", "INVALID_VALUE /time_zone", "INVALID_VALUE /overlap");

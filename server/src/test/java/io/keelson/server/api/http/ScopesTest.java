@@ -71,7 +71,7 @@ class ScopesTest {
     }
 
     @Test
-    void documentationListsThem(@TempDir Path folder) throws Exception {
+    void documentationListsTheScopes(@TempDir Path folder) throws Exception {
         try (ApiServer api = new ApiServer(folder)) {
             List<Operation> operations = operations(api.get("/openapi.json").json());
             StringBuilder table = new StringBuilder("| scope | to | routes |\n|---|---|---|\n");

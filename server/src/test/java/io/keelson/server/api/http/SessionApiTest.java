@@ -94,7 +94,7 @@ class SessionApiTest {
     }
 
     @Test
-    void sessionMakesNoLinkThatWouldOutliveIt() {
+    void sessionCreatesNoLinkBeyondItsEnd() {
         ApiServer.Answer session = signIn();
 
         ApiServer.Answer link = api.post("/api/v1/sessions/links", "{}", "Authorization", "", "Cookie",

@@ -64,7 +64,7 @@ class StateMachineDocumentTest {
 
     /** RunStatus and StepStatus are the same six. */
     @Test
-    void itsEnums() {
+    void enumsOfTheContract() {
         JsonNode steps = api.get("/api/v1/lifecycles/steps").json();
         for (JsonNode machine : List.of(steps, steps.at("/machines/0"))) {
             assertThat(machine.get("states").valueStream().map(state -> state.get("name").stringValue()))
@@ -75,7 +75,7 @@ class StateMachineDocumentTest {
     }
 
     @Test
-    void itsTransitions() {
+    void transitionsOfTheContract() {
         JsonNode steps = api.get("/api/v1/lifecycles/steps").json();
         Set<String> ofRuns = documented(OF_RUNS);
         assertThat(ways(steps)).containsAll(ofRuns);
@@ -145,7 +145,7 @@ class StateMachineDocumentTest {
 
     /** "Worker only claims a step when all earlier steps in the same run are already SUCCEEDED", and retries go back. */
     @Test
-    void aRetriedStepIsPendingAndHoldsUpThoseAfterIt() {
+    void retriedStepIsPendingAndDelaysLaterSteps() {
         String run = api.create("""
                 {"name": "retry", "start": true, "plan": {"tasks": [{"id": "t", "steps": [
                   {"name": "TOOL", "tool": "fail", "input": {"times": 1}, "retry": {"max_attempts": 2,

@@ -199,7 +199,7 @@ class StatusDocumentsTest {
 
     /** One of two servers stops midway; expectations come from the responses of the other. */
     @Test
-    void severalServersWriteEachDocumentAsItIs() throws Exception {
+    void severalServersWriteEqualDocuments() throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         List<String> runs = new ArrayList<>();
         try (ApiServer one = new ApiServer(folder, url, WANTED)) {

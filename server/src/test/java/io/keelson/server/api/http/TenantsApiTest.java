@@ -56,7 +56,7 @@ class TenantsApiTest {
     }
 
     @Test
-    void aDecisionNamesWhoTookIt() {
+    void decisionNamesItsPrincipal() {
         Keelson ann = client(key(null, "phone", "ann", "person", ALL));
         Keelson robot = client(key(null, "robot", null, null, ALL));
         String first = api.create(started());
@@ -240,7 +240,7 @@ class TenantsApiTest {
     }
 
     @Test
-    void runsComeInNoFasterThanTheyMay() {
+    void rateOfNewRunsIsLimited() {
         Workspace slow = operator.workspaces().create("slow", Map.of("runs_per_minute", 3L));
         operator.workspaces().grant(slow.id(), BigDecimal.TEN, null, "credits");
         Keelson tenant = client(key(slow.id(), "k", null, null, ALL));

@@ -194,7 +194,7 @@ class WorkspacePurgeTest {
 
     /** After a crash in the middle of the deletion, the next server continues, in portions of any size. */
     @Test
-    void itIsGoneOnWith() {
+    void purgeContinuesAfterAnInterruption() {
         api.send("POST", "/api/v1/workspaces/" + workspace + "/close", "{}".getBytes(), "Content-Type",
                 "application/json");
         api.sql("update workspaces set purge_asked_at = clock_timestamp() where id = '" + workspace + "'");
@@ -212,7 +212,7 @@ class WorkspacePurgeTest {
 
     /** The first one was opened again by hand, and nothing of it may be removed. */
     @Test
-    void oneThatCannotBeEmptiedKeepsNoOtherWaiting() {
+    void failedPurgeDoesNotBlockOthers() {
         api.sql("insert into workspaces (id, name, purge_asked_at)"
                 + " values ('00000000-0000-7000-8000-0000000000aa', 'stuck', '-infinity')");
 

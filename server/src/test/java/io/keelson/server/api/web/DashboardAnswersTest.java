@@ -175,7 +175,7 @@ class DashboardAnswersTest extends DashboardChecks {
     }
 
     @Test
-    void chargesOfAnAgentAreDividedByWhatTheyAreFor() {
+    void chargesOfAnAgentAreDividedByPurpose() {
         String run = api
                 .create("""
                 {"name": "painted", "start": true, "config": {"hooks": {"before_run": {"tool": "noop", "input": {"cost": 0.5}}}}, "plan": {"tasks": [{"id": "t", "title": "Paint",
@@ -269,7 +269,7 @@ class DashboardAnswersTest extends DashboardChecks {
     }
 
     @Test
-    void modelsAreListedWithPricesAndCheckedWhereTheyAreListed() {
+    void modelsAreListedWithPricesAndChecks() {
         Page page = browser.signedIn("/ui/settings?tab=models");
         Locator dear = row(page, "dear");
         PlaywrightAssertions.assertThat(dear).containsText("40");

@@ -238,7 +238,7 @@ class DashboardRunTest extends DashboardChecks {
     }
 
     @Test
-    void aTaskNamesAllThatWaitForIt() {
+    void taskNamesItsDownstreamTasks() {
         Page page = browser.signedIn("/ui/runs/" + seed.releaseTrain() + "?task=pages[3]");
         Locator drawer = page.getByRole(AriaRole.COMPLEMENTARY);
         PlaywrightAssertions.assertThat(drawer.locator("dt", new Locator.LocatorOptions().setHasText("Blocks")))

@@ -176,7 +176,7 @@ class DashboardTest extends DashboardChecks {
     }
 
     @Test
-    void runsForPeopleAreThoseWhoseReasonIsAPerson() {
+    void runsForPeopleHaveAPersonAsReason() {
         Page page = browser.signedIn("/ui/runs?view=people");
         sees(page.getByText("release-train").first());
         PlaywrightAssertions.assertThat(page.getByText("crawl-sitemap")).hasCount(0);
@@ -425,7 +425,7 @@ class DashboardTest extends DashboardChecks {
     }
 
     @Test
-    void sumsOfMoneyAreThoseOfTheApi() {
+    void sumsOfMoneyEqualTheApi() {
         Page page = browser.signedIn("/ui/money");
         String available =
                 api.get("/api/v1/credits").json().get("available").decimalValue().setScale(6).toPlainString();

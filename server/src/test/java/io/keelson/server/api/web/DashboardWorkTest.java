@@ -455,7 +455,7 @@ class DashboardWorkTest extends DashboardChecks {
 
     /** Questions that are due earlier come before it, and the number beside the page's name is that of the list. */
     @Test
-    void chosenQuestionStaysWhenOthersComeBeforeIt() {
+    void chosenQuestionStaysWhenEarlierOnesArrive() {
         seed.waiting("first-of-all");
         Page page = browser.signedIn("/ui/inbox");
         Locator chosen = page.locator(".detail .question");
@@ -688,7 +688,7 @@ class DashboardWorkTest extends DashboardChecks {
     }
 
     @Test
-    void forcedColoursKeepStatesApartAndReducedMotionStopsThem() {
+    void forcedColoursKeepStatesApartAndReducedMotionStopsAnimation() {
         seed.failing();
         Page page = browser.signedIn("/ui/runs");
         page.emulateMedia(new Page.EmulateMediaOptions().setForcedColors(ForcedColors.ACTIVE)

@@ -26,7 +26,7 @@ class WebTypesTest {
 
     /** Beside a wrong module, which shows that the checker looks. */
     @Test
-    void modulesHaveTheTypesThatTheySay() throws Exception {
+    void modulesHaveTheirDeclaredTypes() throws Exception {
         Map<String, byte[]> sources = new HashMap<>(WebSources.read(null));
         sources.put("wrong.js", "export const twice = (n) => n * 2;\nexport const none = twice(1).length;\n"
                 .getBytes(StandardCharsets.UTF_8));

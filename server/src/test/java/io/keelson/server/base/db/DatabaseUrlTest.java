@@ -39,7 +39,7 @@ class DatabaseUrlTest {
     }
 
     @Test
-    void itsTextShowsNoPasswordAndTheDriverGetsNoneInTheUrl() {
+    void textAndDriverUrlContainNoPassword() {
         var url = DatabaseUrl.parse("postgresql://me:topsecret@host/my%20db?sslmode=require");
 
         assertThat(url).hasToString("postgresql://host/my db");

@@ -29,7 +29,7 @@ class NeighboursTest {
     private final DatabaseUrl url = TestDatabase.createEmptyUrl();
 
     @Test
-    void tablesOfThePlatformAreBroughtUpAndThoseOfOthersLeftAlone() throws SQLException {
+    void tablesOfThePlatformAreMigratedAndForeignTablesUntouched() throws SQLException {
         execute(Platform.TABLES);
         List<String> before = rows();
 
@@ -290,7 +290,7 @@ class NeighboursTest {
 
     /** Without the schema history, every shared index of a fresh database is compared. */
     @Test
-    void indexesOfKeelsonAreAsTheCheckExpectsThem() throws SQLException {
+    void indexesOfKeelsonPassTheCheck() throws SQLException {
         Migrations.migrate(url);
         execute("drop table flyway_schema_history");
 

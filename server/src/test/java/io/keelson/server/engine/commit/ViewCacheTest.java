@@ -38,7 +38,7 @@ class ViewCacheTest {
     }
 
     @Test
-    void aNewOutageDropsAllViewsAndThoseInCommits() {
+    void newOutageDropsAllViewsIncludingThoseInCommits() {
         UUID kept = views(1).getFirst();
         UUID inCommit = views(1).getFirst();
         Map<UUID, Weighed> used = new HashMap<>();

@@ -46,7 +46,7 @@ class WorkAvailabilityTest {
     }
 
     @Test
-    void stepWakesOnlySearchesThatCanFindIt() {
+    void stepWakesOnlyMatchingSearches() {
         try (WorkAvailability.Watch ours = available.watch(OURS, Set.of("far.away", "other")::contains);
                 WorkAvailability.Watch theirs = available.watch(THEIRS, Set.of("far.away")::contains);
                 WorkAvailability.Watch others = available.watch(OURS, Set.of("other")::contains)) {

@@ -189,7 +189,7 @@ class BoardAcceptanceTest {
     }
 
     @Test
-    void ac24ItsTasksStandBelowIt() throws SQLException {
+    void ac24TasksOfARunAreBelowTheRun() throws SQLException {
         create(true);
         assertThat(world.query("""
                 select concat_ws('|', c.title, c.priority, c.review_mode, c.created_by_type, c.tags::text,

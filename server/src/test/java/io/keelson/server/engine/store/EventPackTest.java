@@ -97,7 +97,7 @@ class EventPackTest {
     }
 
     @Test
-    void idsOfAPackEndBeforeThoseOfTheNext() {
+    void idsOfAPackEndBeforeTheNextPack() {
         try (Database database = TestDatabase.create()) {
             database.runInTransaction(c -> EventPacksTable.INSERT.execute(c,
                     EventPack.of(List.of(event(RUN, 1), event(RUN, 2), event(OTHER, 1))), null));

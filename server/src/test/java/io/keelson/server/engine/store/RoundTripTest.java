@@ -48,7 +48,7 @@ class RoundTripTest {
 
     @ParameterizedTest
     @MethodSource("seeds")
-    void loadedViewsEqualThoseInMemory(long seed) throws Exception {
+    void loadedViewsEqualViewsInMemory(long seed) throws Exception {
         try (World world = new World()) {
             RandomRuns made = new RandomRuns(world, seed);
             Random random = new Random(~seed);

@@ -173,7 +173,7 @@ class WriteTest {
     }
 
     @Test
-    void aStepOfAnEarlierAttemptStaysInIt() throws SQLException {
+    void stepOfAnEarlierAttemptStaysInThatAttempt() throws SQLException {
         UUID run = new UUID(1, 1);
         TaskSpec a = task("a", List.of(), step("one"));
         TaskSpec b = task("b", List.of(), step("one"));

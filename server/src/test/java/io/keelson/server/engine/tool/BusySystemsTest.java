@@ -81,7 +81,7 @@ class BusySystemsTest {
     }
 
     @Test
-    void probeThatFindsItBusyStopsThoseThatWait() throws Exception {
+    void probeOfABusySystemStopsWaitingSteps() throws Exception {
         enter().busy(Duration.ofSeconds(7), "slow down");
         pass(Duration.ofSeconds(7));
         Pass probe = enter();

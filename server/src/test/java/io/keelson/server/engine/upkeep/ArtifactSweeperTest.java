@@ -101,7 +101,7 @@ class ArtifactSweeperTest {
     }
 
     @Test
-    void itIsKeptFromTheEndOfItsRun() throws IOException {
+    void retentionBeginsAtTheEndOfTheRun() throws IOException {
         UUID run = run(true);
         UUID usual = record(run, "usual", stored("abc"), null);
         UUID longer = record(run, "longer", stored("abc"), Duration.ofDays(90).toSeconds());

@@ -142,7 +142,7 @@ class ClusterNotifierTest {
 
     /** A connection dropped by the network is as silent as one without notifications. */
     @Test
-    void itAsksWhetherItsConnectionIsThere() throws Exception {
+    void notifierProbesItsConnection() throws Exception {
         try (Database database = TestDatabase.create();
                 ClusterNotifier notifier = new ClusterNotifier(database, "node:one", calls -> {
                 }, Duration.ofMillis(1))) {

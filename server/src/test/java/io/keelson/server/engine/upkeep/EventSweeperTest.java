@@ -159,7 +159,7 @@ class EventSweeperTest {
     }
 
     @Test
-    void theyMoveWhenTheirTimeHasCome() throws IOException {
+    void eventsMoveWhenTheirTimeHasCome() throws IOException {
         now = ENDED.plus(AGES.hot()).minusSeconds(1);
         assertThat(sweeper.archive()).isZero();
         now = ENDED.plus(AGES.hot());
@@ -181,7 +181,7 @@ class EventSweeperTest {
 
     /** The process ends between two portions: the next one continues. */
     @Test
-    void aCrashWhileTheyAreArchived() {
+    void crashWhileEventsAreArchived() {
         now = ENDED.plus(AGES.hot());
         database.runInTransaction(c -> life.archive(c, old, 700));
         assertThat(read(old)).isEqualTo(numbers(1, EVENTS));

@@ -60,7 +60,7 @@ class DocumentsTest {
     }
 
     @Test
-    void lineAndColumnAreThoseOfTheMistake() {
+    void lineAndColumnPointToTheMistake() {
         assertThat(problems("name: m\nplan:\n  tasks:\n\t- id: a\n", Format.YAML)).first()
                 .extracting(PlanProblem::message).asString().contains("(line 4, column 1)");
         assertThat(problems("{\n  \"a\": 1,\n  \"b\" 2}", Format.JSON)).first()

@@ -201,7 +201,7 @@ class MissionReaderTest {
     }
 
     @Test
-    void retriesAreNumbersOrAPresetAndWhatDiffersFromIt() {
+    void retriesAreNumbersOrAPresetWithChanges() {
         List<StepSpec> steps = Missions.json(MINIMAL.formatted("""
                 {"id": "a", "steps": [
                   {"tool": "noop", "retry": {"preset": "lifecycle"}},

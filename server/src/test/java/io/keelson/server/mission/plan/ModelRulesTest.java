@@ -81,7 +81,7 @@ class ModelRulesTest {
     }
 
     @Test
-    void modelOfAStepIsNamedUnlessAnExpressionYieldsIt() {
+    void modelOfAStepIsNamedUnlessFromAnExpression() {
         JsonNode plan = JsonMapper.shared().readTree("""
                 {"tasks": [{"id": "a", "steps": [{"tool": "noop", "input": {"model": "large"}},
                   {"tool": "model.generate", "input": {"model": "small"}},
@@ -95,7 +95,7 @@ class ModelRulesTest {
     }
 
     @Test
-    void aModelThatTheServerIsToCallAndDoesNotHaveIsNamedWithThoseThatItHas() {
+    void missingServerModelIsNamedWithTheServersModels() {
         JsonNode plan = JsonMapper.shared().readTree("""
                 {"tasks": [{"id": "a", "suggested_model": "gpt-9", "steps": [
                   {"tool": "model.generate", "input": {"model": "smal"}},

@@ -36,7 +36,7 @@ class NewPlansTest {
     }
 
     @Test
-    void completedTaskMayBeReadWithoutDependingOnIt() {
+    void completedTaskMayBeReadWithoutADependency() {
         assertThat(Missions.problems(read("""
                 {"tasks": [{"id": "new", "when": "${ .tasks.done.output == 1 }",
                   "steps": [{"tool": "echo", "input": {"v": "${ .tasks.done.output }"}}]}]}"""))).isEmpty();

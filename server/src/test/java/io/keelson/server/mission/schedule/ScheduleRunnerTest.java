@@ -166,13 +166,13 @@ class ScheduleRunnerTest {
     }
 
     @Test
-    void allowedTheyRunSideBySide() throws Exception {
+    void allowedRunsOverlap() throws Exception {
         assertThat(anHour(Overlap.ALLOW)).allMatch(each -> each.endsWith("made")).hasSize(6);
         assertThat(runs.times()).containsExactly("12:00", "12:10", "12:20", "12:30", "12:40", "12:50");
     }
 
     @Test
-    void skippedTheyMakeNoRunWhileOneIsOpen() throws Exception {
+    void skippedTimesCreateNoRunWhileOneIsOpen() throws Exception {
         assertThat(anHour(Overlap.SKIP)).containsExactly("12:00 made", "12:10 skipped", "12:20 skipped", "12:30 made",
                 "12:40 made", "12:50 made");
     }

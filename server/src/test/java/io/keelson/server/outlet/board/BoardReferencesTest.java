@@ -36,7 +36,7 @@ class BoardReferencesTest {
     }
 
     @Test
-    void aWorkspaceTakesItsBoardAndItsReportsWithIt() {
+    void deletedWorkspaceTakesItsBoardAndReports() {
         long stays = make(other, null);
         make(workspace, make(workspace, null));
         for (UUID each : List.of(workspace, other)) {

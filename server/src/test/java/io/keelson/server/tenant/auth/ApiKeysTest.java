@@ -241,7 +241,7 @@ class ApiKeysTest {
     }
 
     @Test
-    void theFirstStartMakesAKeyAndTheNextOnesFindIt() throws Exception {
+    void firstStartCreatesAKeyThatLaterStartsFind() throws Exception {
         LocalCredentials files = new LocalCredentials(folder);
 
         Bootstrap.LocalKey first = Bootstrap.ensureKey(database, keys, files);

@@ -229,7 +229,7 @@ class LedgerVerificationTest {
     }
 
     @Test
-    void itSaysWhereAndWhat() {
+    void discrepancyNamesPlaceAndFigures() {
         plant("update run_heads set credits_charged = 1.5, credits_left = 3.5");
 
         assertThat(Objects.requireNonNull(books.money.audit().verify(null).discrepancy()).message()).isEqualTo(

@@ -58,7 +58,7 @@ class SimpleToolsTest {
     }
 
     @Test
-    void toolsSayWhatTheyChange() {
+    void toolsDeclareTheirEffects() {
         assertThat(named(Effects.READ)).containsExactly("agent.ask", "echo", "fail", "files.list", "files.read",
                 "files.search",
                 "json.transform", "noop", "plan.fallback", "signal.wait", "text.template", "verify.jq",

@@ -133,7 +133,7 @@ class BackgroundAnswersTest {
     }
 
     @Test
-    void cancellingARunCancelsTheAnswerAndNamesIt() throws Exception {
+    void cancellingARunCancelsAndNamesTheAnswer() throws Exception {
         Run run = keelson.agents().run("worker", "Never", Map.of());
         Awaitility.await().atMost(LIMIT).until(() -> !later("Never").isEmpty());
         keelson.runs().cancel(run.id(), "enough");

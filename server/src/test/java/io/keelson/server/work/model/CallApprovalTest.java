@@ -161,7 +161,7 @@ class CallApprovalTest {
     }
 
     @Test
-    void aChangedInputIsWhatIsCalledAndTheModelSeesIt() throws Exception {
+    void changedInputIsCalledAndShownToTheModel() throws Exception {
         paid.clear();
         Run run = keelson.agents().run("payer", "Pay less", Map.of());
         keelson.inbox().accept(item(run).id(), (ObjectNode) Json.read("{\"sum\": 2, \"note\": \"${ 3 }\"}"), null);
@@ -184,7 +184,7 @@ class CallApprovalTest {
     }
 
     @Test
-    void aConditionOnTheInputDecidesAndOneThatFailsAsksToo() {
+    void conditionOnTheInputDecidesAndAFailingConditionAsks() {
         Run run = keelson.agents().run("buyer", "Buy", Map.of());
         InboxItem large = item(run);
         assertThat(large.data().get("input")).isEqualTo(Json.read("{\"sum\": 500}"));

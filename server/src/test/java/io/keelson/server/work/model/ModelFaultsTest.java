@@ -129,7 +129,7 @@ class ModelFaultsTest {
     }
 
     @Test
-    void whileAModelIsBusyItsOtherTurnsSendNothingAndThoseOfOtherModelsGoOn() throws Exception {
+    void busyModelHoldsOnlyItsOwnTurnsBack() throws Exception {
         Run first = run("closed", "Wait", "");
         event(first, "step_deferred");
         Run sibling = run("closed", "Wait, too", "");

@@ -52,7 +52,7 @@ class EventChunkCacheTest {
     }
 
     @Test
-    void manyRunsTakeNoMoreThanTheyMay() throws Exception {
+    void cacheOfManyRunsStaysWithinItsBound() throws Exception {
         for (int i = 0; i < 50; i++) {
             texts.of(UUID.randomUUID(), 0, 10, (id, after, limit) -> events(id, after, limit, SIZE));
             assertThat(texts.bytes()).isBetween(1L, (long) MAX);

@@ -55,7 +55,7 @@ class EmbeddedPostgresTest {
 
     @Test
     @Breadth.InPart(1)
-    void itsRandomPasswordIsHashedOnceAlsoWhereThatWasDoneOften() throws Exception {
+    void randomPasswordIsHashedOnceAlsoAfterManyHashes() throws Exception {
         try (var first = EmbeddedPostgres.start(options())) {
             assertThat(storedPassword(first.url())).startsWith("SCRAM-SHA-256$1:");
 

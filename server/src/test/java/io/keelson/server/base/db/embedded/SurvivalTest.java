@@ -87,7 +87,7 @@ class SurvivalTest {
 
     @Test
     @Breadth.InPart(2)
-    void aDirectoryHeldByAnotherProcessIsRefusedNamingIt() throws Exception {
+    void directoryHeldByAnotherProcessIsNamedInTheRefusal() throws Exception {
         try (var holder = Holder.start(data(), TestPostgres.BINARIES)) {
             DatabaseUrl url = urlOf(holder);
 

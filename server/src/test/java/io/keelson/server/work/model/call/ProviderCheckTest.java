@@ -103,7 +103,7 @@ class ProviderCheckTest {
     }
 
     @Test
-    void providerWithoutCallsSchemasUsageAndLimitsFailsThose() throws Exception {
+    void providerWithoutCallsSchemasUsageAndLimitsFailsTheirProbes() throws Exception {
         List<Probe> probes =
                 check(new Provider(answer -> new ModelAnswer("hello ".repeat(9) + KEY, List.of(), Finish.STOP,
                         Tokens.NONE, null, null, Json.object(), 3, 9)));

@@ -221,7 +221,7 @@ class WireReadingTest {
     }
 
     @Test
-    void callsWithoutAnIdGetOneThatIsSentBack() throws Exception {
+    void callsWithoutAnIdGetAnIdThatIsSentBack() throws Exception {
         ModelAnswer answer = chat("{'choices':[{'message':{'reasoning_content':'hm','tool_calls':["
                 + "{'function':{'name':'look','arguments':'{}'}},{'id':'','function':{'name':'look','arguments':{'a':1}}}]},"
                 + "'finish_reason':'stop'}],'usage':{'prompt_tokens':9,'completion_tokens':3}}");
@@ -335,7 +335,7 @@ class WireReadingTest {
     /** Without usage, too: the answer is accepted, and the caller charges an estimate. */
     @ParameterizedTest
     @EnumSource(WireKind.class)
-    void oddCallsAreSentBackAsEveryProviderTakesThem(WireKind wire) throws Exception {
+    void oddCallsAreSentBackInAFormOfAllProviders(WireKind wire) throws Exception {
         ModelAnswer answer = read(wire, "application/json",
                 Objects.requireNonNull(ODD_CALLS.get(wire)).replace('\'', '"').getBytes(StandardCharsets.UTF_8));
         assertThat(answer.estimated()).isTrue();
@@ -402,7 +402,7 @@ class WireReadingTest {
     }
 
     @Test
-    void aTextHasNoReasoningBeforeIt() throws Exception {
+    void textHasNoReasoningBefore() throws Exception {
         assertThat(chat("{'choices':[{'message':{'content':'<think>hm</think> yes <think>'},'finish_reason':'stop'}]}")
                 .text()).isEqualTo("yes <think>");
     }
