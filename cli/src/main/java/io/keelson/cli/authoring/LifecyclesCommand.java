@@ -51,7 +51,7 @@ public final class LifecyclesCommand extends CliCommand {
         }
         if (json || format == Format.JSON) {
             print(Json.of(name == null ? Map.of("items", LifecycleDocument.all())
-                    : LifecycleDocument.named(name).orElseThrow()));
+                    : LifecycleDocument.find(name).orElseThrow()));
         } else {
             print(format == Format.MERMAID ? StateMachineText.mermaid(machines()) : tables());
         }

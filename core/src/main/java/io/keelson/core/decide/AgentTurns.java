@@ -84,12 +84,12 @@ final class AgentTurns {
                     call.tool(), call.input(), call.retry(), call.timeout()), turn.position(), ++ordinal,
                     beside ? ++lane : 0, effect(task, call)));
             StepError refusal = call.refusal() == null ? beyondLimits(task, call.tool()) : call.refusal();
-            if (refused(d, step, refusal)) {
+            if (endRefused(d, step, refusal)) {
                 if (!AgentMistakes.tolerated(d, step)) {
                     return;
                 }
             } else if (call.recorded() != null) {
-                if (!answered(d, step, call.recorded())) {
+                if (!answerFromRecord(d, step, call.recorded())) {
                     return;
                 }
             } else {
@@ -129,7 +129,7 @@ final class AgentTurns {
     }
 
     /** Ends a call as another run has recorded it, without an execution; false if that fails the task. */
-    private static boolean answered(Decision d, StepRow step, TurnAnswer.Recorded recorded) {
+    private static boolean answerFromRecord(Decision d, StepRow step, TurnAnswer.Recorded recorded) {
         return switch (recorded) {
             case TurnAnswer.Recorded.Output(String json) -> {
                 d.changes.output(step, json);
@@ -225,7 +225,7 @@ final class AgentTurns {
      *
      * @return true if the call was refused
      */
-    private static boolean refused(Decision d, StepRow step, @Nullable StepError refusal) {
+    private static boolean endRefused(Decision d, StepRow step, @Nullable StepError refusal) {
         AgentTerms terms = Rungs.terms(step.task());
         String tool = step.spec().tool();
         ToolPolicy.Level level = terms == null ? ToolPolicy.Level.AGENT : terms.refusedBy(tool);

@@ -184,7 +184,7 @@ final class AttemptRestarts {
     }
 
     static PlanRows.Kept renew(Decision d, boolean fromStart, PayloadPart.@Nullable Schedule schedule) {
-        PlanRows.Kept kept = fromStart ? PlanRows.Kept.NOTHING : kept(d);
+        PlanRows.Kept kept = fromStart ? PlanRows.Kept.NOTHING : keptRows(d);
         if (fromStart) {
             Proposals.withdraw(d);
         }
@@ -219,7 +219,7 @@ final class AttemptRestarts {
         return kept;
     }
 
-    private static PlanRows.Kept kept(Decision d) {
+    private static PlanRows.Kept keptRows(Decision d) {
         Map<String, UUID> carried = carried(d);
         Map<String, List<TaskRow>> items = new HashMap<>();
         for (TaskSpec spec : d.view.requirePlan().tasks()) {

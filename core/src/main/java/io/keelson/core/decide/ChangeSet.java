@@ -345,7 +345,7 @@ public final class ChangeSet {
     }
 
     /** Disarms a timer that was handled; another run may have armed it again since. */
-    void answered(Timer timer) {
+    void disarmHandled(Timer timer) {
         answered.add(timer);
     }
 
@@ -455,7 +455,7 @@ public final class ChangeSet {
         started.put(step, run);
     }
 
-    void given(StepRow step, Given assignment) {
+    void assign(StepRow step, Given assignment) {
         given.put(step, assignment);
     }
 
@@ -588,7 +588,7 @@ public final class ChangeSet {
     }
 
     /** Timers to disarm if still due at the given time, before those above are written. */
-    public List<Timer> answered() {
+    public List<Timer> handledTimers() {
         return answered;
     }
 
@@ -667,7 +667,7 @@ public final class ChangeSet {
     }
 
     /** Steps that run under a lease of a worker whose claim waited. */
-    public Collection<Given> given() {
+    public Collection<Given> assignments() {
         return given.values();
     }
 

@@ -41,7 +41,7 @@ final class ChildBudgets {
         Optional<ChildRow> found = d.view.children.values().stream()
                 .filter(child -> child.runId().equals(command.childId()) && !child.ended()).findFirst();
         if (found.isEmpty() || d.run.state.terminal()) {
-            return refused(d, "the run that started it, " + d.run.id() + ", has ended or waits for it no longer");
+            return rejection(d, "the run that started it, " + d.run.id() + ", has ended or waits for it no longer");
         }
         ChildRow child = found.get();
         BigDecimal amount = Amounts.of(command.amount());
@@ -51,7 +51,7 @@ final class ChildBudgets {
         }
         BigDecimal room = HardLimit.roomForChild(d, child.task());
         if (room != null && room.compareTo(amount.subtract(has)) < 0) {
-            return refused(d, "the run that started it, " + d.run.id() + ", can allow it "
+            return rejection(d, "the run that started it, " + d.run.id() + ", can allow it "
                     + Amounts.text(has.add(room.max(Amounts.ZERO))) + " credits; raise the limit of that one"
                     + (d.view.budgets.containsKey(child.task()) ? ", or the budget of its task '" + child.task() + "',"
                             : "")
@@ -63,7 +63,7 @@ final class ChildBudgets {
         return Reply.CHANGED;
     }
 
-    private static Reply.Rejected refused(Decision d, String why) {
+    private static Reply.Rejected rejection(Decision d, String why) {
         return new Reply.Rejected("PARENT_BUDGET_EXCEEDED", why, d.run.state.wire(), List.of());
     }
 

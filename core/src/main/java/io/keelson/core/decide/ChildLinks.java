@@ -87,7 +87,7 @@ final class ChildLinks {
         return view.children.values().stream().anyMatch(child -> !child.ended());
     }
 
-    static boolean wanted(Decision d, UUID step) {
+    static boolean hasOpenChild(Decision d, UUID step) {
         ChildRow child = d.view.children.get(step);
         return child != null && !child.ended();
     }

@@ -39,7 +39,7 @@ public record ChildRow(UUID stepId, UUID runId, String task, @Nullable BigDecima
     }
 
     /** Its share of its parent's limit. */
-    BigDecimal taken() {
+    BigDecimal shareOfLimit() {
         return over() || allotment == null ? charged : allotment;
     }
 }

@@ -70,7 +70,7 @@ final class ChildRuns {
     }
 
     private static void fail(Decision d, StepRow step, StepError error, PayloadPart.@Nullable Waited waited) {
-        StepFailures.refused(d, step, error,
+        StepFailures.failWithoutHolder(d, step, error,
                 new StepPayload.Failed(PayloadPart.Failure.of(error), null, waited, false));
     }
 
@@ -94,7 +94,7 @@ final class ChildRuns {
         if (now.equals(child) && !waits) {
             return Reply.UNCHANGED;
         }
-        BigDecimal before = Thresholds.used(d);
+        BigDecimal before = Thresholds.usedCredits(d);
         ChildLinks.put(d, now);
         if (!d.run.state.terminal()) {
             Thresholds.reached(d, before);

@@ -130,7 +130,7 @@ final class Completion {
         if (planner.state != TaskState.COMPLETED) {
             d.failedPlanner = planner;
         } else if (d.atWork()) {
-            Replanning.answered(d);
+            Replanning.checkAnswer(d);
         }
     }
 
@@ -162,7 +162,7 @@ final class Completion {
         boolean always = task.spec().triggerRule() == TriggerRule.ALWAYS;
         if (!d.carriedOut() || task.state != TaskState.PENDING || task.evaluating
                 || task.upstreamsOpen > 0 && !always || task == d.view.afterHook || task.agent().nextRunAt != null
-                || Replanning.holds(d, task) || !begun(d, task)) {
+                || Replanning.holds(d, task) || !hasBegun(d, task)) {
             return;
         }
         if (!task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted, task.upstreamsFailed)) {
@@ -299,7 +299,7 @@ final class Completion {
     }
 
     /** True when the run's first hook allows the task to begin. */
-    static boolean begun(Decision d, TaskRow task) {
+    static boolean hasBegun(Decision d, TaskRow task) {
         TaskRow hook = d.view.beforeHook;
         return hook == null || task.system() || hook.terminal();
     }

@@ -39,7 +39,7 @@ final class CountedTime {
     }
 
     static boolean spared(RunView view, AgentRow agent) {
-        return view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task))
+        return view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.hasBegun(task))
                 .filter(task -> task.state != TaskState.QUEUED || task.hasSlot).allMatch(CountedTime::spared);
     }
 
@@ -66,7 +66,7 @@ final class CountedTime {
     /** Excludes the time in which the run was paused. */
     static void heldUp(RunView view, ChangeSet changes, @Nullable Instant since, Instant now) {
         Duration held = since == null ? Duration.ZERO : Duration.between(since, now);
-        view.tasks.values().stream().filter(RunView::begun).forEach(task -> moveOn(changes, task, held, now));
+        view.tasks.values().stream().filter(RunView::hasBegun).forEach(task -> moveOn(changes, task, held, now));
         for (AgentRow agent : view.agents) {
             if (!agent.state.terminal()) {
                 agent.begunAt = later(agent.begunAt, held, now);

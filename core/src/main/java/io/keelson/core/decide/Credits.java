@@ -42,11 +42,11 @@ final class Credits {
         if (room != null && room.signum() <= 0 && d.run.chargedBefore.signum() > 0) {
             return usedUp(d.run, ": raise it with `keelson budget " + d.run.id() + " --hard-limit CREDITS`");
         }
-        BigDecimal wanted = wanted(d);
+        BigDecimal wanted = usualReservation(d);
         if (wanted.signum() > 0 && !d.funds.balances().take(d.run.workspaceId(), wanted)) {
             wanted = estimate(d);
             if (!monthLeaves(d, wanted) || wanted.signum() > 0 && !take(d, wanted)) {
-                return insufficient(d, wanted(d));
+                return insufficient(d, usualReservation(d));
             }
         }
         setAside(d, attempt, wanted, "reserve");
@@ -58,7 +58,7 @@ final class Credits {
      * reservation. Then the attempt reserves its estimate, and extends the reservation with each step.
      */
     private static boolean monthLeaves(Decision d, BigDecimal estimate) {
-        BigDecimal wanted = wanted(d);
+        BigDecimal wanted = usualReservation(d);
         BigDecimal rest = d.funds.balances().rest(d.run.workspaceId(), wanted);
         return withheld(d, wanted) && rest.signum() > 0 && rest.compareTo(estimate) >= 0;
     }
@@ -76,7 +76,7 @@ final class Credits {
      * @return null when it is
      */
     static Reply.@Nullable Rejected missing(Decision d) {
-        BigDecimal wanted = wanted(d);
+        BigDecimal wanted = usualReservation(d);
         return wanted.signum() == 0 || d.funds.balances().covers(d.run.workspaceId(), wanted)
                 || monthLeaves(d, estimate(d)) ? null : insufficient(d, wanted);
     }
@@ -90,7 +90,7 @@ final class Credits {
     }
 
     /** The estimated cost of an attempt, at least 1, within the hard limit. */
-    private static BigDecimal wanted(Decision d) {
+    private static BigDecimal usualReservation(Decision d) {
         return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
     }
 
@@ -158,7 +158,7 @@ final class Credits {
         if (amount.signum() > 0) {
             require(d, amount);
             BigDecimal collected = amount.min(free(d)).min(HardLimit.besideChildren(d, amount));
-            BigDecimal before = Thresholds.used(d);
+            BigDecimal before = Thresholds.usedCredits(d);
             charged = collect(d, step, result, cost, collected, key == null ? step.id() + "/" + step.attempt : key);
             warn(d);
             Thresholds.reached(d, before);
@@ -206,15 +206,15 @@ final class Credits {
 
     /** Reserved credits that no cost has used, before its rounding, and that are not held. */
     private static BigDecimal free(Decision d) {
-        return d.run.reserved.subtract(used(d.run)).subtract(d.view.held);
+        return d.run.reserved.subtract(usedCredits(d.run)).subtract(d.view.held);
     }
 
     /** The part of the reservation that costs have used, before the rounding of charges. */
-    static BigDecimal used(RunRow run) {
+    static BigDecimal usedCredits(RunRow run) {
         return run.charged.add(run.remainder);
     }
 
-    private static BigDecimal left(RunRow run) {
+    private static BigDecimal uncharged(RunRow run) {
         return run.reserved.subtract(run.charged);
     }
 
@@ -242,7 +242,7 @@ final class Credits {
 
     /** Extends the reservation by its full size if available, else by the amount {@code least}, else not at all. */
     private static void extend(Decision d, BigDecimal least) {
-        BigDecimal much = HardLimit.within(d.run, wanted(d).max(least));
+        BigDecimal much = HardLimit.within(d.run, usualReservation(d).max(least));
         BigDecimal little = HardLimit.within(d.run, least);
         BigDecimal got = take(d, much) ? much : take(d, little) ? little : Amounts.ZERO;
         if (got.signum() > 0) {
@@ -305,7 +305,7 @@ final class Credits {
 
     static Reply.@Nullable Rejected provide(Decision d) {
         BigDecimal limit = HardLimit.limit(d.run);
-        if (limit != null && HardLimit.used(d.run).add(HardLimit.childrenTake(d)).compareTo(limit) >= 0) {
+        if (limit != null && HardLimit.usedCredits(d.run).add(HardLimit.childrenTake(d)).compareTo(limit) >= 0) {
             return usedUp(d.run, "");
         }
         Reply.Rejected task = TaskBudgets.usedUp(d);
@@ -325,7 +325,7 @@ final class Credits {
     /** Ends the attempt's account: releases the unused reservation and resets the account. */
     static ChangeSet.Account settle(Decision d) {
         RunRow run = d.run;
-        BigDecimal refund = left(run);
+        BigDecimal refund = uncharged(run);
         ChangeSet.Account account = new ChangeSet.Account(run.reserved, run.charged, refund, run.uncollected, d.now);
         if (refund.signum() > 0) {
             book(d, Kind.REFUND, refund, run.attempt, run.id() + "/" + run.attempt + "/settle");

@@ -67,7 +67,7 @@ public final class Decider {
     private static Reply decide(Decision d, Command command) {
         return switch (command) {
             case Command.Create c -> throw new IllegalArgumentException("a view exists already: " + c.runId());
-            case Command.Start c -> DeferredStart.now(d);
+            case Command.Start c -> DeferredStart.startNow(d);
             case Command.Admit c -> admit(d);
             case Command.Approve c -> HumanGates.approve(d, c);
             case Command.Reject c -> HumanGates.decide(d, false, c.reason());
@@ -219,7 +219,7 @@ public final class Decider {
         if (command.approve() ? approved : rejected) {
             return Reply.UNCHANGED;
         }
-        return command.gate() == Command.DecideGate.Gate.BUDGET ? RunBudget.answered(d)
+        return command.gate() == Command.DecideGate.Gate.BUDGET ? RunBudget.contradiction(d)
                 : Reply.forbidden(d.run.state, command.approve() ? "approve" : "reject");
     }
 

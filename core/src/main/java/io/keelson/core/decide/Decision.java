@@ -135,10 +135,10 @@ final class Decision {
 
     void move(TaskRow task, TaskState to, Payload payload) {
         Edge<TaskState> edge = edge(Lifecycles.TASK, task.state, to, payload);
-        view.tasksBegun -= RunView.begun(task) ? 1 : 0;
+        view.tasksBegun -= RunView.hasBegun(task) ? 1 : 0;
         task.state = to;
         task.stateSince = now;
-        view.tasksBegun += RunView.begun(task) ? 1 : 0;
+        view.tasksBegun += RunView.hasBegun(task) ? 1 : 0;
         switch (to) {
             case QUEUED -> {
                 task.queuedAt = now;
@@ -281,7 +281,7 @@ final class Decision {
     void disarm(TimerKind kind, UUID subject, @Nullable Instant due) {
         changes.touch(run);
         if (due != null) {
-            changes.answered(new ChangeSet.Timer(new ChangeSet.TimerKey(kind, subject), run.id(), due));
+            changes.disarmHandled(new ChangeSet.Timer(new ChangeSet.TimerKey(kind, subject), run.id(), due));
         }
     }
 

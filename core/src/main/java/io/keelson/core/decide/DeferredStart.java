@@ -34,7 +34,7 @@ final class DeferredStart {
     }
 
     /** Starts the run on request and disarms its start time. */
-    static Reply now(Decision d) {
+    static Reply startNow(Decision d) {
         if (d.run.state == RunState.CREATED) {
             Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
             if (refusal != null) {

@@ -98,7 +98,7 @@ final class EvaluatorAnswers {
             return Reply.UNCHANGED;
         }
         if (evaluation instanceof Evaluation.Holds holds) {
-            return judged(d, step, holds);
+            return applyCondition(d, step, holds);
         }
         if (evaluation instanceof Evaluation.Starts starts) {
             ChildRuns.start(d, step, starts);
@@ -125,7 +125,7 @@ final class EvaluatorAnswers {
             TaskProgress.succeed(d, step, output, new StepPayload.Approved(by,
                     "approved in attempt " + attempt + " of the task, for the same input"));
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
-            StepFailures.refused(d, step, error, approval ? new StepPayload.Rejected(null, null, error.code())
+            StepFailures.failWithoutHolder(d, step, error, approval ? new StepPayload.Rejected(null, null, error.code())
                     : new StepPayload.Failed(PayloadPart.Failure.of(error), null, null, false));
         } else {
             throw new IllegalArgumentException(evaluation.toString());
@@ -138,7 +138,7 @@ final class EvaluatorAnswers {
     }
 
     /** A call's condition was evaluated. A condition that could not be evaluated asks a person, too. */
-    private static Reply judged(Decision d, StepRow call, Evaluation.Holds answer) {
+    private static Reply applyCondition(Decision d, StepRow call, Evaluation.Holds answer) {
         CallGate gate = Objects.requireNonNull(call.gate);
         if (answer.error() != null) {
             call.gate = gate.failed(answer.error());
@@ -223,7 +223,7 @@ final class EvaluatorAnswers {
             case EVALUATE_STEP -> step != null && step.evaluating;
             case EVALUATE_RUN_OUTPUT -> d.view.evaluatingOutput;
             case EVALUATE_PLAN -> d.view.evaluatingPlan;
-            case EVALUATE_CHILD -> ChildLinks.wanted(d, subject);
+            case EVALUATE_CHILD -> ChildLinks.hasOpenChild(d, subject);
             case EVALUATE_PARENT -> d.run.parent != null && !d.run.state.terminal();
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                     WATCH ->

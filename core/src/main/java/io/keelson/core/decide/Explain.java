@@ -44,7 +44,7 @@ public final class Explain {
     /** Facts that a view does not contain. */
     public interface Surroundings {
         /** Whether an executor or a recently active worker serves that tool. */
-        boolean served(String tool);
+        boolean isServed(String tool);
 
         /** When a lease expires unless extended; null when there is none. */
         @Nullable Instant leaseUntil(ChangeSet.Lane lane);
@@ -83,7 +83,7 @@ public final class Explain {
     /** The reasons of a whole run: its own, then the reasons of at most a hundred open tasks that could move. */
     public static List<Explanation> run(RunView view, Surroundings around) {
         Explain explain = new Explain(view, around);
-        if (!explain.held()) {
+        if (!explain.addRunReasons()) {
             movable(view).limit(SHOWN).forEach(explain::task);
         }
         return explain.ordered();
@@ -91,7 +91,7 @@ public final class Explain {
 
     /** The number of open tasks that could move, but whose reasons {@link #run} leaves out; 0 where the run itself waits. */
     public static int tasksLeftOut(RunView view, Surroundings around) {
-        return new Explain(view, around).held() ? 0 : (int) movable(view).skip(SHOWN).count();
+        return new Explain(view, around).addRunReasons() ? 0 : (int) movable(view).skip(SHOWN).count();
     }
 
     private static Stream<TaskRow> movable(RunView view) {
@@ -102,7 +102,7 @@ public final class Explain {
     /** The reasons of one task: what holds up the run, if anything, then its own. */
     public static List<Explanation> task(RunView view, TaskRow task, Surroundings around) {
         Explain explain = new Explain(view, around);
-        explain.held();
+        explain.addRunReasons();
         explain.task(task);
         return explain.ordered();
     }
@@ -110,7 +110,7 @@ public final class Explain {
     /** The reasons of one step: what holds up the run or its task, then its own. */
     public static List<Explanation> step(RunView view, StepRow step, Surroundings around) {
         Explain explain = new Explain(view, around);
-        explain.held();
+        explain.addRunReasons();
         if (step.task().state != TaskState.RUNNING && step.task().state != TaskState.VERIFYING) {
             explain.task(step.task());
         }
@@ -131,7 +131,7 @@ public final class Explain {
     }
 
     /** Adds what holds up the whole run; true when there is something. */
-    private boolean held() {
+    private boolean addRunReasons() {
         RunRow run = view.run;
         switch (run.state) {
             case CREATED -> notStarted();
@@ -155,7 +155,7 @@ public final class Explain {
                 }
                 budgets(run);
             }
-            case RETRYING -> add("RUN_BACKOFF", again(run.attempt,
+            case RETRYING -> add("RUN_BACKOFF", backoffText(run.attempt,
                     Math.min(run.policy().maxAttempts(), run.policy().failures().runTries()))
                     + error(run.errorCode, run.errorMessage), around.due(TimerKind.RUN_RETRY, run.id()));
             case ESCALATED -> view.tickets.values().forEach(this::ticket);
@@ -218,7 +218,7 @@ public final class Explain {
     private void budgets(RunRow run) {
         List<TaskBudgetRow> tasks = TaskBudgets.stopping(view);
         tasks.forEach(budget -> {
-            BigDecimal used = HardLimit.used(view, budget);
+            BigDecimal used = HardLimit.usedCredits(view, budget);
             BigDecimal next = LimitStop.needed(view, around.prices(), task -> HardLimit.of(budget.task(), task));
             BigDecimal needed = LimitStop.leastBudget(view, around.prices(), budget);
             reasons.add(stopped(TaskBudgets.text(view, budget) + next("its", next, budget.limit().subtract(used))
@@ -234,15 +234,15 @@ public final class Explain {
     private void budget(RunRow run) {
         BigDecimal limit = HardLimit.limit(run);
         BigDecimal children = HardLimit.childrenTake(view);
-        BigDecimal taken = HardLimit.used(run).add(children);
+        BigDecimal taken = HardLimit.usedCredits(run).add(children);
         boolean reached = limit != null && taken.compareTo(limit) >= 0;
-        String cost = "it has cost " + Amounts.credits(HardLimit.used(run))
+        String cost = "it has cost " + Amounts.credits(HardLimit.usedCredits(run))
                 + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
         BigDecimal needed = LimitStop.leastLimit(view, around.prices());
         boolean leaves = limit != null && needed.compareTo(limit) <= 0 && view.held.signum() == 0
                 && !ChildLinks.open(view);
         if (limit == null || leaves
-                || !reached && run.uncollected.signum() > 0 && Credits.used(run).compareTo(run.reserved) == 0) {
+                || !reached && run.uncollected.signum() > 0 && Credits.usedCredits(run).compareTo(run.reserved) == 0) {
             reasons.add(stopped(cost
                     + " and the workspace has no more of them, or none that its limit of the month leaves; grant some or raise that limit,"
                     + " and resume it, or cancel it", List.of(), null));
@@ -336,8 +336,10 @@ public final class Explain {
                     view.tickets.values().stream().filter(t -> Objects.equals(t.taskId(), task.id()))
                             .forEach(this::ticket);
                 } else {
-                    add(task, "TASK_BACKOFF", again(task.attempt + 1, retries(task).maxAttempts() + task.grantedRetries)
-                            + error(task.errorCode, task.errorMessage), task.nextRunAt, List.of());
+                    add(task, "TASK_BACKOFF",
+                            backoffText(task.attempt + 1, retries(task).maxAttempts() + task.grantedRetries)
+                                    + error(task.errorCode, task.errorMessage),
+                            task.nextRunAt, List.of());
                     deadline(task, task.nextRunAt);
                 }
             }
@@ -366,7 +368,7 @@ public final class Explain {
     }
 
     /** @param most maximum attempts, without attempts that a restart has granted */
-    private static String again(int attempt, int most) {
+    private static String backoffText(int attempt, int most) {
         return "backoff before attempt " + attempt + (attempt <= most ? " of " + most : "");
     }
 
@@ -382,7 +384,7 @@ public final class Explain {
         TaskRow hook = view.beforeHook;
         if (task.upstreamsOpen > 0 && task.spec().triggerRule() != TriggerRule.ALWAYS) {
             List<String> open = task.upstreams.stream().filter(up -> !up.terminal()).map(TaskRow::key).toList();
-            add(task, "UPSTREAM_OPEN", "upstreams have not ended: " + shown(open), null, open);
+            add(task, "UPSTREAM_OPEN", "upstreams have not ended: " + keysText(open), null, open);
         } else if (task == view.afterHook) {
             add(task, "UPSTREAM_OPEN", "it runs when everything else has ended", null, List.of());
         } else if (hook != null && !hook.terminal() && !task.system()) {
@@ -432,7 +434,7 @@ public final class Explain {
 
     private void step(StepRow step) {
         String tool = step.spec().tool();
-        boolean served = !step.queued || step.held() || around.served(tool);
+        boolean served = !step.queued || step.isHeld() || around.isServed(tool);
         if (!served) {
             add(step, "MISSING_WORKER", missing(step, tool), null, List.of(tool));
         }
@@ -453,7 +455,7 @@ public final class Explain {
                 }
             }
             case RUNNING -> {
-                if (step.held()) {
+                if (step.isHeld()) {
                     add(step, RUNNING, "'" + step.holder + "' is at it, under a lease of epoch " + step.leaseEpoch,
                             around.leaseUntil(new ChangeSet.Lane(step.task().id(), step.lane())),
                             List.of(Objects.requireNonNull(step.holder)));
@@ -470,7 +472,7 @@ public final class Explain {
                     view.tickets.values().stream().filter(t -> Objects.equals(t.stepId(), step.id()))
                             .forEach(this::ticket);
                 } else {
-                    add(step, "STEP_BACKOFF", again(step.attempt + 1,
+                    add(step, "STEP_BACKOFF", backoffText(step.attempt + 1,
                             step.spec().retry().maxAttempts() + step.grantedRetries)
                             + error(step.errorCode, step.errorMessage), step.nextRunAt, List.of());
                     deadline(step.task(), step.nextRunAt);
@@ -491,22 +493,22 @@ public final class Explain {
                 deadline(step.task(), step.nextRunAt);
             }
             case WAITING_APPROVAL -> add(step, "APPROVAL", "a person has to decide"
-                    + (step.gate == null ? asked(step) : because(step.gate)),
+                    + (step.gate == null ? questionText(step) : because(step.gate)),
                     around.due(TimerKind.HUMAN, step.id()), List.of());
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
-                refused(step);
+                addRefusal(step);
                 add(step, "ENDED", "the step is " + step.state.wire() + because(step.errorCode), null, List.of());
             }
         }
     }
 
-    private String asked(StepRow step) {
+    private String questionText(StepRow step) {
         String question = around.question(step.id());
         return question == null ? "" : ": " + question;
     }
 
     /** Adds which level's rule has refused the call's tool, where that is why it was not executed. */
-    private void refused(StepRow step) {
+    private void addRefusal(StepRow step) {
         AgentTerms terms = Rungs.terms(step.task());
         ToolPolicy.Level level = terms == null ? null : terms.refusedBy(step.spec().tool());
         if (AgentTurns.REFUSED.equals(step.errorCode) && level != null) {
@@ -548,14 +550,14 @@ public final class Explain {
 
     /** @param served whether a worker or the server serves its tool; if not, that is explained */
     private void unclaimed(StepRow step, boolean served) {
-        String full = step.held() ? null : around.full(step.spec().tool(), step.spec().input());
+        String full = step.isHeld() ? null : around.full(step.spec().tool(), step.spec().input());
         if (full != null) {
             add(step, "WORKSPACE_LIMIT", "so much is at work in its workspace that it has to wait (" + full + ")", null,
                     List.of(full));
             return;
         }
         if (served) {
-            add(step, "QUEUED", (step.lost() ? "its worker sent nothing more, and it waits to be claimed again for '"
+            add(step, "QUEUED", (step.isLost() ? "its worker sent nothing more, and it waits to be claimed again for '"
                     : "it is ready and waits to be claimed for '") + step.spec().tool() + "'", null,
                     List.of(step.spec().tool()));
         }
@@ -594,7 +596,7 @@ public final class Explain {
         return label == null ? "" : " (" + label + ")";
     }
 
-    private static String shown(List<String> keys) {
+    private static String keysText(List<String> keys) {
         return keys.size() <= 10 ? String.join(", ", keys)
                 : String.join(", ", keys.subList(0, 10)) + " and " + (keys.size() - 10) + " more";
     }

@@ -43,7 +43,7 @@ final class FirstPlan {
      * The planner failed: retries while there are tries, or fails the run. Fails it at once where only an operator can
      * help, by setting a price and retrying the run.
      */
-    static void refused(Decision d, StepError error) {
+    static void retryOrFail(Decision d, StepError error) {
         int tries = d.run.replans;
         d.note(new RunPayload.PlanningRefused(tries, error.code(), error.message()));
         if (error.code().equals(NO_PRICE)) {

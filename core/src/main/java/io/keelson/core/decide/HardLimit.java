@@ -24,7 +24,7 @@ final class HardLimit {
     }
 
     /** The collected cost of all attempts so far, before its rounding. */
-    static BigDecimal used(RunRow run) {
+    static BigDecimal usedCredits(RunRow run) {
         return charged(run).add(run.remainder);
     }
 
@@ -43,7 +43,7 @@ final class HardLimit {
     static BigDecimal besideChildren(Decision d, BigDecimal amount) {
         BigDecimal limit = limit(d.run);
         return limit == null || d.view.children.isEmpty() ? amount
-                : limit.subtract(used(d.run)).subtract(childrenTake(d)).subtract(d.view.held).max(Amounts.ZERO);
+                : limit.subtract(usedCredits(d.run)).subtract(childrenTake(d)).subtract(d.view.held).max(Amounts.ZERO);
     }
 
     /**
@@ -85,7 +85,7 @@ final class HardLimit {
     static @Nullable Scope run(Decision d) {
         BigDecimal limit = limit(d.run);
         return limit == null ? null
-                : new Scope(limit, used(d.run).add(childrenTake(d)), out(d));
+                : new Scope(limit, usedCredits(d.run).add(childrenTake(d)), out(d));
     }
 
     /** The run's limit if its open children cost no more than they have so far. */
@@ -93,14 +93,14 @@ final class HardLimit {
         BigDecimal limit = limit(d.run);
         return limit == null ? null
                 : new Scope(limit, d.view.children.values().stream().filter(ChildRow::ended).map(ChildRow::charged)
-                        .reduce(used(d.run), BigDecimal::add), out(d));
+                        .reduce(usedCredits(d.run), BigDecimal::add), out(d));
     }
 
     /** @param task id in the plan */
     static @Nullable Scope task(Decision d, String task) {
         TaskBudgetRow budget = d.view.budgets.get(task);
         return budget == null ? null
-                : new Scope(budget.limit(), used(d.view, budget), out(d, task));
+                : new Scope(budget.limit(), usedCredits(d.view, budget), out(d, task));
     }
 
     static boolean of(String task, TaskRow row) {
@@ -131,22 +131,22 @@ final class HardLimit {
     static boolean holdsBackChild(Decision d, TaskRow task) {
         Scope run = run(d);
         Scope own = task(d, task.planKey());
-        return held(d, task, run != null && run.room().signum() <= 0, own != null && own.room().signum() <= 0);
+        return markHeldBack(d, task, run != null && run.room().signum() <= 0, own != null && own.room().signum() <= 0);
     }
 
     /** True when a limit does not allow the step to begin: it waits until the steps in flight have ended. */
     static boolean holdsBack(Decision d, StepRow step) {
-        if (Holds.known(d, step.spec())) {
+        if (Holds.hasKnownCost(d, step.spec())) {
             return !d.planning() && Holds.holdBack(d, step);
         }
         if (!mayHoldBack(d, step.task()) || d.planning()) {
             return false;
         }
-        BigDecimal cost = d.funds.prices().known(step.spec().tool());
-        return held(d, step.task(), !allows(run(d), cost), !allows(task(d, step.task().planKey()), cost));
+        BigDecimal cost = d.funds.prices().toolPrice(step.spec().tool());
+        return markHeldBack(d, step.task(), !allows(run(d), cost), !allows(task(d, step.task().planKey()), cost));
     }
 
-    static boolean held(Decision d, TaskRow task, boolean byRun, boolean byTask) {
+    static boolean markHeldBack(Decision d, TaskRow task, boolean byRun, boolean byTask) {
         d.heldBack |= byRun;
         if (byTask) {
             d.budgets.add(task.planKey());
@@ -171,7 +171,7 @@ final class HardLimit {
     static BigDecimal out(RunView view, Prices prices, Predicate<StepRow> which) {
         return prices.tools().isEmpty() && view.held.signum() == 0 ? Amounts.ZERO
                 : view.steps.values().stream().filter(step -> (step.queued || step.kept != null) && which.test(step))
-                        .map(step -> Holds.counted(prices, step)).reduce(Amounts.ZERO, BigDecimal::add);
+                        .map(step -> Holds.countedCost(prices, step)).reduce(Amounts.ZERO, BigDecimal::add);
     }
 
     /** Charges and budgets of the run's children. */
@@ -180,17 +180,17 @@ final class HardLimit {
     }
 
     static BigDecimal childrenTake(RunView view) {
-        return view.children.values().stream().map(ChildRow::taken).reduce(Amounts.ZERO, BigDecimal::add);
+        return view.children.values().stream().map(ChildRow::shareOfLimit).reduce(Amounts.ZERO, BigDecimal::add);
     }
 
     /** Charges and budgets of the children that steps of a task have started. */
     static BigDecimal childrenTake(RunView view, String task) {
-        return view.children.values().stream().filter(child -> child.task().equals(task)).map(ChildRow::taken)
+        return view.children.values().stream().filter(child -> child.task().equals(task)).map(ChildRow::shareOfLimit)
                 .reduce(Amounts.ZERO, BigDecimal::add);
     }
 
     /** Credits that count towards the budget: its charges, and those and the allotments of its child runs. */
-    static BigDecimal used(RunView view, TaskBudgetRow budget) {
+    static BigDecimal usedCredits(RunView view, TaskBudgetRow budget) {
         return budget.charged().add(childrenTake(view, budget.task()));
     }
 }

@@ -22,7 +22,7 @@ final class Holds {
     private Holds() {}
 
     /** True when the cost of the step's worst case is known. */
-    static boolean known(Decision d, StepSpec step) {
+    static boolean hasKnownCost(Decision d, StepSpec step) {
         return price(d.funds.prices(), step) != null;
     }
 
@@ -32,26 +32,26 @@ final class Holds {
     }
 
     /** The cost that a step in flight counts: its hold, or the price of its tool. */
-    static BigDecimal counted(Prices prices, StepRow step) {
+    static BigDecimal countedCost(Prices prices, StepRow step) {
         return step.kept != null ? step.kept.amount()
                 : step.hold != null ? step.hold.amount()
-                        : price(prices, step.spec()) != null ? Amounts.ZERO : prices.known(step.spec().tool());
+                        : price(prices, step.spec()) != null ? Amounts.ZERO : prices.toolPrice(step.spec().tool());
     }
 
     /** The least that a limit must leave for the step to begin. */
-    static BigDecimal least(Decision d, StepSpec step) {
-        return least(d.funds.prices(), step);
+    static BigDecimal leastCost(Decision d, StepSpec step) {
+        return leastCost(d.funds.prices(), step);
     }
 
-    static BigDecimal least(Prices prices, StepSpec step) {
+    static BigDecimal leastCost(Prices prices, StepSpec step) {
         WorstCase worst = step.worstCase();
-        return worst == null ? prices.known(step.tool())
+        return worst == null ? prices.toolPrice(step.tool())
                 : cost(prices, step, Math.min(worst.maxOutput(), LEAST_OUTPUT));
     }
 
     /** The highest cost of the step with so many tokens of output: by its tokens, or by the price of its tool. */
     private static BigDecimal cost(Prices prices, StepSpec step, long output) {
-        BigDecimal ofTool = prices.known(step.tool());
+        BigDecimal ofTool = prices.toolPrice(step.tool());
         WorstCase worst = step.worstCase();
         ModelPrice price = worst == null ? null : prices.models().get(worst.model());
         return worst == null || price == null ? ofTool : price.usd().atMost(worst.maxInput(), output).max(ofTool);
@@ -70,12 +70,13 @@ final class Holds {
         boolean othersOfRun = d.view.held.signum() > 0
                 || HardLimit.limit(d.run) != null && ChildLinks.open(d.view);
         boolean othersOfTask = HardLimit.out(d, task).signum() > 0;
-        BigDecimal ofRun = othersOfRun ? most(d, step.spec()) : least(d, step.spec());
-        BigDecimal ofTask = othersOfTask ? most(d, step.spec()) : least(d, step.spec());
+        BigDecimal ofRun = othersOfRun ? most(d, step.spec()) : leastCost(d, step.spec());
+        BigDecimal ofTask = othersOfTask ? most(d, step.spec()) : leastCost(d, step.spec());
         boolean within = HardLimit.allows(HardLimit.run(d), ofRun);
         boolean paid = Credits.coverable(d, ofRun).compareTo(ofRun) >= 0;
         d.heldBackByMonth |= within && !paid && Credits.withheld(d, ofRun);
-        return HardLimit.held(d, step.task(), !within || !paid, !HardLimit.allows(HardLimit.task(d, task), ofTask));
+        return HardLimit.markHeldBack(d, step.task(), !within || !paid,
+                !HardLimit.allows(HardLimit.task(d, task), ofTask));
     }
 
     /** Holds the step's worst case, with as much output as the limits and the credits pay; nothing without a price. */
@@ -119,7 +120,7 @@ final class Holds {
         }
         bound(d, step, before.within(most));
         boolean pays = begun ? pays(d, step, most(d, step.spec()))
-                : d.planning() ? pays(d, step, least(d, step.spec())) : !HardLimit.holdsBack(d, step);
+                : d.planning() ? pays(d, step, leastCost(d, step.spec())) : !HardLimit.holdsBack(d, step);
         if (pays) {
             take(d, step);
             Hold taken = step.hold;
@@ -140,7 +141,7 @@ final class Holds {
 
     /** Why {@link #computed} was false, and which command helps. */
     static Reply.Rejected unpaid(Decision d, StepRow step, WorstCase most, boolean begun) {
-        BigDecimal cost = begun ? most(d, step.spec().within(most)) : least(d, step.spec());
+        BigDecimal cost = begun ? most(d, step.spec().within(most)) : leastCost(d, step.spec());
         BigDecimal own = step.hold == null ? Amounts.ZERO : step.hold.amount();
         String task = step.task().planKey();
         BigDecimal ofRun = left(HardLimit.run(d), own);

@@ -172,7 +172,7 @@ final class HumanGates {
         if (!approve) {
             StepError error = new StepError(CALL_REJECTED, ErrorClass.PERMANENT,
                     "a person rejected the call" + (comment == null ? "" : ": " + comment));
-            StepFailures.refused(d, call, error, new StepPayload.Rejected(d.by(), comment, error.code()));
+            StepFailures.failWithoutHolder(d, call, error, new StepPayload.Rejected(d.by(), comment, error.code()));
         } else if (call.question()) {
             TaskProgress.succeed(d, call, Objects.requireNonNull(given), new StepPayload.Approved(d.by(), comment));
         } else {
@@ -196,7 +196,8 @@ final class HumanGates {
                 } else {
                     StepError error = new StepError("APPROVAL_REJECTED", ErrorClass.HUMAN_REJECTION,
                             comment == null ? "rejected" : "rejected: " + comment);
-                    StepFailures.refused(d, step, error, new StepPayload.Rejected(d.by(), comment, error.code()));
+                    StepFailures.failWithoutHolder(d, step, error,
+                            new StepPayload.Rejected(d.by(), comment, error.code()));
                 }
                 yield Reply.CHANGED;
             }

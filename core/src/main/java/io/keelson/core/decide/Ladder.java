@@ -31,13 +31,14 @@ final class Ladder {
                 || task.state != TaskState.RUNNING && task.state != TaskState.VERIFYING) {
             return false;
         }
-        for (int number = Rungs.taken(task) + 1; number <= rungs.size(); number++) {
+        for (int number = Rungs.takenRungs(task) + 1; number <= rungs.size(); number++) {
             Rung rung = rungs.get(number - 1);
             if (rung.to() == Rung.To.FAIL) {
                 return false;
             }
             boolean taken = switch (rung.to()) {
-                case AGENT, MODEL -> rung.turn() != null && again(d, task, number, rung, rung.turn(), error, failure);
+                case AGENT, MODEL ->
+                    rung.turn() != null && repeatWith(d, task, number, rung, rung.turn(), error, failure);
                 case REPLAN -> replan(d, task, number, rung, error, failure);
                 case HUMAN -> ask(d, task, number, rung, error, failure);
                 case RETRY, FAIL -> false;
@@ -49,7 +50,7 @@ final class Ladder {
         return false;
     }
 
-    private static boolean again(Decision d, TaskRow task, int number, Rung rung, StepSpec turn, StepError error,
+    private static boolean repeatWith(Decision d, TaskRow task, int number, Rung rung, StepSpec turn, StepError error,
             PayloadPart.Failure failure) {
         boolean payable = RetryModels.payable(d, task, turn);
         RetryModels.reached(d, task, number, rung, payable, error.code());
@@ -85,7 +86,7 @@ final class Ladder {
         task.errorCode = error.code();
         task.errorMessage = error.message();
         task.errorClass = error.errorClass().wire();
-        TaskFailures.again(d, task, parked ? null : d.now, task.state == TaskState.VERIFYING
+        TaskFailures.awaitRetry(d, task, parked ? null : d.now, task.state == TaskState.VERIFYING
                 ? new TaskPayload.VerificationFailed(task.verifierScore, error.message(), 1, failure)
                 : EventPayloads.retrying(task, 0, failure));
     }

@@ -50,7 +50,7 @@ final class LimitStop {
     }
 
     private static boolean unclaimed(Decision d, Predicate<StepRow> which) {
-        return d.view.steps.values().stream().anyMatch(step -> step.queued && !step.held() && which.test(step));
+        return d.view.steps.values().stream().anyMatch(step -> step.queued && !step.isHeld() && which.test(step));
     }
 
     /**
@@ -114,7 +114,7 @@ final class LimitStop {
         }
         return d.view.tasks.values().stream().filter(row -> HardLimit.of(task, row)).flatMap(LimitStop::next)
                 .anyMatch(next -> next.startsRun() ? scope.room().signum() <= 0
-                        : !next.engineOwned() && !scope.allows(Holds.least(d, next)));
+                        : !next.engineOwned() && !scope.allows(Holds.leastCost(d, next)));
     }
 
     /**
@@ -122,13 +122,13 @@ final class LimitStop {
      * leaves something.
      */
     static BigDecimal leastLimit(RunView view, Prices prices) {
-        return least(HardLimit.used(view.run).add(HardLimit.childrenTake(view)), view.held,
+        return leastLimit(HardLimit.usedCredits(view.run).add(HardLimit.childrenTake(view)), view.held,
                 HardLimit.out(view, prices, step -> true), needed(view, prices, task -> true));
     }
 
     /** The least new budget of the task with which the run continues, in credits. */
     static BigDecimal leastBudget(RunView view, Prices prices, TaskBudgetRow budget) {
-        return least(HardLimit.used(view, budget), Amounts.ZERO,
+        return leastLimit(HardLimit.usedCredits(view, budget), Amounts.ZERO,
                 HardLimit.out(view, prices, step -> HardLimit.of(budget.task(), step.task())),
                 needed(view, prices, task -> HardLimit.of(budget.task(), task)));
     }
@@ -139,7 +139,7 @@ final class LimitStop {
      * @param out the known cost of the steps in flight
      * @param next the known cost of the next step; null if absent
      */
-    private static BigDecimal least(BigDecimal used, BigDecimal held, BigDecimal out, @Nullable BigDecimal next) {
+    private static BigDecimal leastLimit(BigDecimal used, BigDecimal held, BigDecimal out, @Nullable BigDecimal next) {
         return Amounts.ceiling(used.add(out).add(next == null ? Amounts.ZERO : next))
                 .max(Amounts.floor(used.add(held)).add(Amounts.LEAST));
     }
@@ -152,7 +152,7 @@ final class LimitStop {
     static @Nullable BigDecimal needed(RunView view, Prices prices, Predicate<TaskRow> which) {
         return view.tasks.values().stream().filter(which).flatMap(task -> ready(view, task))
                 .filter(step -> step.startsRun() || !step.engineOwned())
-                .map(step -> step.startsRun() ? Amounts.ZERO : Holds.least(prices, step))
+                .map(step -> step.startsRun() ? Amounts.ZERO : Holds.leastCost(prices, step))
                 .min(Comparator.naturalOrder()).orElse(null);
     }
 

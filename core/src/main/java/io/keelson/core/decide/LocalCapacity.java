@@ -175,7 +175,7 @@ public final class LocalCapacity {
     }
 
     /** The tool of each slot that was taken. */
-    public List<String> taken() {
+    public List<String> takenTools() {
         return List.copyOf(taken);
     }
 

@@ -28,7 +28,7 @@ final class LostAnswers {
     private LostAnswers() {}
 
     /** The answers that no execution fetches. */
-    static List<LostAnswer> gone(List<LostAnswer> lost) {
+    static List<LostAnswer> unfetchable(List<LostAnswer> lost) {
         return lost.stream().filter(answer -> answer.responseId() == null).toList();
     }
 

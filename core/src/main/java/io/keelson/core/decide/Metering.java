@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class Metering {
     private Metering() {}
 
-    static Reply used(Decision d, StepRow step, Command.Meter command) {
+    static Reply chargeUse(Decision d, StepRow step, Command.Meter command) {
         Cost cost = cost(d, step, command.used());
         Use use = beyond(step, command.used(), cost);
         if (!use.none()) {

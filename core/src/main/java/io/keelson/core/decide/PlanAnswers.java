@@ -59,7 +59,7 @@ final class PlanAnswers {
 
     /** The planner's task has ended without an answer. */
     static void missing(Decision d, TaskRow planner) {
-        refused(d, new StepError(Objects.requireNonNullElse(planner.errorCode, "REPLAN_ABANDONED"),
+        retryOrPropagate(d, new StepError(Objects.requireNonNullElse(planner.errorCode, "REPLAN_ABANDONED"),
                 ErrorClass.QUALITY, Objects.requireNonNullElse(planner.errorMessage, "the planner did not end")));
     }
 
@@ -152,13 +152,13 @@ final class PlanAnswers {
                     task.errorClass = error.errorClass().wire();
                     d.changes.touch(task);
                 });
-        refused(d, error);
+        retryOrPropagate(d, error);
     }
 
     /** No valid plan: retries while there are tries, else propagates the failure. */
-    static void refused(Decision d, StepError error) {
+    static void retryOrPropagate(Decision d, StepError error) {
         if (d.planning()) {
-            FirstPlan.refused(d, error);
+            FirstPlan.retryOrFail(d, error);
             return;
         }
         d.run.gate = Gate.NONE;

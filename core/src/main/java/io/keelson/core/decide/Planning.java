@@ -36,12 +36,12 @@ final class Planning {
             FirstPlan.begin(d);
         } else {
             PlanRows.spawnAll(d, kept);
-            given(d, approved);
+            acceptGivenPlan(d, approved);
         }
     }
 
     /** The plan was given: a person approves it, or its first steps wait to be claimed. */
-    private static void given(Decision d, boolean approved) {
+    private static void acceptGivenPlan(Decision d, boolean approved) {
         if (d.run.policy().approvePlan() && !approved) {
             d.move(RunState.PLANNING, new RunPayload.PlanningStarted(d.run.policy().failures().models().planner()));
             open(d, ready(d), true);

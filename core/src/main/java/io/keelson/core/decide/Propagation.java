@@ -60,7 +60,7 @@ final class Propagation {
         }
         boolean restarts = mode == FailureMode.RETRY && AttemptRestarts.agentMay(d, task.agent(), error);
         boolean finishes = mode == FailureMode.CONTINUE
-                || !restarts && !Replanning.underWay(d) && !Replanning.wanted(d, task.agent());
+                || !restarts && !Replanning.underWay(d) && !Replanning.isRequired(d, task.agent());
         if (group != null) {
             group.children.stream().filter(child -> !child.terminal() && !(finishes && finishes(d, child)))
                     .forEach(child -> TaskMoves.cancel(d, child, because(task), ended));
@@ -79,7 +79,7 @@ final class Propagation {
             ended.forEach(each -> uncount(d, each));
             AttemptRestarts.startOver(d, task.agent(), error);
             Completion.settle(d);
-        } else if (Replanning.underWay(d) || Replanning.wanted(d, task.agent())) {
+        } else if (Replanning.underWay(d) || Replanning.isRequired(d, task.agent())) {
             task.agent().failing = true;
             d.changes.touch(task.agent());
             if (!Replanning.underWay(d)) {
@@ -99,7 +99,7 @@ final class Propagation {
     private static boolean finishes(Decision d, TaskRow task) {
         return d.run.policy().failures().run() != FailureMode.RETRY && task.steps.stream().anyMatch(
                 step -> step.queued && task.cost.signum() > 0
-                        || step.held() && Holds.counted(d.funds.prices(), step).signum() > 0);
+                        || step.isHeld() && Holds.countedCost(d.funds.prices(), step).signum() > 0);
     }
 
     /**
@@ -155,7 +155,7 @@ final class Propagation {
                 "the agent was at work for longer than " + Seconds.of(d.run.policy().timeouts().agent()));
         FailureMode mode = d.run.policy().failures().agent(agent.name()) == FailureMode.RETRY ? FailureMode.RETRY
                 : FailureMode.FAIL_FAST;
-        d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)).findFirst()
+        d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.hasBegun(task)).findFirst()
                 .ifPresent(begun -> {
                     TaskRow task = begun.group() == null || begun.group().terminal() ? begun : begun.group();
                     if (task.state == TaskState.QUEUED) {

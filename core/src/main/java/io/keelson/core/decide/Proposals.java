@@ -14,7 +14,7 @@ final class Proposals {
 
     private Proposals() {}
 
-    static void made(Decision d, StepRow step, List<NewProposal> proposals) {
+    static void addAll(Decision d, StepRow step, List<NewProposal> proposals) {
         for (NewProposal proposal : proposals) {
             Instant expires = proposal.lifetime() == null ? null : d.now.plus(proposal.lifetime());
             d.view.propose(proposal.id(), expires);

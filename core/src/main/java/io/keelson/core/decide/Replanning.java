@@ -22,7 +22,7 @@ final class Replanning {
     private Replanning() {}
 
     /** Whether the failures require a new plan: more than half of the agents, or more than ten tasks. */
-    static boolean wanted(Decision d, AgentRow failing) {
+    static boolean isRequired(Decision d, AgentRow failing) {
         if (!possible(d) || d.run.gate != Gate.NONE) {
             return false;
         }
@@ -77,7 +77,7 @@ final class Replanning {
     }
 
     /** The planner has answered: has its answer checked. */
-    static void answered(Decision d) {
+    static void checkAnswer(Decision d) {
         d.view.evaluatingPlan = true;
         d.evaluate(TimerKind.EVALUATE_PLAN, d.run.id());
     }

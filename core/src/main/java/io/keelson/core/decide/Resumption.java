@@ -58,7 +58,7 @@ final class Resumption {
             SlotScheduling.fill(d, agent);
         }
         if (Replanning.plannerIsDone(d)) {
-            Replanning.answered(d);
+            Replanning.checkAnswer(d);
         }
         Completion.settle(d);
         return Reply.CHANGED;

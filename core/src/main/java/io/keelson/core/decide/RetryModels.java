@@ -21,7 +21,7 @@ final class RetryModels {
      */
     static @Nullable StepSpec next(Decision d, TaskRow task) {
         List<Rung> rungs = task.spec().policy().ladder();
-        int number = Rungs.taken(task) + 1;
+        int number = Rungs.takenRungs(task) + 1;
         Rung rung = number > rungs.size() ? null : rungs.get(number - 1);
         if (rung == null || rung.to() != Rung.To.RETRY || rung.turn() == null
                 || !ErrorClass.QUALITY.wire().equals(task.errorClass)) {
@@ -34,7 +34,7 @@ final class RetryModels {
 
     /** True when the limits of run and task and the credits pay the least that the turn may cost. */
     static boolean payable(Decision d, TaskRow task, StepSpec turn) {
-        BigDecimal least = Holds.least(d, turn);
+        BigDecimal least = Holds.leastCost(d, turn);
         return HardLimit.allows(HardLimit.run(d), least) && HardLimit.allows(HardLimit.task(d, task.planKey()), least)
                 && Credits.affordable(d, least);
     }

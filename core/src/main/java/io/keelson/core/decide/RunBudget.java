@@ -110,7 +110,7 @@ final class RunBudget {
     /** Ends a finishing run if none of its steps runs; called after each decision. */
     static void finished(Decision d) {
         if (d.run.gate == RunRow.Gate.FINISHING && d.run.state == RunState.BUDGET_EXCEEDED
-                && d.view.steps.values().stream().noneMatch(StepRow::held) && !ChildLinks.open(d.view)) {
+                && d.view.steps.values().stream().noneMatch(StepRow::isHeld) && !ChildLinks.open(d.view)) {
             RunEnd.abort(d, "budget_exceeded", null, new StepError(EXCEEDED, ErrorClass.BUDGET,
                     "the run has ended at its limit with what was done"));
         }
@@ -135,7 +135,7 @@ final class RunBudget {
         }
         BigDecimal taken =
                 Amounts.ceiling(d.run.chargedBefore.add(d.run.reserved)
-                        .max(HardLimit.used(d.run).add(HardLimit.childrenTake(d)).add(HardLimit.out(d))));
+                        .max(HardLimit.usedCredits(d.run).add(HardLimit.childrenTake(d)).add(HardLimit.out(d))));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
             return new Reply.Rejected("BUDGET_TOO_LOW", "a hard limit of " + Amounts.text(hard) + " is too low: "
                     + Amounts.credits(taken) + " or more must be allowed, for so much is charged ("
@@ -186,7 +186,7 @@ final class RunBudget {
     }
 
     /** The refusal of an answer that contradicts the given one. */
-    static Reply.Rejected answered(Decision d) {
+    static Reply.Rejected contradiction(Decision d) {
         return new Reply.Rejected("INVALID_STATE_TRANSITION",
                 "the question about its budget is answered otherwise: the run is " + d.run.state.wire(),
                 d.run.state.wire(), PossibleActions.of(d.run.state));

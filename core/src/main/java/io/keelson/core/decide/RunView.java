@@ -185,7 +185,7 @@ public final class RunView {
             beforeHook = task.spec().taskType() == TaskType.HOOK_BEFORE ? task : beforeHook;
             afterHook = task.spec().taskType() == TaskType.HOOK_AFTER ? task : afterHook;
         }
-        if (begun(task)) {
+        if (hasBegun(task)) {
             tasksBegun++;
         }
         lookAtWork(task);
@@ -221,7 +221,7 @@ public final class RunView {
     }
 
     /** True for a task, not a group, that has begun and not ended. */
-    static boolean begun(TaskRow task) {
+    static boolean hasBegun(TaskRow task) {
         return !task.isGroup() && task.state != TaskState.PENDING && !task.terminal();
     }
 
@@ -320,7 +320,7 @@ public final class RunView {
             if (step.lane() == lane && !step.state.terminal()) {
                 step.queued = true;
                 step.holder = step.state == StepState.RUNNING ? holder : null;
-                if (step.held() && hold != null) {
+                if (step.isHeld() && hold != null) {
                     Metered metered = step.metered;
                     step.hold = metered == null || metered.epoch() != step.leaseEpoch ? hold
                             : hold.without(metered.cost());

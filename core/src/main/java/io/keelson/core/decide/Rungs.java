@@ -10,11 +10,11 @@ final class Rungs {
 
     /** The terms of the agent that does the task now; null if absent. */
     static @Nullable AgentTerms terms(TaskRow task) {
-        return task.spec().policy().agentOn(taken(task));
+        return task.spec().policy().agentOn(takenRungs(task));
     }
 
     /** The number of the rung in force, from 1; 0 before the first that changes the task's agent. */
-    static int taken(TaskRow task) {
+    static int takenRungs(TaskRow task) {
         return task.spec().policy().rung(name -> task.steps.stream().anyMatch(
                 step -> step.spec().kind() == StepKind.TURN && step.spec().name().equals(name)));
     }

@@ -132,7 +132,7 @@ final class Signals {
         }
         StepError error = new StepError("SIGNAL_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                 "the signal '" + signalWait.signal() + "' did not come in time");
-        StepFailures.refused(d, step, error, new StepPayload.Failed(PayloadPart.Failure.of(error), null,
+        StepFailures.failWithoutHolder(d, step, error, new StepPayload.Failed(PayloadPart.Failure.of(error), null,
                 new PayloadPart.Waited(signalWait.signal(), null, false, null, null, null, null), false));
     }
 }

@@ -210,7 +210,7 @@ final class SlotScheduling {
         }
         boolean due = switch (step.state) {
             case PENDING -> true;
-            case RUNNING -> !step.held() && (step.nextRunAt == null || !step.nextRunAt.isAfter(d.now));
+            case RUNNING -> !step.isHeld() && (step.nextRunAt == null || !step.nextRunAt.isAfter(d.now));
             case AWAITING_RETRY -> step.nextRunAt != null && !step.nextRunAt.isAfter(d.now);
             case WAITING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
         };
@@ -260,7 +260,7 @@ final class SlotScheduling {
             enqueue(d, step, null, null);
         } else {
             claim(d, step, slot.holder());
-            d.changes.given(step, new Given(slot,
+            d.changes.assign(step, new Given(slot,
                     assignment(d, step, enqueue(d, step, slot.lease(), timeout(d, step)))));
         }
     }
@@ -343,7 +343,7 @@ final class SlotScheduling {
 
     /** Removes a step's lane from the queue and signals its lease holder to stop. */
     static void close(Decision d, StepRow step) {
-        if (step.held()) {
+        if (step.isHeld()) {
             d.changes.stopped(step);
             recordUse(d, step);
         }
@@ -385,7 +385,7 @@ final class SlotScheduling {
             if (!task.hasSlot) {
                 continue;
             }
-            task.steps.stream().filter(step -> step.queued && !step.held()).forEach(step -> close(d, step));
+            task.steps.stream().filter(step -> step.queued && !step.isHeld()).forEach(step -> close(d, step));
             d.view.lookAtWaits(task);
             if (task.state == TaskState.QUEUED) {
                 d.view.leaveSlot(task);

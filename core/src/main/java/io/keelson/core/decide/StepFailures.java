@@ -32,7 +32,7 @@ final class StepFailures {
         StepError error = step.atMostOnce() && reported.code().equals(TIMEOUT) ? unknown() : reported;
         step.failures++;
         step.deliveries = 0;
-        BigDecimal again = cost.max(Holds.least(d, step.spec()));
+        BigDecimal again = cost.max(Holds.leastCost(d, step.spec()));
         RetryDecision decision = TaskFailures.decide(d, step.spec().retry(), error, step.attempt - step.grantedRetries,
                 step.failures, step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures);
         judge(d, step, error, needsPerson(d, error, decision) ? escalating(decision)
@@ -64,7 +64,7 @@ final class StepFailures {
     }
 
     /** A call that is executed at most once has lost its lease: its agent decides. */
-    static void lost(Decision d, StepRow step) {
+    static void failLostCall(Decision d, StepRow step) {
         judge(d, step, unknown(), new RetryDecision(Action.FAIL, RetryReason.NON_RETRYABLE_ERROR, Duration.ZERO,
                 step.attempt, step.failures, 0, 0), null);
     }
@@ -116,7 +116,7 @@ final class StepFailures {
     }
 
     /** A step without a holder has failed for good: a rejected approval, an input that cannot be resolved. */
-    static void refused(Decision d, StepRow step, StepError error, StepPayload payload) {
+    static void failWithoutHolder(Decision d, StepRow step, StepError error, StepPayload payload) {
         remember(step, error);
         step.failureIgnored = ignoresFailure(d, step, error);
         d.move(step, StepState.FAILED, payload);

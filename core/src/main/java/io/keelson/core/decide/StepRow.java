@@ -184,8 +184,8 @@ public final class StepRow {
     }
 
     /** True after a lost lease until it is claimed again. */
-    boolean lost() {
-        return state == StepState.RUNNING && !held() && nextRunAt == null && deliveries > 0;
+    boolean isLost() {
+        return state == StepState.RUNNING && !isHeld() && nextRunAt == null && deliveries > 0;
     }
 
     /** Use that heartbeats of the last such lease have charged; null if absent. */
@@ -229,7 +229,7 @@ public final class StepRow {
     }
 
     /** True while a worker or node holds a lease on it. */
-    public boolean held() {
+    public boolean isHeld() {
         return holder != null;
     }
 

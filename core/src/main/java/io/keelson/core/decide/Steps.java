@@ -37,10 +37,10 @@ final class Steps {
     static Reply claim(Decision d, Command.Claim command) {
         TaskRow task = d.view.tasks.get(command.taskId());
         StepRow step = task == null ? null : queuedStep(task, command.lane());
-        if (step == null || step.held() || !d.atWork()) {
+        if (step == null || step.isHeld() || !d.atWork()) {
             return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
         }
-        if (Holds.known(d, step.spec()) && HardLimit.holdsBack(d, step)) {
+        if (Holds.hasKnownCost(d, step.spec()) && HardLimit.holdsBack(d, step)) {
             SlotScheduling.withdraw(d, step);
             return Reply.rejected("NOT_CLAIMABLE", "the run's credits do not pay the step now");
         }
@@ -84,7 +84,7 @@ final class Steps {
         if (calls != null) {
             AgentTurns.called(d, step, calls, recorded.holder());
         } else if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
-            Verdicts.given(d, step, verdict, recorded.holder());
+            Verdicts.applyVerdict(d, step, verdict, recorded.holder());
         } else if (AgentMistakes.tolerated(d, step)) {
             TaskProgress.advance(d, step.task(), AgentTurns.isBeside(step) ? null : recorded.holder());
         }
@@ -157,7 +157,7 @@ final class Steps {
     private static void failure(Decision d, StepRow step, StepError error, Result spent, List<LostAnswer> lost) {
         Hold hold = step.hold;
         d.fetchable = LostAnswers.fetchable(lost);
-        Recorded recorded = record(d, step, spent, "failed", error, LostAnswers.gone(lost));
+        Recorded recorded = record(d, step, spent, "failed", error, LostAnswers.unfetchable(lost));
         StepFailures.reported(d, step, error, recorded.cost(), recorded.spent());
         LostAnswers.keep(d, step, lost, hold);
     }
@@ -176,13 +176,13 @@ final class Steps {
             StepError error = deferral.error().of(deferral.busy());
             d.fetchable = LostAnswers.fetchable(command.lost());
             Recorded recorded = record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", error,
-                    LostAnswers.gone(command.lost()));
+                    LostAnswers.unfetchable(command.lost()));
             StepFailures.exhausted(d, step, error, recorded.spent());
             LostAnswers.keep(d, step, command.lost(), hold);
             return Reply.CHANGED;
         }
         SlotScheduling.close(d, step);
-        LostAnswers.charge(d, step, LostAnswers.gone(command.lost()), holder);
+        LostAnswers.charge(d, step, LostAnswers.unfetchable(command.lost()), holder);
         LostAnswers.keep(d, step, command.lost(), hold);
         step.deliveries--;
         d.changes.touch(step);
@@ -222,7 +222,7 @@ final class Steps {
         if (refusal != null || step == null) {
             return stale(refusal);
         }
-        return Metering.used(d, step, command);
+        return Metering.chargeUse(d, step, command);
     }
 
     /** The refusal of a command that has no result to repeat. */
@@ -274,7 +274,7 @@ final class Steps {
 
     static Reply leaseExpired(Decision d, Command.LeaseExpired command) {
         StepRow step = d.view.steps.get(command.stepId());
-        if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {
+        if (step == null || !step.isHeld() || step.leaseEpoch != command.epoch()) {
             return Reply.UNCHANGED;
         }
         TaskRow task = step.task();
@@ -285,9 +285,9 @@ final class Steps {
         d.changes.touch(step);
         boolean poisoned = step.deliveries >= d.run.policy().maxDeliveries();
         LostAnswers.charge(d, step,
-                poisoned || step.atMostOnce() ? command.lost() : LostAnswers.gone(command.lost()), holder);
+                poisoned || step.atMostOnce() ? command.lost() : LostAnswers.unfetchable(command.lost()), holder);
         if (step.atMostOnce()) {
-            StepFailures.lost(d, step);
+            StepFailures.failLostCall(d, step);
         } else if (poisoned) {
             StepFailures.poisoned(d, step, new StepError(StepFailures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
                     step.deliveries + " workers in a row claimed the step and sent nothing more"));
@@ -331,7 +331,7 @@ final class Steps {
         if (epoch > 0 && step.resultEpoch == epoch) {
             return new Reply.Duplicate(null);
         }
-        if (step.leaseEpoch != epoch || !step.held() || step.state != StepState.RUNNING) {
+        if (step.leaseEpoch != epoch || !step.isHeld() || step.state != StepState.RUNNING) {
             return new Reply.Rejected("STALE_LEASE", "the lease with epoch " + epoch
                     + " is no longer valid: the step is " + step.state.wire() + " at epoch " + step.leaseEpoch,
                     step.state.wire(), List.of());
@@ -379,7 +379,7 @@ final class Steps {
             d.yielded = result.output();
             d.run.stepsCompleted++;
             artifacts(d, step, result.artifacts());
-            Proposals.made(d, step, result.proposals());
+            Proposals.addAll(d, step, result.proposals());
         }
         step.holder = null;
         step.queued = false;
@@ -422,7 +422,7 @@ final class Steps {
     /** A lease expired. If the run fails of silence, the time of silence begins to count. */
     static void leaseLost(Decision d, Duration lease) {
         if (!d.run.policy().failures().failOnLostHeartbeat() || d.run.quietSince != null
-                || d.run.state != RunState.RUNNING || d.view.steps.values().stream().anyMatch(StepRow::held)) {
+                || d.run.state != RunState.RUNNING || d.view.steps.values().stream().anyMatch(StepRow::isHeld)) {
             return;
         }
         d.run.quietSince = d.now.minus(lease);

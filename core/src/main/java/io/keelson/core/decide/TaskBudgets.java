@@ -65,7 +65,8 @@ final class TaskBudgets {
 
     /** The refusal to continue a run that a used-up budget has stopped; null if absent. */
     static Reply.@Nullable Rejected usedUp(Decision d) {
-        return stopping(d.view).stream().filter(budget -> HardLimit.used(d.view, budget).compareTo(budget.limit()) >= 0)
+        return stopping(d.view).stream()
+                .filter(budget -> HardLimit.usedCredits(d.view, budget).compareTo(budget.limit()) >= 0)
                 .findFirst().map(budget -> new Reply.Rejected("BUDGET_EXCEEDED", text(d.view, budget),
                         d.run.state.wire(), List.of("budget", "cancel")))
                 .orElse(null);
@@ -73,12 +74,12 @@ final class TaskBudgets {
 
     /** The cost and the budget of a task, as text for users. */
     static String text(RunView view, TaskBudgetRow budget) {
-        return "task " + budget.task() + " used " + Amounts.text(HardLimit.used(view, budget)) + " of "
+        return "task " + budget.task() + " used " + Amounts.text(HardLimit.usedCredits(view, budget)) + " of "
                 + Amounts.credits(budget.limit());
     }
 
     static RunPayload.TaskCost cost(RunView view, TaskBudgetRow budget) {
-        return new RunPayload.TaskCost(budget.task(), HardLimit.used(view, budget), budget.limit());
+        return new RunPayload.TaskCost(budget.task(), HardLimit.usedCredits(view, budget), budget.limit());
     }
 
     /** True when the tasks have these budgets. */
@@ -100,7 +101,8 @@ final class TaskBudgets {
                                 : "; tasks with one: " + String.join(", ", d.view.budgets.keySet())),
                         d.run.state.wire(), List.of());
             }
-            BigDecimal used = Amounts.ceiling(HardLimit.used(d.view, budget).add(HardLimit.out(d, budget.task())));
+            BigDecimal used =
+                    Amounts.ceiling(HardLimit.usedCredits(d.view, budget).add(HardLimit.out(d, budget.task())));
             if (each.getValue().compareTo(used) < 0) {
                 return new Reply.Rejected("BUDGET_TOO_LOW", "task '" + budget.task() + "' needs "
                         + Amounts.credits(used) + " or more: so much is charged, reserved or in flight already",
@@ -116,7 +118,7 @@ final class TaskBudgets {
                 budget -> {
                     TaskBudgetRow raised = budget.limited(Objects.requireNonNull(budgets.get(budget.task())));
                     return raised.exceeded(
-                            raised.exceeded() && HardLimit.used(d.view, raised).compareTo(raised.limit()) >= 0);
+                            raised.exceeded() && HardLimit.usedCredits(d.view, raised).compareTo(raised.limit()) >= 0);
                 });
     }
 }

@@ -44,14 +44,14 @@ final class TaskFailures {
         switch (decision.action()) {
             case RETRY -> {
                 boolean judged = task.state == TaskState.VERIFYING;
-                again(d, task, d.now.plus(decision.delay()), retrying(task, error, decision));
+                awaitRetry(d, task, d.now.plus(decision.delay()), retrying(task, error, decision));
                 if (judged) {
                     EventPayloads.retrying(d, task, decision.delay().toMillis() / 1000.0,
                             PayloadPart.Failure.of(error, decision));
                 }
             }
             case ESCALATE -> {
-                again(d, task, null, retrying(task, error, decision));
+                awaitRetry(d, task, null, retrying(task, error, decision));
                 Tickets.failure(d, task, null, error, decision.reason().wire());
             }
             case FAIL -> {
@@ -72,11 +72,11 @@ final class TaskFailures {
     static RetryDecision decide(Decision d, TaskRow task, StepError error) {
         int failures = task.failures + 1;
         return decide(d, policy(d, task), error, task.attempt - task.grantedRetries, failures, task.startedAt,
-                known(d, task), task.id().getLeastSignificantBits() ^ failures);
+                knownCost(d, task), task.id().getLeastSignificantBits() ^ failures);
     }
 
     /** @param when null parks it until a person has answered */
-    static void again(Decision d, TaskRow task, @Nullable Instant when, TaskPayload payload) {
+    static void awaitRetry(Decision d, TaskRow task, @Nullable Instant when, TaskPayload payload) {
         task.nextRunAt = when;
         d.move(task, TaskState.AWAITING_RETRY, payload);
         SlotScheduling.free(d, task);
@@ -106,8 +106,8 @@ final class TaskFailures {
     }
 
     /** The known cost of the task's steps. */
-    private static BigDecimal known(Decision d, TaskRow task) {
-        return task.steps.stream().map(step -> Holds.least(d, step.spec())).reduce(Amounts.ZERO,
+    private static BigDecimal knownCost(Decision d, TaskRow task) {
+        return task.steps.stream().map(step -> Holds.leastCost(d, step.spec())).reduce(Amounts.ZERO,
                 BigDecimal::add);
     }
 

@@ -154,7 +154,7 @@ public final class TaskRow {
 
     /** The terms of the agent that a rung of the ladder has given the task to; null before the first such rung. */
     public @Nullable AgentTerms climbed() {
-        return Rungs.taken(this) == 0 ? null : Rungs.terms(this);
+        return Rungs.takenRungs(this) == 0 ? null : Rungs.terms(this);
     }
 
     /** True for a task with {@code for_each} itself, not for its children. */

@@ -17,7 +17,7 @@ final class Thresholds {
     private Thresholds() {}
 
     /** The amount that thresholds compare: the run's charges and its ended children's charges. */
-    static BigDecimal used(Decision d) {
+    static BigDecimal usedCredits(Decision d) {
         return d.view.children.isEmpty() ? HardLimit.charged(d.run)
                 : d.view.children.values().stream().filter(ChildRow::over).map(ChildRow::charged)
                         .reduce(HardLimit.charged(d.run), BigDecimal::add);
@@ -29,7 +29,7 @@ final class Thresholds {
         if (limit == null || limit.signum() == 0) {
             return;
         }
-        BigDecimal used = used(d);
+        BigDecimal used = usedCredits(d);
         for (int percent : PERCENTS) {
             BigDecimal at = Amounts.of(limit.multiply(BigDecimal.valueOf(percent)).movePointLeft(2));
             if (before.compareTo(at) < 0 && used.compareTo(at) >= 0) {

@@ -114,7 +114,7 @@ final class TicketAnswers {
             Completion.skipped(d, task,
                     new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.by(), ticket.id(), null));
         } else if (ticket.kind() == Kind.REPLAN_APPROVAL) {
-            PlanAnswers.refused(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
+            PlanAnswers.retryOrPropagate(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
                     "the new plan was not wanted"));
         }
     }

@@ -76,7 +76,7 @@ final class TimeoutMonitor {
             case RESUMING -> over(d, t.resuming(), "RUN_NOT_RESUMED", "the run did not get going again in time");
             case RETRYING -> over(d, t.retrying(), "RUN_NOT_RETRIED", "the next attempt did not begin in time");
             case PAUSED -> {
-                if (passed(d, d.run.stateSince, t.paused())) {
+                if (hasPassed(d, d.run.stateSince, t.paused())) {
                     RunEnd.cancelRun(d, "paused for too long");
                 }
             }
@@ -93,13 +93,13 @@ final class TimeoutMonitor {
     }
 
     private static void over(Decision d, Duration limit, String code, String message) {
-        if (passed(d, d.run.stateSince, limit)) {
+        if (hasPassed(d, d.run.stateSince, limit)) {
             RunEnd.abort(d, "run_timeout", null, new StepError(code, ErrorClass.INFRASTRUCTURE, message));
         }
     }
 
     /** Whether that much time with a live engine has passed; if not, schedules the next check. */
-    private static boolean passed(Decision d, @Nullable Instant since, Duration limit) {
+    private static boolean hasPassed(Decision d, @Nullable Instant since, Duration limit) {
         if (since == null) {
             return false;
         }
@@ -125,7 +125,7 @@ final class TimeoutMonitor {
                 d.changes.touch(agent);
             }
             if (d.atWork() && agent.state == AgentState.RUNNING
-                    && !agent.failing && !CountedTime.spared(d.view, agent) && passed(d, agent.begunAt, t.agent())) {
+                    && !agent.failing && !CountedTime.spared(d.view, agent) && hasPassed(d, agent.begunAt, t.agent())) {
                 Propagation.timedOut(d, agent);
             }
         }
@@ -144,18 +144,18 @@ final class TimeoutMonitor {
         Duration own = task.spec().policy().timeout();
         Duration limit = own == null ? t.task() : own;
         boolean begun = task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING;
-        if (task.state == TaskState.CONTINUING && passed(d, task.begunAt, limit)) {
+        if (task.state == TaskState.CONTINUING && hasPassed(d, task.begunAt, limit)) {
             d.watch(d.now.plus(TaskProgress.CONTINUATION_PAUSE));
-        } else if (begun && !CountedTime.spared(task) && passed(d, task.begunAt, limit)) {
+        } else if (begun && !CountedTime.spared(task) && hasPassed(d, task.begunAt, limit)) {
             TaskFailures.task(d, task, new StepError("TASK_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "the task took longer than " + Seconds.of(limit)));
-        } else if (task.state == TaskState.VERIFYING && passed(d, task.stateSince, t.verify())) {
+        } else if (task.state == TaskState.VERIFYING && hasPassed(d, task.stateSince, t.verify())) {
             d.note(task, stalled(task, "awaiting_human"));
             Verdicts.missing(d, task, new StepError("VERIFY_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "no verdict within " + Seconds.of(t.verify())));
-        } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
+        } else if (task.state == TaskState.ASSIGNED && hasPassed(d, task.stateSince, t.assign())) {
             requeue(d, task);
-        } else if (task.state == TaskState.RUNNING && idle(d, task) && passed(d, signOfLife(task), t.stall())) {
+        } else if (task.state == TaskState.RUNNING && idle(d, task) && hasPassed(d, signOfLife(task), t.stall())) {
             stalled(d, task, t);
         }
     }
@@ -181,7 +181,7 @@ final class TimeoutMonitor {
     static boolean requeued(Decision d, TaskRow task) {
         if (!d.atWork() || task.state != TaskState.RUNNING
                 || !task.steps.stream().allMatch(step -> step.state.terminal()
-                        || step.state == StepState.PENDING && !step.evaluating || step.lost())) {
+                        || step.state == StepState.PENDING && !step.evaluating || step.isLost())) {
             return false;
         }
         requeue(d, task);
@@ -208,15 +208,16 @@ final class TimeoutMonitor {
 
     /** True while an agent's tasks only wait to be claimed; its time then starts again. */
     private static boolean awaitsClaims(Decision d, AgentRow agent) {
-        List<TaskRow> begun = d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)
-                && !CountedTime.spared(task) && (task.state != TaskState.QUEUED || task.hasSlot)).toList();
-        return !begun.isEmpty() && begun.stream().allMatch(task -> task.steps.stream().noneMatch(StepRow::held)
+        List<TaskRow> begun =
+                d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.hasBegun(task)
+                        && !CountedTime.spared(task) && (task.state != TaskState.QUEUED || task.hasSlot)).toList();
+        return !begun.isEmpty() && begun.stream().allMatch(task -> task.steps.stream().noneMatch(StepRow::isHeld)
                 && task.steps.stream().anyMatch(step -> step.queued));
     }
 
     /** True for a step whose lease was lost, and that no worker has claimed again. */
     private static boolean abandoned(Decision d, StepRow step) {
-        return step.queued && step.lost() && !d.capacity.serves(step.spec().tool());
+        return step.queued && step.isLost() && !d.capacity.serves(step.spec().tool());
     }
 
     /** True when a running task has nothing in progress: no lease, row of the queue not abandoned, timer or open question. */

@@ -42,7 +42,7 @@ final class Verdicts {
     static void submit(Decision d, TaskRow task) {
         List<StepSpec> verifiers = task.isGroup() ? List.of() : verifiers(d, task);
         if (verifiers.isEmpty()) {
-            passed(d, task, null);
+            acceptOutput(d, task, null);
             return;
         }
         d.move(task, TaskState.VERIFYING, EventPayloads.submitted(d, task, verifiers.size()));
@@ -79,7 +79,7 @@ final class Verdicts {
         return ordered;
     }
 
-    private static void passed(Decision d, TaskRow task, @Nullable String feedback) {
+    private static void acceptOutput(Decision d, TaskRow task, @Nullable String feedback) {
         task.errorCode = null;
         task.errorMessage = null;
         task.errorClass = null;
@@ -95,7 +95,7 @@ final class Verdicts {
     }
 
     /** A verifying step has returned its verdict. */
-    static void given(Decision d, StepRow step, Verdict verdict, String holder) {
+    static void applyVerdict(Decision d, StepRow step, Verdict verdict, String holder) {
         TaskRow task = step.task();
         if (verdict.score() != null) {
             task.verifierScore = verdict.score().setScale(SCORE_DECIMALS, RoundingMode.HALF_UP);
@@ -150,7 +150,7 @@ final class Verdicts {
 
     static void continueVerification(Decision d, TaskRow task, @Nullable String holder, @Nullable String feedback) {
         if (!SlotScheduling.open(d, task, holder)) {
-            passed(d, task, feedback);
+            acceptOutput(d, task, feedback);
         } else if (task.cursor < task.steps.size() && task.steps.get(task.cursor).attempt <= 1) {
             EventPayloads.verifies(d, task, task.steps.get(task.cursor).spec());
         }
@@ -216,7 +216,7 @@ final class Verdicts {
                 task.errorCode = why.code();
                 task.errorMessage = why.message();
                 task.errorClass = why.errorClass().wire();
-                TaskFailures.again(d, task, d.now, new TaskPayload.HumanRejected(d.by(), comment, retries));
+                TaskFailures.awaitRetry(d, task, d.now, new TaskPayload.HumanRejected(d.by(), comment, retries));
                 EventPayloads.retrying(d, task, 0, PayloadPart.Failure.of(why));
                 AttemptRestarts.nextAttempt(d, task);
             }

@@ -41,7 +41,7 @@ final class ContractTable<S extends Enum<S> & State> {
         return new Row(from);
     }
 
-    Projection<S> done() {
+    Projection<S> build() {
         return new Projection<>(canonical, new Machine(contract, canonical.entity(), states, transitions), projection);
     }
 

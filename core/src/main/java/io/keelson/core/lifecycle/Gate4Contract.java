@@ -59,6 +59,6 @@ final class Gate4Contract {
         t.from("completed").to("completed", STAYS);
         t.from("failed").to("failed", STAYS);
         t.from("cancelled").to("cancelled", STAYS);
-        return t.done();
+        return t.build();
     }
 }

@@ -34,6 +34,6 @@ final class HandoffContract {
         t.from("RESUMING").to("RUNNING", "agents are queued again").to("FAILED", "not queued in time");
         t.from("FAILED").to("RETRYING", "retry, while attempts are left");
         t.from("RETRYING").to("PENDING", "a worker picks it up").to("FAILED", "not picked up in time");
-        return t.done();
+        return t.build();
     }
 }

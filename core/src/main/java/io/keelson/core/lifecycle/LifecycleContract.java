@@ -31,6 +31,6 @@ final class LifecycleContract {
         t.from("queued").to("running", "a slot is free");
         t.from("running").to("running", "a step is done").to("completed", "the last step is done")
                 .to("failed", "critical error, retries exhausted, or time is up");
-        return t.done();
+        return t.build();
     }
 }

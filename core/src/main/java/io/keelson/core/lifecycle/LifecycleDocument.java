@@ -29,7 +29,7 @@ public final class LifecycleDocument {
     }
 
     /** @param name of a canonical entity or of a contract */
-    public static Optional<Map<String, Object>> named(String name) {
+    public static Optional<Map<String, Object>> find(String name) {
         return Optional.ofNullable(BY_NAME.get(name));
     }
 

@@ -36,7 +36,7 @@ final class MissionContract {
                 .to("paused", "pause").to("budget_exceeded", "hard limit crossed").to("cancelled", "cancel");
         t.from("paused").to("running", "resume").to("cancelled", "cancel");
         t.from("budget_exceeded").to("running", "budget raised").to("cancelled", "cancel");
-        return t.done();
+        return t.build();
     }
 
     private static Projection<TaskState> task() {
@@ -60,6 +60,6 @@ final class MissionContract {
                 .to("awaiting_retry", "a person rejects, retries remain").to("failed", "a person rejects for good")
                 .to("cancelled", RUN_CANCELLED);
         t.from("awaiting_retry").to("assigned", "backoff over").to("cancelled", RUN_CANCELLED);
-        return t.done();
+        return t.build();
     }
 }

@@ -32,7 +32,7 @@ final class StepsContract {
                 .to("FAILED", "a step failed for good").to("CANCELED", "cancel");
         t.from("WAITING_APPROVAL").to("RUNNING", "approve").to("SUCCEEDED", "the last approval is given")
                 .to("FAILED", "a failure after the approval").to("CANCELED", "cancel");
-        return t.done();
+        return t.build();
     }
 
     private static Projection<StepState> step() {
@@ -52,6 +52,6 @@ final class StepsContract {
         t.from("WAITING_APPROVAL").to("SUCCEEDED", "approve").to("FAILED", "reject")
                 .to("PENDING", "approve an agent's call")
                 .to("CANCELED", "the run is cancelled");
-        return t.done();
+        return t.build();
     }
 }

@@ -62,7 +62,7 @@ public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
     }
 
     /** The known cost of a call of the tool; zero when unknown. */
-    public BigDecimal known(String tool) {
+    public BigDecimal toolPrice(String tool) {
         Price price = tools.get(tool);
         return price == null ? Amounts.ZERO : Amounts.exact(price.usd);
     }

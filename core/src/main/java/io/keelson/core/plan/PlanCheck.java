@@ -50,7 +50,7 @@ public final class PlanCheck {
             Integer first = indexOf.putIfAbsent(id, i);
             if (first != null) {
                 report("DUPLICATE_NAME", "/plan/tasks/" + i + "/id",
-                        "task id '" + shown(id) + "' is already used by task " + first);
+                        "task id '" + displayText(id) + "' is already used by task " + first);
             }
         }
     }
@@ -62,7 +62,8 @@ public final class PlanCheck {
             String here = at + "/steps/" + i;
             if (!names.add(step.name())) {
                 report("DUPLICATE_NAME", here + "/name",
-                        "step name '" + shown(step.name()) + "' is used twice in task '" + shown(task.id()) + "'");
+                        "step name '" + displayText(step.name()) + "' is used twice in task '" + displayText(task.id())
+                                + "'");
             }
             call(step, here);
         }
@@ -70,7 +71,7 @@ public final class PlanCheck {
             StepSpec verifier = task.policy().verify().get(i);
             String here = at + "/verify/" + i;
             if (!names.add(verifier.name())) {
-                report("DUPLICATE_NAME", here, "a step of task '" + shown(task.id()) + "' is called '"
+                report("DUPLICATE_NAME", here, "a step of task '" + displayText(task.id()) + "' is called '"
                         + verifier.name() + "', as this verification is");
             }
             call(verifier, here);
@@ -82,7 +83,7 @@ public final class PlanCheck {
             problems.addAll(tools.checkTemplate(label, at + "/label"));
             if (task.forEach() == null) {
                 report("LABEL_WITHOUT_FOR_EACH", at + "/label", "a label names the items of a for_each, and task '"
-                        + shown(task.id()) + "' has none: it has a title");
+                        + displayText(task.id()) + "' has none: it has a title");
             }
         }
         if (task.output() != null) {
@@ -93,7 +94,7 @@ public final class PlanCheck {
     private void call(StepSpec step, String at) {
         boolean called = step.kind() == StepKind.TOOL || step.kind() == StepKind.VERIFY;
         if (called && !tools.knows(step.tool())) {
-            report("UNKNOWN_TOOL", at + "/tool", "no tool '" + shown(step.tool())
+            report("UNKNOWN_TOOL", at + "/tool", "no tool '" + displayText(step.tool())
                     + "': it is neither built in nor served by a worker that has registered"
                     + tools.hint(step.tool()));
         } else {
@@ -116,17 +117,17 @@ public final class PlanCheck {
                 String at = "/plan/tasks/" + i + "/depends_on/" + d;
                 if (!indexOf.containsKey(upstream)) {
                     report("DEPENDENCY_UNKNOWN", at,
-                            "task '" + shown(task.id()) + "' depends on '" + shown(upstream)
+                            "task '" + displayText(task.id()) + "' depends on '" + displayText(upstream)
                                     + "', which does not exist");
                 } else if (!seen.add(upstream)) {
-                    report("DUPLICATE_NAME", at, "dependency '" + shown(upstream) + "' is named twice");
+                    report("DUPLICATE_NAME", at, "dependency '" + displayText(upstream) + "' is named twice");
                 }
             }
         }
         graph.cycle().ifPresent(path -> {
             int first = indexOf.getOrDefault(path.getFirst(), 0);
             report("DEPENDENCY_CYCLE", "/plan/tasks/" + first + "/depends_on",
-                    "tasks depend on each other in a circle: " + shown(path));
+                    "tasks depend on each other in a circle: " + displayText(path));
         });
     }
 
@@ -134,8 +135,8 @@ public final class PlanCheck {
         problems.add(new PlanProblem(code, pointer, message));
     }
 
-    private static String shown(List<String> path) {
-        List<String> names = new ArrayList<>(path.stream().map(PlanCheck::shown).toList());
+    private static String displayText(List<String> path) {
+        List<String> names = new ArrayList<>(path.stream().map(PlanCheck::displayText).toList());
         int left = names.size() - PATH_SHOWN;
         if (left > 0) {
             List<String> middle = names.subList(PATH_SHOWN / 2, PATH_SHOWN / 2 + left);
@@ -145,7 +146,7 @@ public final class PlanCheck {
         return String.join(" → ", names);
     }
 
-    static String shown(String name) {
+    static String displayText(String name) {
         return name.length() <= 80 ? name : name.substring(0, 80) + "…";
     }
 }

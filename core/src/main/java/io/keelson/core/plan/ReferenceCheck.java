@@ -92,7 +92,8 @@ final class ReferenceCheck {
     }
 
     private void report(String code, String at, String kind, String name, String why) {
-        problems.accept(new PlanProblem(code, at, "the expression names " + kind + " '" + PlanCheck.shown(name) + "', "
-                + why));
+        problems.accept(
+                new PlanProblem(code, at, "the expression names " + kind + " '" + PlanCheck.displayText(name) + "', "
+                        + why));
     }
 }

@@ -30,10 +30,11 @@ public record ScopeNames(List<String> known) {
         List<PlanProblem> problems = new ArrayList<>();
         used.stream().filter(name -> !known.contains(name)).sorted().forEach(name -> {
             boolean each = EACH.known.contains(name) && !TASK.known.contains(name);
-            problems.add(new PlanProblem("UNKNOWN_REFERENCE", at, "the expression names '." + PlanCheck.shown(name)
-                    + "', " + (each ? "which exists in a task with for_each only"
-                            : "which does not exist here" + hints.hint(name, known))
-                    + "; known: " + String.join(", ", known)));
+            problems.add(new PlanProblem("UNKNOWN_REFERENCE", at,
+                    "the expression names '." + PlanCheck.displayText(name)
+                            + "', " + (each ? "which exists in a task with for_each only"
+                                    : "which does not exist here" + hints.hint(name, known))
+                            + "; known: " + String.join(", ", known)));
         });
         return problems;
     }

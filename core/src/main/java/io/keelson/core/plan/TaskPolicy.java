@@ -84,7 +84,7 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     }
 
     /** A copy with those thresholds of its verifiers. */
-    public TaskPolicy judged(Map<String, BigDecimal> least) {
+    public TaskPolicy withThresholds(Map<String, BigDecimal> least) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges,
                 ladder, untrusted);
     }

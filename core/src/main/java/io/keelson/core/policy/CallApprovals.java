@@ -37,7 +37,7 @@ public record CallApprovals(Map<String, List<CallApproval>> byTool) {
     /** The rules of the tool. */
     public List<CallApproval> of(String tool) {
         List<CallApproval> own = byTool.get(tool);
-        return own == null ? joined(DEFAULT, byTool.getOrDefault(ANY, List.of())) : own;
+        return own == null ? join(DEFAULT, byTool.getOrDefault(ANY, List.of())) : own;
     }
 
     /** Rules that ask about each call that these or the others ask about. */
@@ -51,14 +51,14 @@ public record CallApprovals(Map<String, List<CallApproval>> byTool) {
         Map<String, List<CallApproval>> both = new TreeMap<>();
         for (String tool : tools) {
             both.put(tool, tool.equals(ANY)
-                    ? joined(byTool.getOrDefault(ANY, List.of()), others.byTool.getOrDefault(ANY, List.of()))
-                    : joined(of(tool), others.byTool.getOrDefault(tool, others.byTool.getOrDefault(ANY, List.of()))));
+                    ? join(byTool.getOrDefault(ANY, List.of()), others.byTool.getOrDefault(ANY, List.of()))
+                    : join(of(tool), others.byTool.getOrDefault(tool, others.byTool.getOrDefault(ANY, List.of()))));
         }
         both.values().removeIf(List::isEmpty);
         return new CallApprovals(both);
     }
 
-    private static List<CallApproval> joined(List<CallApproval> one, List<CallApproval> other) {
+    private static List<CallApproval> join(List<CallApproval> one, List<CallApproval> other) {
         return List.copyOf(new LinkedHashSet<>(Stream.concat(one.stream(), other.stream()).toList()));
     }
 

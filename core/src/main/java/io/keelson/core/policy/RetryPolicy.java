@@ -67,7 +67,7 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
     }
 
     /** The minimum delay before the second try. */
-    public Duration least() {
+    public Duration leastDelay() {
         return Duration.ofMillis(Math.round(Math.min(raw(1), max.toMillis()) * (1 - jitter)));
     }
 

@@ -63,7 +63,7 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
     }
 
     /** A copy with the step's resolved input. */
-    public Result given(@Nullable String json) {
+    public Result withInput(@Nullable String json) {
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash, asked,
                 estimated);
     }

@@ -96,7 +96,7 @@ public final class Cron {
     }
 
     /** Parses an expression that was validated before; any problem is a bug. */
-    public static Cron known(String text) {
+    public static Cron parseValid(String text) {
         return switch (read(text)) {
             case Reading.Read(Cron cron) -> cron;
             case Reading.Refused(String why) -> throw new IllegalStateException(text + ": " + why);

@@ -108,7 +108,7 @@ class CallWaitsTest {
         world.done(new Command.RetryTask(world.id(), step.task().id(), World.WHO));
         world.claim("a");
         world.done(answer(step, 1));
-        assertThat(step.held()).isTrue();
+        assertThat(step.isHeld()).isTrue();
         world.done(asks(step, 1));
         assertThat(world.armed()).isEmpty();
         assertThat(world.eventTypes()).endsWith("step_answered", "step_released");

@@ -128,13 +128,13 @@ class CallsSideBySideTest {
                 null, List.of(), null, new TurnAnswer.Calls(List.of(call("read", 1, Effects.READ),
                         call("read", 2, Effects.READ), call("read", 3, Effects.READ)))),
                 Actor.agent("n1")));
-        assertThat(world.task("a").steps().stream().filter(StepRow::held)).hasSize(2);
+        assertThat(world.task("a").steps().stream().filter(StepRow::isHeld)).hasSize(2);
         assertThat(world.queue).hasSize(3);
         world.complete(step(2));
         world.claimAll();
         world.complete(step(1));
         world.complete(step(3));
-        assertThat(step(4).held()).as("the next turn").isTrue();
+        assertThat(step(4).isHeld()).as("the next turn").isTrue();
     }
 
     @Test

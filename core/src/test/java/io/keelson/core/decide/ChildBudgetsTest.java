@@ -157,13 +157,13 @@ class ChildBudgetsTest {
         assertThat(one.allotment()).isEqualByComparingTo("10");
         look(one, RunState.COMPLETED, false, "7", null);
         assertThat(world.step("a", "one").state()).isEqualTo(StepState.COMPLETED);
-        assertThat(now(one).taken()).as("it may not take what it has not started").isEqualByComparingTo("7");
+        assertThat(now(one).shareOfLimit()).as("it may not take what it has not started").isEqualByComparingTo("7");
         look(one, RunState.COMPLETED, false, "10", null);
-        assertThat(now(one).taken()).as("heard late").isEqualByComparingTo("7");
+        assertThat(now(one).shareOfLimit()).as("heard late").isEqualByComparingTo("7");
         assertThat(start(1, "3", null).allotment()).isEqualByComparingTo("3");
         look(one, RunState.COMPLETED, true, "0.5", null);
         assertThat(now(one).ended()).isTrue();
-        assertThat(now(one).taken()).isEqualByComparingTo("0.5");
+        assertThat(now(one).shareOfLimit()).isEqualByComparingTo("0.5");
     }
 
     @Test

@@ -69,7 +69,7 @@ class ChildRunsTest {
             world.done(new Command.CancelTask(world.id(), world.task("a").id(), null, World.WHO));
         }
         assertThat(world.state()).isEqualTo(RunState.PAUSED);
-        assertThat(world.view.steps.values()).noneMatch(StepRow::held);
+        assertThat(world.view.steps.values()).noneMatch(StepRow::isHeld);
         parentIs(false, 2);
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
     }

@@ -68,7 +68,7 @@ class ConditionsTest extends OneRun {
         world = World.start(plan(task("a").forEach("${ [1,2,3] }").steps(2), task("b").on("a")));
         world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of("1", "2", "3")));
         assertThat(world.claimAll()).extracting(s -> s.task().key()).containsExactly("a[0]", "a[1]", "a[2]");
-        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::isHeld).toList()
                 .forEach(world::complete);
         world.work();
         world.answer(world.evaluations.getFirst(), new Evaluation.Output("[1,1,1]"));

@@ -149,7 +149,7 @@ class DeciderTest extends OneRun {
     void tasksOfTheDefaultAgentRunAHundredAtATime() {
         world = World.start(plan(IntStream.range(0, 250).mapToObj(i -> task("t" + i)).toList()));
         assertThat(world.claimAll()).hasSize(100);
-        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::isHeld).toList()
                 .forEach(world::complete);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
@@ -166,7 +166,7 @@ class DeciderTest extends OneRun {
         world = World.start(plan(tasks));
         assertThat(world.claimAll()).hasSize(50);
         assertThat(world.view.agents().stream().filter(a -> a.state() == AgentState.RUNNING)).hasSize(10);
-        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::isHeld).toList()
                 .forEach(world::complete);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);

@@ -41,7 +41,7 @@ class ExplainTest {
 
     final Explain.Surroundings around = new Explain.Surroundings() {
         @Override
-        public boolean served(String tool) {
+        public boolean isServed(String tool) {
             return !tool.equals("noop");
         }
 

@@ -136,7 +136,7 @@ class FirstPlanTest {
         StepRow step = world.claim(".planning-1");
         world.done(new Command.Cancel(world.id(), null, World.WHO));
         assertThat(world.state()).isEqualTo(RunState.CANCELLED);
-        assertThat(step.held()).isFalse();
+        assertThat(step.isHeld()).isFalse();
     }
 
     private void start(RunPolicy policy) {

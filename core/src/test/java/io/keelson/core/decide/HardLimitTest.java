@@ -70,7 +70,7 @@ class HardLimitTest extends OneWorkspace {
 
             assertThat(world.running()).as("two of them fit").isEqualTo(2);
             assertThat(world.state()).isEqualTo(RunState.RUNNING);
-            world.task("a").steps().stream().filter(StepRow::held).toList()
+            world.task("a").steps().stream().filter(StepRow::isHeld).toList()
                     .forEach(step -> complete(world, step, "0.4"));
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
             raise(world, "2");

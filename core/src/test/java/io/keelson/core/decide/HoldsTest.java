@@ -188,7 +188,7 @@ class HoldsTest extends OneWorkspace {
                 .isInstanceOf(Reply.Claimed.class);
         StepRow third = claimed.get(2);
         assertThat(hold(world, third, COMPUTED, false)).isEqualTo(Reply.CHANGED);
-        assertThat(third.held()).isFalse();
+        assertThat(third.isHeld()).isFalse();
         assertThat(world.view.held).isEqualByComparingTo("0.10");
 
         report(world, claimed.get(0), 2_000, 100);
@@ -324,7 +324,7 @@ class HoldsTest extends OneWorkspace {
         BigDecimal limit = usd("0.1");
         for (int i = 0; i < 300 && !world.state().terminal(); i++) {
             claim(world);
-            List<StepRow> held = world.view.steps.values().stream().filter(StepRow::held)
+            List<StepRow> held = world.view.steps.values().stream().filter(StepRow::isHeld)
                     .sorted(StepRow.BY_ID).toList();
             if (held.isEmpty()) {
                 limit = limit.add(usd("0.1"));

@@ -99,7 +99,7 @@ class HumanDecisionsTest extends OneRun {
         assertThat(world.send(new Command.Pause(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
         world.done(new Command.Resume(world.id(), World.WHO));
         assertThat(world.claimAll()).extracting(s -> s.task().key() + "/" + s.name()).containsExactly("a/s2", "c/s1");
-        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::isHeld).toList()
                 .forEach(world::complete);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }

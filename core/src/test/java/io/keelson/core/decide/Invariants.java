@@ -38,7 +38,7 @@ final class Invariants {
             if (step.queued) {
                 assertThat(inQueue).as("queued step %s has its lane in the queue", step.name()).isTrue();
             }
-            if (step.held()) {
+            if (step.isHeld()) {
                 assertThat(step.state).isEqualTo(StepState.RUNNING);
                 assertThat(world.queue.get(new ChangeSet.Lane(step.task().id(), step.lane())).holder())
                         .isEqualTo(step.holder);
@@ -105,15 +105,15 @@ final class Invariants {
         RunRow run = view.run;
         BigDecimal limit = run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
         BigDecimal held = view.steps.values().stream().filter(step -> step.hold != null)
-                .peek(step -> assertThat(step.held()).as("%s holds credits without a lease", step.name()).isTrue())
+                .peek(step -> assertThat(step.isHeld()).as("%s holds credits without a lease", step.name()).isTrue())
                 .map(step -> Objects.requireNonNull(step.hold).amount()).reduce(BigDecimal.ZERO, BigDecimal::add);
         held = view.steps.values().stream().map(StepRow::kept).filter(Objects::nonNull).map(Hold::amount)
                 .reduce(held, BigDecimal::add);
         assertThat(view.held).isEqualByComparingTo(held);
-        assertThat(run.state.terminal() ? held : Credits.used(run).add(held)).as("charged and held")
+        assertThat(run.state.terminal() ? held : Credits.usedCredits(run).add(held)).as("charged and held")
                 .isLessThanOrEqualTo(run.reserved);
         assertThat(limit == null || held.signum() == 0 ? BigDecimal.ZERO
-                : run.chargedBefore.add(Credits.used(run)).add(held).add(HardLimit.childrenTake(view)))
+                : run.chargedBefore.add(Credits.usedCredits(run)).add(held).add(HardLimit.childrenTake(view)))
                 .as("charged, held and allotted").isLessThanOrEqualTo(limit == null ? BigDecimal.ZERO : limit);
     }
 
@@ -141,7 +141,7 @@ final class Invariants {
             assertThat(agent.slotsTaken).isEqualTo(
                     (int) view.tasks().stream().filter(t -> t.agent() == agent && t.hasSlot && !t.terminal()).count());
         }
-        assertThat(view.tasksBegun).isEqualTo((int) view.tasks().stream().filter(RunView::begun).count());
+        assertThat(view.tasksBegun).isEqualTo((int) view.tasks().stream().filter(RunView::hasBegun).count());
         assertThat(view.run.currentTask()).isEqualTo(view.tasks().stream()
                 .filter(t -> !t.isGroup() && !t.system() && Set.of(TaskState.RUNNING, TaskState.CONTINUING,
                         TaskState.VERIFYING, TaskState.AWAITING_HUMAN).contains(t.state))

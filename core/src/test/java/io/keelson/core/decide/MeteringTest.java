@@ -97,7 +97,7 @@ class MeteringTest extends OneWorkspace {
             assertThat(step.cost()).isEqualByComparingTo(owed);
             assertThat(world.task("a").cost()).isEqualByComparingTo(owed);
             assertThat(world.view.run().cost()).isEqualByComparingTo(owed);
-            if (!step.held() && !world.state().terminal()) {
+            if (!step.isHeld() && !world.state().terminal()) {
                 step = world.claim("a");
             }
         }
@@ -167,7 +167,7 @@ class MeteringTest extends OneWorkspace {
         assertThat(beat(world, step, 1, cost(used))).as("again").isEqualTo(new Reply.Metered(exhausted));
         assertThat(charges(world)).isEqualByComparingTo(charged);
         assertThat(world.view.run().uncollected()).isEqualByComparingTo(uncollected);
-        assertThat(step.held()).as("it may report").isTrue();
+        assertThat(step.isHeld()).as("it may report").isTrue();
         assertThat(world.state())
                 .isEqualTo(usd(uncollected).signum() > 0 ? RunState.BUDGET_EXCEEDED : RunState.RUNNING);
     }

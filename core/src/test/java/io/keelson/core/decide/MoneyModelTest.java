@@ -221,7 +221,7 @@ class MoneyModelTest {
 
         /** The step that is at work, claimed if it waits for that; null when none can be. */
         private static StepRow held(World world) {
-            StepRow held = world.view.steps.values().stream().filter(StepRow::held).findFirst().orElse(null);
+            StepRow held = world.view.steps.values().stream().filter(StepRow::isHeld).findFirst().orElse(null);
             if (held != null || world.state() != RunState.RUNNING) {
                 return held;
             }

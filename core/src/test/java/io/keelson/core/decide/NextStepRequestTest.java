@@ -100,7 +100,7 @@ class NextStepRequestTest {
         StepRow first = world.claimAll().getFirst();
 
         assertThat(complete(world, first, new NextStepRequest("w2", Set.of("noop"), LEASE))).isEqualTo(Reply.CHANGED);
-        assertThat(world.step("a", "s2").held()).isFalse();
+        assertThat(world.step("a", "s2").isHeld()).isFalse();
     }
 
     @Test
@@ -109,7 +109,7 @@ class NextStepRequestTest {
         StepRow first = paused.claimAll().getFirst();
         paused.done(new Command.Pause(paused.id(), null, World.WHO));
         assertThat(complete(paused, first, wanted)).isEqualTo(Reply.CHANGED);
-        assertThat(paused.step("a", "s2").held()).isFalse();
+        assertThat(paused.step("a", "s2").isHeld()).isFalse();
 
         World asking = World.start(plan(task("a").steps(1).step("ask", StepKind.APPROVAL)));
         assertThat(complete(asking, asking.claimAll().getFirst(), wanted)).isEqualTo(Reply.CHANGED);

@@ -110,6 +110,6 @@ class PaidWorkTest extends OneWorkspace {
         StepRow step = world.claim("b");
         world.fail(fails, ErrorClass.INFRASTRUCTURE);
         assertThat(step.state().terminal()).isTrue();
-        assertThat(step.held()).isFalse();
+        assertThat(step.isHeld()).isFalse();
     }
 }

@@ -133,7 +133,7 @@ final class Plans {
 
         /** @param least null for none */
         T threshold(String verifier, BigDecimal least) {
-            return policy(policy.judged(least == null ? Map.of() : Map.of(verifier, least)));
+            return policy(policy.withThresholds(least == null ? Map.of() : Map.of(verifier, least)));
         }
 
         /** A person has the last word. */

@@ -208,7 +208,7 @@ class RandomRunsTest {
     }
 
     private static void release(World world, StepRow step) {
-        if (step != null && step.held()) {
+        if (step != null && step.isHeld()) {
             world.send(new Command.Release(world.id(), step.id(), step.leaseEpoch(), World.WHO));
         }
     }
@@ -340,7 +340,7 @@ class RandomRunsTest {
                 world.send(new Command.Approve(world.id(), null, World.WHO));
             }
             world.claimAll();
-            world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+            world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::isHeld).toList()
                     .forEach(step -> world
                             .send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(), World.GOOD,
                                     World.WHO)));

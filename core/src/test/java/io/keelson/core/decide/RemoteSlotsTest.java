@@ -81,7 +81,7 @@ class RemoteSlotsTest {
         assertThat(first.state()).isEqualTo(StepState.RUNNING);
         assertThat(first.leaseEpoch()).isEqualTo(1);
         assertThat(world.step("b", "s1").state()).as("without a slot").isEqualTo(StepState.PENDING);
-        assertThat(batch.given()).singleElement().satisfies(given -> {
+        assertThat(batch.assignments()).singleElement().satisfies(given -> {
             assertThat(given.slot()).isEqualTo(new Slot("w1", LEASE));
             assertThat(given.assignment().stepId()).isEqualTo(first.id());
             assertThat(given.assignment().leaseExpiresAt()).isEqualTo(world.now.plus(LEASE));
@@ -95,7 +95,7 @@ class RemoteSlotsTest {
 
     @Test
     void claimForOtherToolsGetsNothing() {
-        assertThat(started(capacity(new Claim("other", 2), LocalCapacity.Limits.NONE)).given()).isEmpty();
+        assertThat(started(capacity(new Claim("other", 2), LocalCapacity.Limits.NONE)).assignments()).isEmpty();
     }
 
     @Test
@@ -112,7 +112,7 @@ class RemoteSlotsTest {
             }
         });
 
-        assertThat(started(capacity).given()).isEmpty();
+        assertThat(started(capacity).assignments()).isEmpty();
         assertThat(capacity.takenRemotely()).isEmpty();
     }
 
@@ -124,7 +124,7 @@ class RemoteSlotsTest {
 
         decide(batch, new Command.CancelTask(world.id(), world.task("a").id(), null, World.WHO), capacity);
 
-        assertThat(batch.given()).extracting(Given::assignment).extracting(assignment -> assignment.stepId())
+        assertThat(batch.assignments()).extracting(Given::assignment).extracting(assignment -> assignment.stepId())
                 .containsExactly(world.step("b", "s1").id()).doesNotContain(cancelled);
         assertThat(capacity.takenRemotely()).hasSize(2);
     }

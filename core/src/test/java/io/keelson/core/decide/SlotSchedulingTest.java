@@ -86,7 +86,7 @@ class SlotSchedulingTest {
         assertThat(second.leaseEpoch()).isEqualTo(1);
 
         assertThat(world.send(found)).isEqualTo(Reply.UNCHANGED);
-        assertThat(second.held()).isTrue();
+        assertThat(second.isHeld()).isTrue();
     }
 
     @Test
@@ -98,7 +98,7 @@ class SlotSchedulingTest {
         world.claimAll();
 
         assertThat(world.send(found)).isEqualTo(Reply.UNCHANGED);
-        assertThat(step.held()).isTrue();
+        assertThat(step.isHeld()).isTrue();
         assertThat(step.leaseEpoch()).isEqualTo(2);
     }
 

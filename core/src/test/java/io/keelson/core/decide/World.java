@@ -182,7 +182,7 @@ final class World {
         }
         changes.queue().forEach((lane, item) -> item.filter(i -> i.runId().equals(id()))
                 .ifPresentOrElse(i -> queue.put(lane, i), () -> queue.remove(lane)));
-        changes.answered().forEach(timer -> timers.values().remove(timer));
+        changes.handledTimers().forEach(timer -> timers.values().remove(timer));
         changes.timers().forEach((key, timer) -> timer.filter(t -> t.runId().equals(id()))
                 .ifPresentOrElse(t -> timers.put(key, t), () -> timers.remove(key)));
         changes.evaluations().forEach(asked -> (asked.runId().equals(id()) ? evaluations : elsewhere).add(asked));
@@ -291,9 +291,9 @@ final class World {
         while (!state().terminal()) {
             List<StepRow> claimed = claimAll();
             for (StepRow step : claimed) {
-                if (unlucky.contains(step.task().key()) && step.held()) {
+                if (unlucky.contains(step.task().key()) && step.isHeld()) {
                     fail(step, how);
-                } else if (step.held()) {
+                } else if (step.isHeld()) {
                     complete(step);
                 }
             }

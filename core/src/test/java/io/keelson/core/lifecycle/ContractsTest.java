@@ -225,14 +225,14 @@ class ContractsTest {
     void aProjectionWithAHoleIsABug() {
         ContractTable<AgentState> hole = new ContractTable<>("m", Lifecycles.AGENT);
         hole.state("a", StateType.PENDING, AgentState.PENDING);
-        assertThatThrownBy(hole::done).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(hole::build).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("RUNNING has no name");
         assertThatThrownBy(() -> hole.state("b", StateType.PENDING, AgentState.PENDING))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("two names");
         ContractTable<AgentState> astray = new ContractTable<>("m", Lifecycles.AGENT);
         astray.state("a", StateType.PENDING, AgentState.values()).names(Circumstance.LATER_ATTEMPT, "b",
                 AgentState.PENDING);
-        assertThatThrownBy(astray::done).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(astray::build).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("no state b");
     }
 }

@@ -316,12 +316,12 @@ class ProjectionTest {
     void documentsBearWhatIsPublished() {
         assertThat(LifecycleDocument.names()).containsExactly("run", "agent", "task", "step", "handoff", "gate4",
                 "steps", "mission", "lifecycle");
-        Map<String, Object> gate4 = LifecycleDocument.named("gate4").orElseThrow();
+        Map<String, Object> gate4 = LifecycleDocument.find("gate4").orElseThrow();
         assertThat(gate4.keySet()).containsExactly("name", "entity", "initial", "states", "transitions", "projection",
                 "title", "machines");
-        assertThat(LifecycleDocument.named("lifecycle").orElseThrow()).containsKey("errors");
-        assertThat(LifecycleDocument.named("run").orElseThrow().keySet()).containsExactly("name", "entity", "initial",
+        assertThat(LifecycleDocument.find("lifecycle").orElseThrow()).containsKey("errors");
+        assertThat(LifecycleDocument.find("run").orElseThrow().keySet()).containsExactly("name", "entity", "initial",
                 "states", "transitions");
-        assertThat(LifecycleDocument.named("Gate4")).isEmpty();
+        assertThat(LifecycleDocument.find("Gate4")).isEmpty();
     }
 }

@@ -13,7 +13,7 @@ class DueTimesTest {
     private static final Instant MORNING = Instant.parse("2026-11-22T06:20:00Z");
 
     private static DueTimes.Rule rule(CatchUp catchUp, Duration window) {
-        return new DueTimes.Rule(Cron.known("0 * * * *"), ZoneOffset.UTC, catchUp, window, null);
+        return new DueTimes.Rule(Cron.parseValid("0 * * * *"), ZoneOffset.UTC, catchUp, window, null);
     }
 
     private static Instant at(String time) {
@@ -54,10 +54,10 @@ class DueTimesTest {
     @Test
     void dueTimesEndWithTheRuleAndContinueInBatches() {
         DueTimes.Rule ends =
-                new DueTimes.Rule(Cron.known("0 * * * *"), ZoneOffset.UTC, CatchUp.ALL, Duration.ofDays(1), TEN);
+                new DueTimes.Rule(Cron.parseValid("0 * * * *"), ZoneOffset.UTC, CatchUp.ALL, Duration.ofDays(1), TEN);
         assertThat(DueTimes.of(ends, TEN, MORNING)).isEqualTo(new DueTimes(List.of(TEN), 0, null));
         DueTimes.Rule minutes =
-                new DueTimes.Rule(Cron.known("* * * * *"), ZoneOffset.UTC, CatchUp.ALL, Duration.ofDays(30), null);
+                new DueTimes.Rule(Cron.parseValid("* * * * *"), ZoneOffset.UTC, CatchUp.ALL, Duration.ofDays(30), null);
         DueTimes first = DueTimes.of(minutes, TEN, TEN.plus(Duration.ofDays(1)));
         assertThat(first.times()).hasSize(DueTimes.MAX_AT_ONCE);
         assertThat(first.next()).isEqualTo(TEN.plus(Duration.ofMinutes(DueTimes.MAX_AT_ONCE)));

@@ -348,7 +348,7 @@ final class MoneyLaws {
     }
 
     private BigDecimal known(Saved.Step step) {
-        return prices.known(step.spec().tool());
+        return prices.toolPrice(step.spec().tool());
     }
 
     /** What waits to be claimed fits under the limit, together with what is out. */

@@ -277,7 +277,7 @@ final class Store {
             changes.queue().forEach((lane, item) -> item.ifPresentOrElse(
                     i -> draft(i.runId()).queue.put(lane, Saved.Place.of(i, decided, now)),
                     () -> owner(lane.taskId()).queue.remove(lane)));
-            changes.answered().forEach(timer -> armedIn(timer.key()).map(this::draft).ifPresent(
+            changes.handledTimers().forEach(timer -> armedIn(timer.key()).map(this::draft).ifPresent(
                     rows -> rows.timers.computeIfPresent(timer.key(),
                             (key, armed) -> armed.dueAt().equals(timer.dueAt()) ? null : armed)));
             changes.timers().forEach((key, timer) -> timer.ifPresentOrElse(t -> draft(t.runId()).timers.put(key, t),

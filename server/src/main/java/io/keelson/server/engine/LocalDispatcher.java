@@ -119,7 +119,7 @@ final class LocalDispatcher implements CommitListener {
 
     @Override
     public void settled(LocalCapacity capacity) {
-        capacity.taken().forEach(tool -> kept(lanes.slot.apply(tool), 1));
+        capacity.takenTools().forEach(tool -> kept(lanes.slot.apply(tool), 1));
         listeners.available.settled(capacity.takenRemotely());
     }
 
@@ -135,7 +135,7 @@ final class LocalDispatcher implements CommitListener {
                 executor.start(StepExecution.of(run, step, now));
             }
         });
-        listeners.available.give(changes.given());
+        listeners.available.give(changes.assignments());
         changes.evaluations().forEach(evaluator::evaluate);
         changes.timers().values().forEach(timer -> timer.ifPresent(t -> arm(t, now)));
         wake(changes);

@@ -304,7 +304,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
                         new StepError(redaction.text(item.errorCode()), errorClass(item.errorClass()),
                                 cut(redaction.text(item.message())), item.retryAfter()),
                         Result.spent(item.tokens(), item.cost(), model(redaction, item.model()))
-                                .given(input(workspaceId, owner, item.stepId(), item.leaseEpoch())),
+                                .withInput(input(workspaceId, owner, item.stepId(), item.leaseEpoch())),
                         Actor.agent(workerId)));
     }
 

@@ -397,7 +397,7 @@ public final class LocalExecutor {
 
         private Command fail(StepError error, ToolUsage spent, List<LostAnswer> lost) {
             return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
-                    Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input)
+                    Result.spent(spent.tokens(), spent.cost(), spent.model()).withInput(input)
                             .insteadOf(spent.asked()).estimated(spent.estimated())
                             .storing(artifacts(sent.stored().stream())),
                     lost, actor);

@@ -84,7 +84,8 @@ final class ChangesWriter {
     void commit() throws SQLException {
         try {
             new CommitMessage(
-                    List.of(released(), born(), moves(), tries(), List.of(TimersTable.ANSWERED.of(changes.answered())),
+                    List.of(released(), born(), moves(), tries(),
+                            List.of(TimersTable.ANSWERED.of(changes.handledTimers())),
                             turns(), List.of(QueueTable.PUT.of(present(changes.queue()))),
                             rare(), List.of(IdempotencyKeys.USE.of(keys)), money()),
                     runs.size() == 1)

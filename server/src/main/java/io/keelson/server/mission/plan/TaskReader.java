@@ -114,7 +114,8 @@ final class TaskReader {
                         : agentAssignment.hiresContractor(raw, agent) && !timeouts.has("task_seconds")
                                 ? CONTRACTOR_TIMEOUT
                                 : null);
-        return policy.labelled(JsonFields.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")))
+        return policy.labelled(JsonFields.json(raw, "label"))
+                .withThresholds(VerifyReader.thresholds(raw.path("verify")))
                 .costing(raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null)
                 .judgedBy(verifiers.judges(raw.path("verify")))
                 .untrusted(untrusted || raw.path(UNTRUSTED).asBoolean(false));

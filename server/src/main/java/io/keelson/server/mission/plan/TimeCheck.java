@@ -60,8 +60,8 @@ final class TimeCheck {
 
     private void retry(@Nullable RetryPolicy retry, Limit limit, String at) {
         if (retry != null && limit.time.compareTo(SHORTEST) >= 0 && retry.maxAttempts() > 1 && retry.maxFailures() > 1
-                && retry.least().compareTo(limit.time) >= 0) {
-            found.add(new PlanProblem("NEVER_IN_TIME", at, "the second try would begin " + seconds(retry.least())
+                && retry.leastDelay().compareTo(limit.time) >= 0) {
+            found.add(new PlanProblem("NEVER_IN_TIME", at, "the second try would begin " + seconds(retry.leastDelay())
                     + " s after the first at the earliest, when " + limit.member + ", " + seconds(limit.time)
                     + " s, is over: lower base_delay_seconds, raise " + limit.member + ", or say max_attempts: 1"));
         }

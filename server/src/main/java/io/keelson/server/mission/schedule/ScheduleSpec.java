@@ -31,6 +31,6 @@ public record ScheduleSpec(String name, @Column("recipe_id") @Nullable UUID reci
 
     /** When it is due. */
     public DueTimes.Rule rule() {
-        return new DueTimes.Rule(Cron.known(cron), ZoneId.of(timeZone), catchUp, window, endAt);
+        return new DueTimes.Rule(Cron.parseValid(cron), ZoneId.of(timeZone), catchUp, window, endAt);
     }
 }

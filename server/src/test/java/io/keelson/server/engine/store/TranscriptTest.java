@@ -219,7 +219,7 @@ class TranscriptTest {
 
     private StepRow claim() throws SQLException {
         world.send(new Command.Claim(RUN, task.id(), 0, "w", Duration.ofSeconds(30), WORKER));
-        return world.view(RUN).task(task.id()).steps().stream().filter(StepRow::held).findFirst().orElseThrow();
+        return world.view(RUN).task(task.id()).steps().stream().filter(StepRow::isHeld).findFirst().orElseThrow();
     }
 
     private JsonNode transcript() {

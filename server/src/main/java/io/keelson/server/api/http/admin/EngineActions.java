@@ -46,7 +46,7 @@ public final class EngineActions {
 
     private ApiResponse lifecycle(ApiRequest request) {
         String name = request.pathText("name");
-        return LifecycleDocument.named(name).map(Json::tree).map(ApiResponse::resource)
+        return LifecycleDocument.find(name).map(Json::tree).map(ApiResponse::resource)
                 .orElseThrow(
                         () -> ApiProblem.of(ErrorCode.LIFECYCLE_NOT_FOUND, "no lifecycle '" + Excerpt.piece(name) + "'")
                                 .allowing(LifecycleDocument.names()));

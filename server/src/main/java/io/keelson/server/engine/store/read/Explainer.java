@@ -112,7 +112,7 @@ public final class Explainer {
             Map<UUID, String> questions, Map<UUID, Explain.Pause> pauses, Map<String, List<UUID>> atWork, Prices prices)
             implements Explain.Surroundings {
         @Override
-        public boolean served(String tool) {
+        public boolean isServed(String tool) {
             return builtIn.test(tool) || remote.contains(tool);
         }
 
