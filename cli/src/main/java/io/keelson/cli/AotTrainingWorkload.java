@@ -26,10 +26,10 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 /**
- * The workload from which the JVM makes the start cache of servers ({@code scripts/aot-cache}): a command that brings its own
- * server, then a server that has much to do. One that starts from the cache knows what is hot before it has served a request,
- * and has the classes of a first turn of an agent at hand. The script {@code keelson.training.commands} makes the cache of other
- * commands, {@link AotTrainingCommands}, beside that server.
+ * The workload from which the JVM makes the start cache of servers ({@code scripts/aot-cache}): a command that brings
+ * its own server, then a server that has much to do. A server that starts from the cache has profiles of hot methods
+ * before its first request, and the classes of an agent's first turn. The script {@code keelson.training.commands}
+ * makes the cache of other commands, {@link AotTrainingCommands}, beside that server.
  */
 public final class AotTrainingWorkload {
     private static final String TOOL = "training.step";

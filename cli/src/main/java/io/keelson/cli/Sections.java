@@ -64,8 +64,8 @@ import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * The commands of {@code keelson} by what they are about. To read the annotations of all of them takes longer than most
- * commands, so only the called command is added to the command line, and the list of all needs their descriptions only.
+ * The commands of {@code keelson} by subject. To read the annotations of all of them takes longer than most commands,
+ * so only the called command is added to the command line, and the list of all needs their descriptions only.
  */
 final class Sections {
 
@@ -149,7 +149,7 @@ final class Sections {
         return add(keelson, named -> !one || named.name().equals(called) || named.name().equals(HELP));
     }
 
-    /** The list is in the help of this command only; the help of its subcommands has none of all. */
+    /** The list is in the help of this command only; the help of its subcommands does not contain it. */
     private static CommandLine add(CommandLine keelson, Predicate<Named> needed) {
         all().filter(needed).forEach(named -> keelson.addSubcommand(named.name(), named.type()));
         Objects.requireNonNull(keelson.getSubcommands().get(HELP)).getCommandSpec().usageMessage()

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
  * @param reminderAt time of the engine's next reminder, or of its automatic answer
  * @param assignee a principal of the workspace; null if unassigned
  * @param severity of a ticket
- * @param feedback what a verifier said of an output
+ * @param feedback a verifier's comment on an output
  * @param gate the task attempt whose output is meant
  * @param hardLimitUsd what a run may cost that its budget has stopped; null where nothing limits it
  * @param body further text of a proposal

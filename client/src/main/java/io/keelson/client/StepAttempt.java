@@ -13,12 +13,12 @@ import tools.jackson.databind.JsonNode;
  *            heartbeats), {@code released} (it ended without a result although usage was reported: the step was handed
  *            back or stopped) or {@code running}
  * @param worker the lease holder
- * @param input resolved, secrets redacted; a JSON null if it has expressions and was not recorded, as while it runs.
- *            One of more than 65,536 characters is {@code {"$truncated": {"characters": n, "start": "…"}}}
+ * @param input resolved, secrets redacted; a JSON null if it has expressions and was not recorded, as while it runs. An
+ *            input of more than 65,536 characters is {@code {"$truncated": {"characters": n, "start": "…"}}}
  * @param output of an attempt that completed or continued; a JSON null elsewhere
  * @param errorClass {@code infrastructure}, {@code quality}, {@code permanent} and so on
  * @param usage null when there are no tokens
- * @param startedAt null for one that was lost
+ * @param startedAt null for a lost lease
  */
 public record StepAttempt(@Nullable Integer attempt, int leaseEpoch, String outcome, @Nullable String worker,
         JsonNode input, JsonNode output, @Nullable String errorCode, @Nullable String errorClass,

@@ -16,8 +16,8 @@ record BilledTokens(long input, long cacheRead, long cacheWrite, long output, lo
     private static final int BYTES_PER_TOKEN = 4;
 
     /**
-     * The tokens of the script; the input that it leaves out is a token for each 4 bytes of the request's body, the output a
-     * token for each 4 bytes of UTF-8 of what is answered and the reasoning tokens, both rounded up.
+     * The tokens of the script; the input that it leaves out is a token for each 4 bytes of the request's body, the
+     * output a token for each 4 bytes of UTF-8 of the answer and the reasoning tokens, both rounded up.
      *
      * @param answered texts, names of tools and their arguments
      */
@@ -33,7 +33,7 @@ record BilledTokens(long input, long cacheRead, long cacheWrite, long output, lo
         return (bytes + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN;
     }
 
-    /** The same for a wire that does not report writes to a cache. */
+    /** The tokens for a wire that does not report writes to a cache. */
     BilledTokens withoutCacheWrite() {
         return new BilledTokens(input + cacheWrite, cacheRead, 0, output, reasoning);
     }

@@ -15,7 +15,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.IntNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A model server that answers by a script and keeps a journal of what it billed. It reaches no other server. */
+/** A model server that answers by a script and keeps a journal of billed tokens. It reaches no other server. */
 public final class DevModel implements AutoCloseable {
 
     private static final Pattern STORED = Pattern.compile("/v1/responses/([^/]+)(/cancel)?");

@@ -25,7 +25,7 @@ final class EventList {
         return List.copyOf(events);
     }
 
-    /** Gives the text in pieces of 16 characters, none of which ends within a character. */
+    /** Gives the text in pieces of 16 characters, which never end within a character. */
     static void pieces(String text, Consumer<String> each) {
         int from = 0;
         while (from < text.length()) {

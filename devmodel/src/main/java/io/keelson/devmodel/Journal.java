@@ -133,7 +133,7 @@ public final class Journal implements AutoCloseable {
         }
     }
 
-    /** The newest requests, also those that are open, in the order of their arrival. */
+    /** The newest requests, including open ones, in the order of their arrival. */
     String lines() {
         List<Entry> entries;
         synchronized (this) {
@@ -142,7 +142,7 @@ public final class Journal implements AutoCloseable {
         return entries.stream().map(entry -> entry.line() + "\n").collect(Collectors.joining());
     }
 
-    /** Writes what is open. */
+    /** Writes the open requests. */
     @Override
     public void close() throws IOException {
         List<Entry> entries;

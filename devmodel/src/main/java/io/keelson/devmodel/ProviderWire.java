@@ -27,13 +27,13 @@ interface ProviderWire {
     /** The whole answer; its {@code id} names it. */
     ObjectNode answer(ModelReply reply);
 
-    /** The same as server-sent events, in order. */
+    /** The reply as server-sent events, in order. */
     List<String> stream(ModelReply reply);
 
     /**
      * The body of an error.
      *
-     * @param stated {@code type}, {@code code} and {@code message}, of which those that are missing follow from the status
+     * @param stated {@code type}, {@code code} and {@code message}, missing ones follow from the status
      */
     ObjectNode error(int status, JsonNode stated, String requestId);
 

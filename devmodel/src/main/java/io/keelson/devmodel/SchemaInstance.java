@@ -27,7 +27,7 @@ final class SchemaInstance {
 
     /**
      * @param schema without references to other documents; missing for any object
-     * @throws BadRequestException where the schema is none, or the value that was made up does not fit: patterns are not read
+     * @throws BadRequestException if the schema is invalid, or the generated value does not fit: patterns are not read
      */
     static JsonNode of(JsonNode schema) throws BadRequestException {
         if (schema.isMissingNode()) {

@@ -32,7 +32,7 @@ public final class Script {
         final String name;
         final JsonNode answer;
         private final JsonNode when;
-        /** Requests that fitted all conditions but those that count. */
+        /** Number of requests that fitted all conditions except counting ones. */
         private int fitted;
 
         private Rule(String name, JsonNode when, JsonNode answer) {

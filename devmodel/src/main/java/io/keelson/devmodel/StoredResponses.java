@@ -41,7 +41,7 @@ final class StoredResponses {
             return stored;
         }
 
-        /** Finishes after that time unless it is cancelled before; bills what is finished. */
+        /** Finishes after a time unless it is cancelled before; bills a finished response. */
         static Stored running(ObjectNode begun, Duration time, ObjectNode finished, BilledTokens usage,
                 Journal.Entry entry) {
             Stored stored = new Stored(begun);
@@ -69,7 +69,7 @@ final class StoredResponses {
             }
         }
 
-        /** Ends it as cancelled; one that has ended stays as it is. */
+        /** Ends the response as cancelled; an ended one is unchanged. */
         synchronized void cancel() {
             if (!ended) {
                 ended = true;

@@ -3,8 +3,8 @@ package io.keelson.bench.contender;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What it answers, one line of JSON for each {@link Order}.
+ * The answer to an {@link Order}, one line of JSON.
  *
- * @param failure what went wrong, whose stack trace is in the process's log; null when nothing did
+ * @param failure the error, whose stack trace is in the process's log; null if absent
  */
 public record Answer(@Nullable WorkloadResult outcome, @Nullable String failure) {}

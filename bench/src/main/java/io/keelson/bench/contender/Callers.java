@@ -30,7 +30,7 @@ final class Callers {
         this.deadline = load.seconds() > 0 ? start + (long) (load.seconds() * 1e9) : Long.MAX_VALUE;
     }
 
-    /** @param threads what a caller is for this contender: whichever serves it better */
+    /** @param threads the kind of threads of callers that serves this contender best */
     static WorkloadResult measure(Load load, ThreadFactory threads, OneRun run) throws Exception {
         return new Callers(load, run).measure(threads);
     }

@@ -11,7 +11,11 @@ public interface Contender extends AutoCloseable {
         throw new UnsupportedOperationException("has no queue that can be filled beforehand");
     }
 
-    /** Works off what was preloaded: until it is done, or so many seconds have gone. */
+    /**
+     * Executes the preloaded work until it is done or the time is over.
+     *
+     * @param seconds the time
+     */
     default WorkloadResult drain(double seconds) throws Exception {
         throw new UnsupportedOperationException("has no queue that can be filled beforehand");
     }

@@ -51,7 +51,7 @@ final class Missions {
         return mission;
     }
 
-    /** So many tasks after the join of the stage before, and one that joins them. */
+    /** Adds {@code width} tasks after the join of the stage before, and a task that joins them. */
     private static Mission stage(Mission mission, int stage, int width) {
         String[] all = IntStream.range(0, width).mapToObj(i -> "t" + stage + "-" + i).toArray(String[]::new);
         for (String id : all) {

@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where a contender lives.
+ * The place of a contender.
  *
  * @param jdbc URL of its own, empty database
  * @param folder its own, absolute; made before it starts
- * @param cache absolute; what was downloaded once stays here
+ * @param cache absolute; downloads are kept here
  * @param jvm options of each JVM that it starts, such as its heap
- * @param options what else the scenario asks of it, such as {@code executors} or {@code nodes}
+ * @param options further options of the scenario, such as {@code executors} or {@code nodes}
  */
 public record Place(String jdbc, String user, String password, String folder, String cache,
         List<String> jvm, Map<String, String> options) {

@@ -2,7 +2,7 @@ package io.keelson.bench.contender;
 
 import com.zaxxer.hikari.HikariDataSource;
 
-/** Connection pools for those who want one handed in. */
+/** Connection pools for contenders that need one. */
 final class Pools {
 
     private Pools() {}

@@ -59,7 +59,7 @@ final class SqlLimit implements Contender {
             select run_id, run_id, ?, 'bench', ? + (n - 1) % 10, id
               from unnest(?::uuid[], ?::uuid[]) with ordinality as u (id, run_id, n)""";
 
-    /** The same as Keelson's committers: plans pinned to indexes. */
+    /** Session settings equal to those of Keelson's committers: plans pinned to indexes. */
     private static final String SESSION = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off;"
             + " set enable_hashjoin = off; set enable_mergejoin = off";
 

@@ -4,15 +4,15 @@ package io.keelson.bench.contender;
 public enum Work {
     /** Ten steps, one after the other. */
     TEN_STEPS,
-    /** The same, and each reports what it cost. */
+    /** Ten steps, each of which reports a cost. */
     TEN_CHARGED_STEPS,
     /** One step: the nearest there is to a job without steps. */
     ONE_STEP,
-    /** Ten tasks of one step: nine side by side, then one that joins them. */
+    /** Ten tasks of one step: nine side by side, then a task that joins them. */
     TEN_TASKS,
-    /** Option {@code stages} (100) times: ninety-nine tasks of one step side by side, and one that joins them. */
+    /** Option {@code stages} (100) times: ninety-nine tasks of one step side by side, and a task that joins them. */
     BIG_RUN,
-    /** One task, option {@code items} (1,000) made from its output, one that joins them. */
+    /** One task, option {@code items} (1,000) made from its output, and a task that joins them. */
     FAN_OUT,
     /** Ten steps whose tool a remote worker serves. */
     TEN_REMOTE_STEPS

@@ -94,7 +94,7 @@ public final class ContenderProcess implements AutoCloseable {
         return outcome(ask(Order.claim(claims, each), SLACK));
     }
 
-    /** What it, its servers and PostgreSQL have used of the processors so far. */
+    /** Processor time used so far by the contender, its servers and PostgreSQL. */
     public ProcessorTime processorTime() {
         return ProcessorTime.of(process.pid());
     }

@@ -12,7 +12,7 @@ final class Folders {
 
     private Folders() {}
 
-    /** Deletes a folder and what is in it. */
+    /** Deletes a folder with its content. */
     static void delete(Path folder) throws IOException {
         List<Path> deepestFirst;
         try (Stream<Path> files = Files.walk(folder)) {

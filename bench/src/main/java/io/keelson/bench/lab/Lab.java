@@ -68,7 +68,7 @@ public final class Lab implements AutoCloseable {
             this.url = postgres.url(name);
             this.place = Files.createDirectories(folder.resolve(name));
             administer("create database " + name);
-            // What the one before left to be written is not for this one to wait for.
+            // A contender must not wait for the pending writes of the one before.
             administer("checkpoint");
         }
 
@@ -87,7 +87,7 @@ public final class Lab implements AutoCloseable {
             return KeelsonServer.start(place.resolve(node), placeWith(Map.of()).postgresUrl(), serverJvm, settings);
         }
 
-        /** The same on an embedded PostgreSQL of its own. */
+        /** Starts a server on an embedded PostgreSQL of its own. */
         public KeelsonServer serverWithDatabase(String node) throws IOException, InterruptedException {
             return KeelsonServer.start(place.resolve(node), null, serverJvm, Map.of());
         }

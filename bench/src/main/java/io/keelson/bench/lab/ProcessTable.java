@@ -30,7 +30,7 @@ final class ProcessTable {
      */
     record Entry(long id, long parent, String name, long ticks, long children) {
 
-        /** Null for one that has just ended. */
+        /** Reads an entry; null if the process has just ended. */
         static @Nullable Entry read(Path folder) {
             try {
                 String line = Files.readString(folder.resolve("stat"));
@@ -58,7 +58,7 @@ final class ProcessTable {
         return new ProcessTable(in(PROC));
     }
 
-    /** The threads of a process; empty for one that has ended. */
+    /** The threads of a process; empty if it has ended. */
     static List<Entry> threads(long process) {
         try {
             return in(PROC.resolve(Long.toString(process)).resolve("task"));

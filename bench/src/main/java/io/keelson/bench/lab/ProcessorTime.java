@@ -10,7 +10,7 @@ import java.util.List;
  * @param database PostgreSQL's processes
  * @param servers processes that the contender has started, without their compilers
  * @param client the contender's own process, without its compilers
- * @param compilers what the JVMs of both have spent on compiling
+ * @param compilers the time that the JVMs of both have spent on compiling
  */
 public record ProcessorTime(double database, double servers, double client, double compilers) {
     /** Clock ticks in {@code /proc} are hundredths of a second ({@code USER_HZ}). */

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 
 /**
- * What the machine's processors did up to a moment, and how much of it this process and its descendants did, in clock
- * ticks. Reads {@code /proc}; where there is none, nothing is known.
+ * The machine's processor time up to a moment, and the part of this process and its descendants, in clock ticks. Reads
+ * {@code /proc}; where there is none, nothing is known.
  */
 public record Processors(long busy, long total, long own) {
     public static Processors now() {

@@ -25,7 +25,7 @@ public final class RunCopies {
     private static final int AT_ONCE = 10_000;
     private static final int CONNECTIONS = 2;
 
-    /** Tables that name a run, and the one that they refer to. */
+    /** Tables with runs' ids, and the table that they refer to. */
     private static final String TABLES = """
             select c.table_name from information_schema.columns c
               join information_schema.tables t using (table_schema, table_name)
@@ -35,7 +35,7 @@ public final class RunCopies {
               join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey)
              where k.contype = 'f' and a.attname = 'run_id'""";
 
-    /** Columns that are copied: not those that number themselves or follow from others. */
+    /** Columns that are copied: without identity columns and generated columns. */
     private static final String COLUMNS = """
             select column_name, data_type from information_schema.columns
              where table_schema = 'public' and table_name = ? and coalesce(column_default, '') not like 'nextval%'
@@ -97,7 +97,7 @@ public final class RunCopies {
                 + " cross join copied_" + table;
     }
 
-    /** Maps the first column's values to those of the other column. */
+    /** Maps the first column's values to the values of another column. */
     private static Map<String, String> pairs(Connection connection, String sql, @Nullable String parameter,
             int other) throws SQLException {
         Map<String, String> found = new LinkedHashMap<>();
@@ -151,7 +151,7 @@ public final class RunCopies {
 
     private void write(AtomicInteger next, int count) throws SQLException {
         try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
-            // Neither foreign keys nor the guards of append-only tables: what is copied has passed them.
+            // Neither foreign keys nor the guards of append-only tables: copied rows have passed them.
             statement.execute("set session_replication_role = replica; set synchronous_commit = off");
             for (int from = next.getAndAdd(AT_ONCE); from <= count; from = next.getAndAdd(AT_ONCE)) {
                 for (String insert : inserts.values()) {

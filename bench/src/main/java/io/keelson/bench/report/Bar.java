@@ -13,7 +13,7 @@ import java.util.OptionalDouble;
  */
 public record Bar(String text, OptionalDouble measured, boolean atMost, double bound) {
 
-    /** True only for what was measured. */
+    /** Whether the value was measured and is within the bound. */
     public boolean met() {
         return measured.isPresent() && (atMost ? measured.getAsDouble() <= bound : measured.getAsDouble() >= bound);
     }

@@ -32,7 +32,7 @@ public record BenchmarkReport(Map<String, String> circumstances, Results results
     /**
      * Writes {@code results.md}, {@code results.json} and {@code results.svg}.
      *
-     * @param bars what the figures were to be
+     * @param bars the targets of the figures
      * @param plotted the scenario whose runs per second are drawn
      * @param variants along the bottom of the plot
      */
@@ -49,7 +49,7 @@ public record BenchmarkReport(Map<String, String> circumstances, Results results
         Files.writeString(folder.resolve("results.svg"), new Plot(plotted + ", runs/s", variants, lines).svg());
     }
 
-    /** What is not a number in JSON is null there. */
+    /** Writes the results as JSON; values that are not numbers in JSON are null. */
     private String json(List<Bar> bars) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("circumstances", circumstances);

@@ -1,10 +1,10 @@
 package io.keelson.bench.report;
 
 /**
- * What a number means.
+ * The meaning of a number.
  *
- * @param name with its unit, as tables show it
- * @param moreIsBetter whether ten are better than five
+ * @param name with its unit, for tables
+ * @param moreIsBetter whether a higher value is better
  */
 public record Measure(String name, boolean moreIsBetter) {
     public static final Measure RUNS_PER_SECOND = new Measure("runs/s", true);

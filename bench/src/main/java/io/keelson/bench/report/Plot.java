@@ -26,7 +26,7 @@ final class Plot {
 
     /**
      * @param positions the labels along the bottom
-     * @param lines by name, a value for each position; what is not above zero is left out
+     * @param lines by name, a value for each position; values that are not above zero are omitted
      */
     Plot(String title, List<String> positions, Map<String, List<OptionalDouble>> lines) {
         this.title = title;

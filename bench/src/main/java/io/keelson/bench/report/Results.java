@@ -24,7 +24,7 @@ public final class Results {
         return List.copyOf(samples);
     }
 
-    /** What was not measured, with the reason. */
+    /** Measurements that were skipped, with the reason. */
     public synchronized Map<String, String> skipped() {
         return new LinkedHashMap<>(skipped);
     }

@@ -16,7 +16,7 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * What a scenario has in a contender's turn.
+ * The context of a scenario in a contender's turn.
  *
  * @param round from 1
  */
@@ -32,7 +32,7 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
         WorkloadResult run() throws ContenderException, InterruptedException;
     }
 
-    /** What was measured, and what others used of the processors meanwhile, in percent. */
+    /** A measurement, and the processor time of other programs meanwhile, in percent. */
     record Watched(WorkloadResult outcome, double others) {}
 
     ContenderProcess start(Map<String, String> options) throws IOException, ContenderException, InterruptedException {
@@ -94,7 +94,7 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
         results.add(new Sample(scenario.title(), variant, kind.title(), metric, round, value, others));
     }
 
-    /** The same turn, counted as another round of a scenario that has only one. */
+    /** This turn, counted as another round of a scenario that has only one. */
     Bench inRound(int number) {
         return new Bench(scenario, kind, number, sizes, turn, results);
     }

@@ -6,7 +6,7 @@ import io.keelson.bench.lab.ContenderProcess;
 import io.keelson.bench.report.Measure;
 import java.util.Map;
 
-/** What a step costs in a run of ten thousand tasks, against one in runs of ten, with as much to do side by side. */
+/** The cost of a step in a run of ten thousand tasks, compared with runs of ten tasks at equal concurrency. */
 public final class BigRun implements Scenario {
     public static final String TITLE = "One big DAG";
     public static final String SMALL = "runs of 10 tasks, 11 in flight";

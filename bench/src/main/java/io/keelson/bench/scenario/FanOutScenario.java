@@ -6,7 +6,7 @@ import io.keelson.bench.lab.ContenderProcess;
 import java.util.Locale;
 import java.util.Map;
 
-/** One task, a thousand made from what it gave, one that joins them: how long that takes alone. */
+/** The latency of a run of one task, a thousand tasks made from its output, and a task that joins them. */
 final class FanOutScenario implements Scenario {
     private static final int WARMING_RUNS = 3;
     private static final int RUNS = 5;

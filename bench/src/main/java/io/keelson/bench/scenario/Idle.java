@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** What a server costs that has nothing to do, and how long it takes to be ready. */
+/** The cost of an idle server, and the time until it is ready. */
 public final class Idle implements Scenario {
     public static final String TITLE = "Idle";
     public static final String STARTED = "server with its embedded database";
@@ -50,7 +50,7 @@ public final class Idle implements Scenario {
         }
     }
 
-    /** The first start makes the data folder; the second is the one that counts. */
+    /** The first start creates the data folder; the second start is measured. */
     private static void startup(Bench bench) throws Exception {
         String node = "embedded";
         bench.turn().serverWithDatabase(node).close();

@@ -8,7 +8,7 @@ import io.keelson.bench.report.Measure;
 import java.util.List;
 import java.util.Map;
 
-/** Runs of one step over HTTP: what a run takes of the processors where its work is the least. */
+/** Runs of one step over HTTP: the processor time of a run with the least work. */
 public final class OneStep implements Scenario {
     public static final String TITLE = "Runs of one trivial step";
     private static final int CALLERS = 16;

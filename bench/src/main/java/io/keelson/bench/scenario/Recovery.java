@@ -22,8 +22,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * kill -9 of a node: whether all runs in flight still complete, and how soon another claims what it held. One node that
- * executes nothing accepts the runs; one is killed at work; another ends the runs and is killed with steps in its hands.
+ * kill -9 of a node: whether all runs in flight still complete, and how soon another node claims its steps. One node
+ * that executes nothing accepts the runs; one is killed at work; another ends the runs and is killed while it holds
+ * steps.
  */
 public final class Recovery implements Scenario {
     public static final String TITLE = "Recovery after kill -9";

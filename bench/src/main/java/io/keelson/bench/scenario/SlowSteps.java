@@ -22,8 +22,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Steps that all wait for an HTTP answer at the same time on one server: how long until all have ended, against the same
- * steps that are answered at once, and what they take of memory, with a small heap, and of the database's connections.
+ * Steps that all wait for an HTTP answer at the same time on one server: how long until all have ended, against the
+ * same steps that are answered at once, and their use of memory, with a small heap, and of the database's connections.
  */
 public final class SlowSteps implements Scenario {
     public static final String TITLE = "Slow steps on one server";
@@ -31,7 +31,7 @@ public final class SlowSteps implements Scenario {
     /** How long a slow answer takes. */
     public static final int WAIT_SECONDS = 2;
     private static final int TASKS_OF_A_RUN = 100;
-    /** Without a limit the JVM lets the heap grow to a quarter of the machine's memory before it collects all of it. */
+    /** Without a limit the JVM lets the heap grow to a quarter of the machine's memory before a full collection. */
     private static final String HEAP = "-Xmx256m";
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
 

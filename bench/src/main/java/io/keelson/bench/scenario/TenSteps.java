@@ -37,7 +37,7 @@ public final class TenSteps implements Scenario {
         return callers + " in flight";
     }
 
-    /** The same with tokens and cost reported by each step. */
+    /** The variant in which each step reports tokens and cost. */
     public static String charged(int callers) {
         return inFlight(callers) + ", each step charged";
     }

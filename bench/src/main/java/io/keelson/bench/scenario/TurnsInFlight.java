@@ -27,8 +27,8 @@ import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Turns of agents that all wait for a model at the same time on one server: how long until all have ended, against the same turns
- * that are answered at once, and what they take of memory, threads and the database's connections.
+ * Turns of agents that all wait for a model at the same time on one server: how long until all have ended, against the
+ * same turns that are answered at once, and their use of memory, threads and the database's connections.
  */
 public final class TurnsInFlight implements Scenario {
     /** How long a slow answer takes. */

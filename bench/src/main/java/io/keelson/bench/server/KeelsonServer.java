@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A server process with a data folder of its own. It ends with this JVM at the latest. */
 public final class KeelsonServer implements AutoCloseable {
-    /** What the workspace of a measurement has: more than all its runs can cost. */
+    /** Credits of a measurement's workspace: more than the cost of all its runs. */
     public static final BigDecimal CREDITS = new BigDecimal(1_000_000_000);
 
     private static final Duration START = Duration.ofMinutes(2);

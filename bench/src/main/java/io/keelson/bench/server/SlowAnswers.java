@@ -27,7 +27,7 @@ public final class SlowAnswers implements AutoCloseable {
         server.start();
     }
 
-    /** What is answered after so many milliseconds. */
+    /** A URL that is answered after so many milliseconds. */
     public String url(int milliseconds) {
         return "http://127.0.0.1:" + server.getAddress().getPort() + "/" + milliseconds;
     }

@@ -50,7 +50,7 @@ public final class AuditCommand extends ClientCommand {
         print(lines(page.items(), workspace != null ? null
                 : keelson.workspaces().list().stream().collect(Collectors.toMap(Workspace::id, Workspace::name))));
         if (page.nextCursor() != null) {
-            note("there are more: --limit");
+            note("more results exist; raise --limit");
         }
     }
 
@@ -80,7 +80,10 @@ public final class AuditCommand extends ClientCommand {
         return subject.equals(entry.workspaceId()) ? "" : TerminalText.clean(subject);
     }
 
-    /** As {@code name=value}, what lies deeper as {@code name.name=value}; what is null as {@code none} where it was made so. */
+    /**
+     * The detail as {@code name=value}, nested members as {@code name.name=value}; null as {@code none} if the action
+     * cleared the value.
+     */
     private static String detail(AuditEntry entry) {
         List<String> parts = new ArrayList<>();
         entry.detail().properties().forEach(member -> add(parts, member.getKey(), member.getValue()));

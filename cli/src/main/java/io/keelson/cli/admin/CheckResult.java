@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of a check of {@code doctor}.
  *
- * @param subject what was looked at
- * @param advice what to do; null where nothing is to be done
+ * @param subject the checked object
+ * @param advice the remedy; null if absent
  */
 record CheckResult(Verdict verdict, String subject, String message, @Nullable String advice) {
 

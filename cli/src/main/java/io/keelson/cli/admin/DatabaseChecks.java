@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Whether there is a database to work with: the one that is named, else an embedded one that is started to see. */
+/** Checks the database: the configured one, else an embedded one that is started for the check. */
 final class DatabaseChecks {
 
     /** Connections for commits and notifications. */
@@ -47,7 +47,7 @@ final class DatabaseChecks {
         }
     }
 
-    /** The data folder's own cluster where there is one; else one that is thrown away. */
+    /** Checks the data folder's own cluster if it exists, else a temporary one. */
     private List<CheckResult> embedded(Settings settings) throws IOException {
         Path dataDir = settings.dataDir();
         Path temporary = Files.createTempDirectory("keelson-doctor");

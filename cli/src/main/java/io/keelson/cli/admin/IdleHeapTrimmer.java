@@ -3,8 +3,8 @@ package io.keelson.cli.admin;
 import java.time.Duration;
 
 /**
- * Gives memory back after a time of much work. The heap shrinks only when all of it is collected, and while a server
- * idles nothing would ask for that.
+ * Returns memory to the system after a busy period. The heap shrinks only at a full collection, which an idle server
+ * never triggers.
  */
 final class IdleHeapTrimmer {
 

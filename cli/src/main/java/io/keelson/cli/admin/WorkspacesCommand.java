@@ -107,7 +107,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
         }
     }
 
-    /** Shows one workspace, after a change of it. */
+    /** Shows one workspace, after a change. */
     abstract static class One extends ClientCommand {
 
         @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Id or name of the workspace.")
@@ -126,15 +126,15 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
     }
 
     /**
-     * A change of what a workspace may use.
+     * A change of a workspace's permissions.
      *
-     * @param given whether it names what the workspace may use
+     * @param given whether it names permissions
      * @param instead whether an option replaces names
      * @param choices the arguments of which one kind may be given
      */
     record Change(boolean given, boolean instead, String choices, BiConsumer<Workspaces, String> apply) {}
 
-    /** Sets what a workspace may use. Without a change, shows it. */
+    /** Sets the permissions of a workspace. Without a change, shows them. */
     abstract static class Setting extends One {
 
         abstract Change change();

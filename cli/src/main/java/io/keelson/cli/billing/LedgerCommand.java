@@ -84,7 +84,7 @@ public final class LedgerCommand extends ClientCommand {
         }
         print(page.items().isEmpty() ? List.of("no entries") : table(page.items(), style()));
         if (page.nextCursor() != null) {
-            note("there are more: --limit, or --csv for all");
+            note("more results exist; raise --limit, or use --csv for all");
         }
     }
 

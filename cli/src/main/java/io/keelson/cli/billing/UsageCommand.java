@@ -46,7 +46,7 @@ public final class UsageCommand extends ClientCommand {
         Usage usage = keelson.credits().usage(by, RunDocuments.idIfGiven(keelson, run), time(from), time(to));
         show(usage, this::table);
         if (!json && !usage.complete()) {
-            note("there are more; the total covers them");
+            note("more results exist; the total covers them");
         }
     }
 

@@ -90,7 +90,7 @@ public abstract class CliCommand implements Callable<Integer> {
         out().flush();
     }
 
-    /** Prints the document with {@code --json}, otherwise the lines. Makes only the one that it prints. */
+    /** Prints the document with {@code --json}, otherwise the lines. Creates only the printed form. */
     public final void print(Supplier<JsonNode> document, Supplier<List<String>> lines) {
         if (json) {
             print(document.get());

@@ -34,7 +34,7 @@ public final class Decided {
             Map.entry("step_rejected", "rejected it"), Map.entry("escalation_resolved", "answered the ticket"),
             Map.entry("proposal_accepted", "accepted the proposal"),
             Map.entry("proposal_rejected", "rejected the proposal"));
-    /** The kinds of items that a run may ask more than once, with the events that end such a question. */
+    /** The kinds of questions that a run may repeat, with the events that end such a question. */
     private static final Map<String, Set<String>> CLOSES = Map.of(
             "plan", Set.of("run_approved", "run_failed", "run_cancelled"),
             "result", Set.of("run_accepted", "run_replanning", "run_failed", "run_cancelled"),
@@ -44,9 +44,10 @@ public final class Decided {
     private Decided() {}
 
     /**
-     * The refusal of a decision, and behind it what was decided before.
+     * The error for a decision that came too late, with the earlier decision.
      *
-     * @param part the step, task, ticket or proposal that the decision was about; null for any pending decision of the run
+     * @param part the step, task, ticket or proposal that the decision was about; null for any pending decision of the
+     *            run
      */
     public static RuntimeException before(Keelson keelson, KeelsonException refusal, String run,
             @Nullable String part) {
@@ -64,7 +65,7 @@ public final class Decided {
     }
 
     /**
-     * The refusal of an answer to a question that a run may ask more than once, and behind it how that question was answered.
+     * The error for an answered question of a kind that a run may ask more than once, with the earlier answer.
      *
      * @param kind with which the id of the inbox item begins
      * @param question the rest of that id: the run's id, and the time at which the question was asked

@@ -2,7 +2,7 @@ package io.keelson.cli.common;
 
 import io.keelson.client.Run;
 
-/** Exit codes. 124 and 130 are those of timeout(1) and of an interrupted program. */
+/** Exit codes. 124 is the code of timeout(1), 130 of an interrupted program. */
 public final class ExitCode {
 
     public static final int OK = 0;

@@ -25,7 +25,7 @@ public final class FilterParser {
 
     private FilterParser() {}
 
-    /** @throws CliException that says what is wrong, and where */
+    /** @throws CliException with the problem and its position */
     public static RunFilter parse(String text) {
         RunFilter filter = RunFilter.all();
         Matcher matcher = CONDITION.matcher(text);

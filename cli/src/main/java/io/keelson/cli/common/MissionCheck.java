@@ -50,7 +50,7 @@ public final class MissionCheck {
                 .toList();
     }
 
-    /** Whether a server takes the mission's plan from a recipe: one that it names, or the template of its kind. */
+    /** Whether a server takes the mission's plan from a recipe: the named recipe, or the template of its kind. */
     static boolean ofRecipe(JsonNode document) {
         return document.has("recipe") || document.has("kind") && goal(document)
                 && !document.path("config").has("planner");

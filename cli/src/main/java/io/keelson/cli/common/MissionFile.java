@@ -108,7 +108,7 @@ public final class MissionFile {
         document.put("name", newName);
     }
 
-    /** Null leaves what the file says. */
+    /** Sets the external id; null keeps the file's value. */
     public void externalId(@Nullable String id, @Nullable String policy) {
         if (id != null) {
             document.put("external_id", id);

@@ -45,7 +45,7 @@ public abstract class PageCommand<T> extends ListCommand<T> {
         print(lines(page.items()));
         advise(page.items());
         if (page.nextCursor() != null) {
-            note("there are more: --limit");
+            note("more results exist; raise --limit");
         }
     }
 }

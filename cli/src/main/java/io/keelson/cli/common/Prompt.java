@@ -51,7 +51,7 @@ public final class Prompt {
         while (true) {
             out.print(question + " [y/n] ");
             out.flush();
-            // What was begun under another question is no answer to this one.
+            // Input that began under another question does not answer this one.
             boolean older = reading != null;
             while (!arrived(console)) {
                 if (!open.getAsBoolean()) {
@@ -100,7 +100,7 @@ public final class Prompt {
         }
     }
 
-    /** The line that has arrived; null at the end of what is typed. */
+    /** The line that has arrived; null at the end of the input. */
     private static @Nullable String taken() {
         FutureTask<@Nullable String> read = reading;
         reading = null;

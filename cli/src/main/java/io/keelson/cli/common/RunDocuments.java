@@ -31,7 +31,7 @@ public final class RunDocuments {
 
     /** Maximum levels of child runs that are shown. */
     private static final int LEVELS = 3;
-    /** More steps than these are not read to name those that failed. */
+    /** Above this number of steps, failed steps are not named. */
     private static final int MAX_STEPS = 2_000;
     /** Maximum tasks of a run whose last tasks are read to show its result. */
     private static final int MAX_TASKS = 500;
@@ -164,12 +164,12 @@ public final class RunDocuments {
         return keelson.api().get("/runs/" + id);
     }
 
-    /** The run's state, or {@code completed_with_failures} where it has come to its end although parts of it failed. */
+    /** The run's state, or {@code completed_with_failures} if the run completed with failures. */
     private static String outcome(Run run) {
         return run.completedWithFailures() ? "completed_with_failures" : run.state();
     }
 
-    /** The run with what became of it, its failures, tasks and artifacts, and its attempts and steps where asked for. */
+    /** The run with its outcome, failures, tasks and artifacts, and on request its attempts and steps. */
     public static ObjectNode whole(Keelson keelson, String id, boolean steps) {
         ObjectNode document = Json.object();
         document.set("run", run(keelson, id));

@@ -22,8 +22,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connection to a server: the one at KEELSON_URL, else the one of the data folder if it responds, else, for
- * commands that change something, one that is started inside this process and stopped with it. At any end of this process, its own server releases its work.
+ * Connection to a server: the one at KEELSON_URL, else the data folder's server if it responds, else, for commands that
+ * change state, a server that is started inside this process and stopped with it. At any end of this process, its own
+ * server releases its work.
  */
 public final class ServerConnection implements AutoCloseable {
 
@@ -84,7 +85,7 @@ public final class ServerConnection implements AutoCloseable {
         return present ? client(settings, url) : null;
     }
 
-    /** The same, where there must be one. */
+    /** Connects to a server that must exist. */
     public static Keelson existing(Settings settings) {
         Keelson found = find(settings);
         if (found == null) {
@@ -226,7 +227,7 @@ public final class ServerConnection implements AutoCloseable {
         interrupted = true;
         whenInterrupted.run();
         if (own == null) {
-            // a server that is still starting has no other way to end what it has started
+            // a server that is still starting has no other way to end its child processes
             ProcessHandle.current().descendants().forEach(ProcessHandle::destroy);
         }
         closeServer();

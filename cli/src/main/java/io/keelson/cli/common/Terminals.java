@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Whether a terminal is interactive, and what it can display. */
+/** Properties of the terminal: whether it is interactive, and its display abilities. */
 public final class Terminals {
 
     private Terminals() {}

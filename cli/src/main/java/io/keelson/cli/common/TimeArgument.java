@@ -18,7 +18,7 @@ public final class TimeArgument {
                 + "' is not a time such as 2026-12-01T06:00:00Z, or 2026-12-01T06:00 in this machine's time zone"));
     }
 
-    /** The same; empty where it is no time. */
+    /** Reads a time; empty if the text is not a time. */
     public static Optional<Instant> read(String text) {
         try {
             return Optional.of(OffsetDateTime.parse(text).toInstant());

@@ -32,7 +32,7 @@ public abstract class ActionCommand extends RunChange {
     /** Executes the action and returns the run after it; null where it was about no run. */
     public abstract @Nullable Run act(Keelson keelson, Runs runs, String id);
 
-    /** Says why a run is still stopped by its budget after a change of it; nothing of other runs. */
+    /** Prints why a run is still stopped by its budget after a change; ignores other runs. */
     public final void explainStop(Runs runs, Run changed) {
         if (changed.state().equals("budget_exceeded") && !watch) {
             runs.explain(changed.id()).reasons().stream().filter(reason -> reason.code().equals("BUDGET_EXCEEDED"))

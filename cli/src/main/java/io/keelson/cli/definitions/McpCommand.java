@@ -65,7 +65,7 @@ public final class McpCommand extends ListCommand<McpServer> {
         return TerminalText.clean(server.url() == null ? "command " + server.command() : server.url());
     }
 
-    /** Shows one server, after a change of it. */
+    /** Shows one server, after a change. */
     private abstract static class OfServer extends ChangeCommand {
         /** Maximum characters of a description in a table. */
         private static final int MAX_DESCRIPTION = 100;
@@ -124,7 +124,7 @@ public final class McpCommand extends ListCommand<McpServer> {
             return described == null ? Json.MAPPER.missingNode() : described;
         }
 
-        /** The beginning of what the server says now. */
+        /** The beginning of the server's present description. */
         private static String description(McpServer.Tool tool) {
             String text = TerminalText.text(described(tool), "description");
             return text.length() <= MAX_DESCRIPTION ? text : text.substring(0, MAX_DESCRIPTION) + "…";
@@ -242,7 +242,8 @@ public final class McpCommand extends ListCommand<McpServer> {
                     description = "Token endpoint for OAuth client credentials.")
             String tokenUrl = "";
 
-            @Option(names = "--client-id", paramLabel = "ID", required = true, description = "The client there.")
+            @Option(names = "--client-id", paramLabel = "ID", required = true,
+                    description = "OAuth client id at the server.")
             String clientId = "";
 
             @Option(names = "--client-secret", paramLabel = "SECRET", required = true,

@@ -33,12 +33,14 @@ interface Display extends AutoCloseable {
     /** Called some ten times a second. */
     void show(RunModel model, Instant now);
 
-    /** Says that the server has not answered for so long; called about once a second. What is shown next takes it back. */
+    /**
+     * Shows that the server has not answered for a duration; called about once a second. The next display replaces it.
+     */
     default void unanswered(Duration since) {
         // no client watches
     }
 
-    /** Says that an answer takes so long already; called several times a second. What is shown next takes it back. */
+    /** Shows how long an answer has taken so far; called several times a second. The next display replaces it. */
     default void slow(Duration since) {
         // no client watches
     }

@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 /**
  * A question of a run that a person can answer with yes or no.
  *
- * @param subject what is decided on, shown before the question
+ * @param subject the subject of the decision, shown before the question
  * @param item whether an item of the run's inbox is this question
  * @param decide receives the answer
  */

@@ -47,7 +47,7 @@ public final class WatchOptions {
         }
     }
 
-    /** From what is so now on. Returns the exit code. */
+    /** Follows a run from its present state. Returns the exit code. */
     public int join(CliCommand command, ServerConnection server, Run run) throws IOException {
         if (!command.json && !Terminals.interactive()) {
             Runs runs = server.keelson().runs();

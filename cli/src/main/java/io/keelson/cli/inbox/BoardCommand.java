@@ -43,7 +43,7 @@ public final class BoardCommand extends ClientCommand {
         List<BoardColumn> columns = keelson.board().columns(query);
         print(lines(columns));
         if (columns.stream().anyMatch(column -> column.nextCursor() != null)) {
-            note("there are more: --limit");
+            note("more results exist; raise --limit");
         }
     }
 

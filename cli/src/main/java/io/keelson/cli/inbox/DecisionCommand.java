@@ -35,7 +35,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A person's decision on what a run waits for, or on something in the inbox. */
+/** A person's decision on a waiting run, or on an inbox item. */
 public abstract class DecisionCommand extends ActionCommand {
 
     /** Kinds of items by how their ids begin. */

@@ -91,7 +91,7 @@ public final class InboxCommand extends ClientCommand {
                     + ProgramName.current() + " inbox --review; --details shows the subject of each");
         }
         if (page.nextCursor() != null) {
-            note("there are more: --limit");
+            note("more results exist; raise --limit");
         }
     }
 

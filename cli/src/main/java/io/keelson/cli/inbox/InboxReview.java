@@ -39,7 +39,7 @@ final class InboxReview {
         this.inbox = keelson.inbox();
     }
 
-    /** Until the last one, {@code q} or the end of what is said. */
+    /** Reviews the items until the last one, {@code q} or the end of the input. */
     void through(List<InboxItem> items) throws IOException {
         for (int i = 0; i < items.size(); i++) {
             show(items.get(i), i + 1, items.size());
@@ -51,7 +51,7 @@ final class InboxReview {
         }
     }
 
-    /** The next line that begins with one of the words; null at the end of what is said. */
+    /** The next line that begins with one of the words; null at the end of the input. */
     private @Nullable String answer() throws IOException {
         String answer = answers.readLine();
         while (answer != null && !WORDS.contains(word(answer.strip()))) {
@@ -81,7 +81,7 @@ final class InboxReview {
                 + (title.equals(key) ? "" : " (" + title + ")") + "  " + item.id();
     }
 
-    /** The question, what it is about, and what either answer does. */
+    /** The question, its subject, and the effect of either answer. */
     static List<String> details(InboxItem item, Style style) {
         List<String> lines = new ArrayList<>(List.of("  " + TerminalText.clean(item.question())));
         if (item.body() != null) {

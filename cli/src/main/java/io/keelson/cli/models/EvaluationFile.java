@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 record EvaluationFile(String name, boolean recorded, int repeat, @Nullable JsonNode judge, List<Case> cases,
         List<Variant> variants) {
 
-    /** The row of what is recorded. */
+    /** The name of the recorded task's row. */
     static final String ORIGINAL = "original";
 
     private static final String CODE = "INVALID_EVALUATION";

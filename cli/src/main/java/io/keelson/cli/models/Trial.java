@@ -10,12 +10,12 @@ import tools.jackson.databind.JsonNode;
  *
  * @param variant {@link EvaluationFile#ORIGINAL} for the recorded task
  * @param number from 1 for the trials of the same case and variant; 0 for the recorded task
- * @param run null where no fork was made
- * @param errorCode why it has not passed; null where it has
+ * @param run null if no fork was created
+ * @param errorCode the reason of a failure; null if it passed
  * @param score of the last verdict, 0 to 1; null if absent
- * @param cost credits of the turns, calls and verifications that were charged
- * @param turns that were taken, in all attempts
- * @param calls that were asked for
+ * @param cost credits of the turns, calls and verifications charged
+ * @param turns taken turns, in all attempts
+ * @param calls requested calls
  * @param attempts of the task
  * @param output of the task; a JSON null if absent
  */
@@ -41,7 +41,7 @@ record Trial(String name, String variant, int number, @Nullable String run, Outc
         }
     }
 
-    /** The same, marked by another judge. */
+    /** A copy with another judge's marks. */
     Trial judged(Outcome verdict, @Nullable BigDecimal marks, @Nullable String code, @Nullable String message) {
         return new Trial(name, variant, number, run, verdict, code, message, marks, cost, turns, calls, attempts,
                 output);

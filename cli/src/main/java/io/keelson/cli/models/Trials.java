@@ -28,8 +28,8 @@ import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Starts the trials of an evaluation, waits for them and reads what they gave. Each is a fork under an idempotency key made of what
- * it does, so that a repeated evaluation finds the trials that exist.
+ * Starts the trials of an evaluation, waits for them and reads their results. Each is a fork under an idempotency key
+ * made of its parameters, so that a repeated evaluation finds the trials that exist.
  */
 final class Trials {
     private static final String NOT_RECORDED = "CALL_NOT_RECORDED";
@@ -178,7 +178,7 @@ final class Trials {
         return (int) entries.stream().filter(entry -> entry.kind().equals(kind)).count();
     }
 
-    /** The same trial with the marks of the evaluation's judge, who sees nothing but the output. */
+    /** The trial with the marks of the evaluation's judge, who sees only the output. */
     private Trial judged(Trial trial, JsonNode judge) {
         if (trial.output().isNull()) {
             return trial.judged(trial.outcome(), null, trial.errorCode(), trial.errorMessage());

@@ -118,7 +118,7 @@ public final class LogsCommand extends OneRunCommand {
         return texts;
     }
 
-    /** The text of an output; empty for one that is none. */
+    /** The text of an output; empty if it is not text. */
     private static String output(JsonNode output) {
         if (output.isString()) {
             return output.stringValue();

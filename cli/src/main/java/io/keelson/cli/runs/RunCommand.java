@@ -102,7 +102,10 @@ public final class RunCommand extends CliCommand {
         }
     }
 
-    /** Says what is wrong before a server is started for it; one that is there says it itself, and knows more. */
+    /**
+     * Reports problems before a server is started for the mission; a running server reports them itself, with more
+     * knowledge.
+     */
     private void check(MissionFile mission, Settings settings) {
         if (ServerConnection.find(settings) == null) {
             List<PlanProblem> problems = MissionCheck.problems(mission.document(), clock(), Set.of());

@@ -106,10 +106,11 @@ public final class AmountText {
     }
 
     /**
-     * The options of {@code budget} that raise the limits which have stopped a run, with the least amounts: {@code --hard-limit 0.5}.
+     * The options of {@code budget} that raise the limits which have stopped a run, with the least amounts:
+     * {@code --hard-limit 0.5}.
      *
-     * @param budgets of tasks that stopped it; empty where its own limit did
-     * @param reasons why it is stopped; an amount that none of them names is {@code CREDITS}
+     * @param budgets of tasks that stopped it; empty if its own limit stopped it
+     * @param reasons of the stop; an amount that they do not contain is shown as {@code CREDITS}
      */
     public static String raise(List<TaskBudget> budgets, List<Explanation.Reason> reasons) {
         return budgets.isEmpty() ? " --hard-limit " + least(reasons.stream())

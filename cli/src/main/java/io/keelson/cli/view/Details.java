@@ -90,7 +90,7 @@ public final class Details {
         }
     }
 
-    /** The version of the plan, if it is not the one that came with the run. */
+    /** The version of the plan, if it was replaced since the run's start. */
     private static String plans(Run run) {
         return run.planVersion() == 0 ? ", no plan yet"
                 : run.planVersion() > 1 ? ", plan version " + run.planVersion() : "";

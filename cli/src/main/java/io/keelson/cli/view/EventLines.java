@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** Events as one line each, for pipes and logs. */
 public final class EventLines {
 
-    /** Beyond so many tasks, only what is out of the ordinary gets a line. */
+    /** Beyond this number of tasks, only exceptional events get a line. */
     private static final int MANY_TASKS = 200;
 
     private EventLines() {}

@@ -38,8 +38,8 @@ public final class FailureView {
     private final List<Failure> all;
 
     /**
-     * @param tasks all of the run's current attempt
-     * @param steps those of these tasks
+     * @param tasks all tasks of the run's current attempt
+     * @param steps the steps of these tasks
      */
     public FailureView(Run run, List<Task> tasks, List<Step> steps) {
         this.run = run;

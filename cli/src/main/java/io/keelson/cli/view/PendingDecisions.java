@@ -12,11 +12,11 @@ import java.util.List;
  * Waits of a run that only people can end.
  *
  * @param approvals steps that wait for a decision
- * @param outputs tasks whose output waits for one
- * @param results tasks that no other depends on: what they came to is the result where the run has no output of its own
+ * @param outputs tasks whose output waits for a decision
+ * @param results tasks without downstream tasks: their outputs are the result if the run has no output of its own
  * @param tickets that are open
  * @param questions of MCP servers, which have an answer of their own form
- * @param stopped why its budget stopped it; empty when it did not
+ * @param stopped reasons of a stop by its budget; empty otherwise
  */
 public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs, List<Task> results,
         List<Escalation> tickets, List<InboxItem> questions, List<Explanation.Reason> stopped) {

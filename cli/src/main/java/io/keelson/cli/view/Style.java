@@ -46,12 +46,12 @@ public record Style(boolean color, boolean unicode, int columns) {
         return inColorOf(state, state);
     }
 
-    /** A run's state in its colour, and in words for people where it has come to its end although parts of it failed. */
+    /** A run's state in its colour, with a phrase for a run that completed with failures. */
     public String state(Run run) {
         return run.completedWithFailures() ? withFailures() : state(run.state());
     }
 
-    /** The word for a run that has come to its end although parts of it failed. */
+    /** The phrase for a run that completed with failures. */
     public String withFailures() {
         return yellow("completed with failures");
     }

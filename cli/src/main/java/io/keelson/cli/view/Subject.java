@@ -25,7 +25,7 @@ public final class Subject {
         return plan(run.plan(), size(run), style);
     }
 
-    /** Tasks of a run's plan, without those that its planner and hooks have beside it. */
+    /** Number of tasks of a run's plan, without tasks of its planner and hooks. */
     public static int size(Run run) {
         return run.plan().path("tasks").size();
     }
@@ -40,7 +40,7 @@ public final class Subject {
         return plan(plan, count, MissingNode.getInstance(), style);
     }
 
-    /** @param estimated credits, by the server; a missing or null node for what the plan itself says */
+    /** @param estimated credits, by the server; a missing or null node to use the plan's own estimate */
     private static List<String> plan(JsonNode plan, int count, JsonNode estimated, Style style) {
         List<String> lines = new ArrayList<>();
         String reasoning = TerminalText.text(plan, "reasoning");
@@ -87,7 +87,7 @@ public final class Subject {
         };
     }
 
-    /** An output or a result, and below it a line for each check of it and of the outputs before it. */
+    /** An output or a result, with a line for each check of it and of earlier outputs. */
     private static List<String> checked(ObjectNode data, Style style) {
         ObjectNode rest = data.deepCopy();
         rest.remove(List.of("verified", "checks", "results", "earlier"));
@@ -132,7 +132,7 @@ public final class Subject {
         return data(approval.input(), style);
     }
 
-    /** A line for each member that has a value, but the question; of what is no object, its text. */
+    /** A line for each member with a value, except the question; for other values their text. */
     public static List<String> data(JsonNode data, Style style) {
         List<String> all = data.isObject()
                 ? data.properties().stream()

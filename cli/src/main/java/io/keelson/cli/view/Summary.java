@@ -232,7 +232,7 @@ public final class Summary {
         }
     }
 
-    /** The commands that answer what a run waits for. */
+    /** The commands that answer the decisions a run waits for. */
     public static List<String> answers(PendingDecisions pendingDecisions, String command) {
         List<String> lines = new ArrayList<>();
         resumeAll(pendingDecisions, command).ifPresent(lines::add);
@@ -275,7 +275,7 @@ public final class Summary {
                         .map(name -> send(name, run.id(), command)).toList();
     }
 
-    /** The name of the signal that a step waits for; empty where it waits for none. */
+    /** The name of the signal that a step waits for; empty if absent. */
     static Optional<String> awaited(Step step) {
         return step.state().equals("waiting") && "signal.wait".equals(step.tool())
                 ? Optional.ofNullable(step.input().path("name").asString(null)).map(TerminalText::clean)

@@ -49,7 +49,7 @@ public final class Table {
         return column > 0 && rows.size() > 1 && rows.stream().skip(1).allMatch(row -> row.get(column).isEmpty());
     }
 
-    /** The same without the columns that only have a heading. */
+    /** The table without columns that only have a heading. */
     Table withoutEmpty() {
         int[] kept = IntStream.range(0, columns).filter(column -> !empty(column)).toArray();
         Table table = new Table(cells(rows.getFirst(), kept));

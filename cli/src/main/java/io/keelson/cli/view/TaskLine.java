@@ -44,13 +44,16 @@ final class TaskLine {
         return key.endsWith("]") && bracket > 0 ? key.substring(0, bracket) : null;
     }
 
-    /** True when a part of it has failed, also while it runs again. */
+    /** Whether a part of the task has failed, also while the task runs again. */
     boolean troubled() {
         return attempt > 1 || goneOnWithout() != null
                 || openSteps.values().stream().anyMatch(step -> step.error != null);
     }
 
-    /** The step that it continued without, with its error; what an agent's call came to is for the agent to judge. */
+    /**
+     * The step that it continued without, with its error; failed calls of agents are omitted, because the agent judges
+     * them.
+     */
     @Nullable String goneOnWithout() {
         StepLine step = failureIgnored;
         return step == null || step.named != null && "call".equals(step.named.kind()) ? null
@@ -77,7 +80,7 @@ final class TaskLine {
         return phase;
     }
 
-    /** A step of it, as far as it is known. */
+    /** A step of the task, as far as it is known. */
     static final class StepLine {
         final String id;
         String state;

@@ -20,7 +20,7 @@ public final class TerminalText {
         return visible(text).strip();
     }
 
-    /** As {@link #clean}, with the blanks at both ends. */
+    /** Cleans a text like {@link #clean}, but keeps the blanks at both ends. */
     public static String visible(String text) {
         StringBuilder clean = new StringBuilder(text.length());
         text.codePoints().forEach(point -> {

@@ -244,7 +244,7 @@ public final class Decider {
                     d.run.state.wire(), List.of());
         }
         if (d.run.attempt >= d.run.policy().maxAttempts()) {
-            return new Reply.Rejected("ATTEMPTS_EXHAUSTED", "the run has had all of its " + d.run.policy().maxAttempts()
+            return new Reply.Rejected("ATTEMPTS_EXHAUSTED", "the run has used all " + d.run.policy().maxAttempts()
                     + " attempts", d.run.state.wire(), List.of());
         }
         Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);

@@ -48,7 +48,7 @@ final class Replanning {
         if (!possible(d)) {
             return Reply.rejected(d.run.policy().failures().planner() == null ? "NO_PLANNER" : "REPLANS_EXHAUSTED",
                     d.run.policy().failures().planner() == null ? "the run has no planner"
-                            : "the run has had all of its " + d.run.policy().failures().maxReplans() + " re-plannings");
+                            : "the run has used all " + d.run.policy().failures().maxReplans() + " re-plannings");
         }
         if (d.run.gate == Gate.ACCEPTANCE) {
             d.disarm(TimerKind.HUMAN, d.run.id());

@@ -138,8 +138,8 @@ final class RunBudget {
                         .max(HardLimit.usedCredits(d.run).add(HardLimit.childrenTake(d)).add(HardLimit.out(d))));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
             return new Reply.Rejected("BUDGET_TOO_LOW", "a hard limit of " + Amounts.text(hard) + " is too low: "
-                    + Amounts.credits(taken) + " or more must be allowed, for so much is charged ("
-                    + Amounts.text(HardLimit.charged(d.run)) + "), reserved or in flight already",
+                    + Amounts.credits(taken) + " is the minimum: that amount is already charged ("
+                    + Amounts.text(HardLimit.charged(d.run)) + "), reserved or in flight",
                     d.run.state.wire(), List.of());
         }
         Reply.Rejected refused = TaskBudgets.refusal(d, command.tasks());

@@ -77,7 +77,7 @@ public final class RunRow {
     Duration active = Duration.ZERO;
     /** Since when its time at work counts; null while it does not. */
     @Nullable Instant activeSince;
-    /** Since when none of its workers has sent a heartbeat, if that fails the run; null while a worker does. */
+    /** When the last heartbeat of its workers was, if their silence fails the run; null while a worker sends them. */
     @Nullable Instant quietSince;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;

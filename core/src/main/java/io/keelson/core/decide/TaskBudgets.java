@@ -105,7 +105,7 @@ final class TaskBudgets {
                     Amounts.ceiling(HardLimit.usedCredits(d.view, budget).add(HardLimit.out(d, budget.task())));
             if (each.getValue().compareTo(used) < 0) {
                 return new Reply.Rejected("BUDGET_TOO_LOW", "task '" + budget.task() + "' needs "
-                        + Amounts.credits(used) + " or more: so much is charged, reserved or in flight already",
+                        + Amounts.credits(used) + " or more: that amount is already charged, reserved or in flight",
                         d.run.state.wire(), List.of());
             }
         }

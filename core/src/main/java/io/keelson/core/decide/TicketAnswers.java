@@ -112,10 +112,11 @@ final class TicketAnswers {
             TaskProgress.advance(d, step.task(), null);
         } else if (step == null && task != null && task.state == TaskState.AWAITING_RETRY) {
             Completion.skipped(d, task,
-                    new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.by(), ticket.id(), null));
+                    new TaskPayload.Skipped("skipped by the ticket's answer", null, "ticket", d.by(), ticket.id(),
+                            null));
         } else if (ticket.kind() == Kind.REPLAN_APPROVAL) {
             PlanAnswers.retryOrPropagate(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
-                    "the new plan was not wanted"));
+                    "the new plan was rejected"));
         }
     }
 

@@ -52,7 +52,7 @@ public enum Circumstance {
      * A task's circumstance.
      *
      * @param tried whether it has begun before
-     * @param dispatched whether a step of it is with a worker, or ready for one
+     * @param dispatched whether one of its steps is with a worker, or ready for one
      * @param steps the states that its open steps are in
      */
     public static Circumstance ofTask(TaskState state, boolean tried, boolean dispatched, Set<StepState> steps) {

@@ -1,6 +1,6 @@
 package io.keelson.core.lifecycle;
 
-/** The Run Orchestrator Specification's run. A failed run continues as the same run. */
+/** Run states of the Run Orchestrator Specification. A failed run continues as the same run. */
 final class HandoffContract {
 
     private static final String NAME = "handoff";

@@ -52,7 +52,7 @@ class CreditsTest extends OneWorkspace {
 
         @ParameterizedTest
         @CsvSource({"0, 1", "0.3, 1", "1, 1", "4.25, 4.25"})
-        void anAttemptSetsAsideItsEstimateAndOneAtLeast(String estimate, String reserved) {
+        void attemptReservesItsEstimateAtLeastOne(String estimate, String reserved) {
             World world = run("10", budget(estimated(estimate)), steps(1));
             assertThat(world.view.run().reserved()).isEqualTo(usd(reserved));
             assertThat(available()).isEqualTo(usd("10").subtract(usd(reserved)));

@@ -265,8 +265,8 @@ class HardLimitTest extends OneWorkspace {
             assertThat(world.last("run_budget_exceeded").members()).containsEntry("reason",
                     "the hard limit of 0.5 does not leave the 0.4 that the next step may cost");
             assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.3"), null, Map.of(), World.WHO))
-                    .message()).isEqualTo("a hard limit of 0.3 is too low: 0.5 credits or more must be allowed, for so "
-                            + "much is charged (0.4), reserved or in flight already");
+                    .message()).isEqualTo("a hard limit of 0.3 is too low: 0.5 credits is the minimum: "
+                            + "that amount is already charged (0.4), reserved or in flight");
         }
 
         @Test

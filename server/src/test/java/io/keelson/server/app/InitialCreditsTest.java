@@ -27,7 +27,7 @@ class InitialCreditsTest {
     }
 
     @Test
-    void orWithWhatTheSettingsSay() throws Exception {
+    void initialCreditsComeFromSettings() throws Exception {
         assertThat(available(Map.of("KEELSON_INITIAL_CREDITS", "0"))).isZero();
         assertThat(available(Map.of("KEELSON_INITIAL_CREDITS", "12.5"))).isEqualByComparingTo("12.5");
     }

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Changes of tables that exist before Keelson's first start. What the tables have stays: columns with their types,
- * nullability and defaults, references, checks and rows. Columns that they lack are added, each table by one statement that
- * rewrites no row. The migrations and {@link SharedIndexes} do the rest.
+ * Changes of tables that exist before Keelson's first start. Existing definitions stay: columns with their types,
+ * nullability and defaults, references, checks and rows. Columns that are missing are added, each table by one
+ * statement that rewrites no row. The migrations and {@link SharedIndexes} do the rest.
  */
 public final class Adoption {
 
@@ -123,7 +123,9 @@ public final class Adoption {
         }
     }
 
-    /** Adds the columns that the tables lack. Each statement is a transaction; what was done is not done again. */
+    /**
+     * Adds the columns that the tables lack. Each statement is a transaction; a repetition skips completed statements.
+     */
     static void addColumns(DatabaseUrl url, TableLocks locks) throws SQLException {
         try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
             statement.execute(TableLocks.SESSION_SQL);

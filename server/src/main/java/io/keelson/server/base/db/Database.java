@@ -70,7 +70,7 @@ public final class Database implements AutoCloseable {
         return PoolUse.of("requests", open == null ? null : open.use(), options.poolSize());
     }
 
-    /** The same with {@link DatabaseOptions#DEFAULTS} on a URL as {@link DatabaseUrl#parse} takes it. */
+    /** Opens a database by its URL with {@link DatabaseOptions#DEFAULTS}. */
     public static Database open(String url) {
         return new Database(DatabaseUrl.parse(url), DatabaseOptions.DEFAULTS);
     }

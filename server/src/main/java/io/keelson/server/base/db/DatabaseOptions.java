@@ -5,11 +5,11 @@ import java.time.Duration;
 /**
  * Bounds of our use of the database.
  *
- * @param poolSize         most connections of the pool; those of {@link Database#committerConnection} come on top
- * @param lockTimeout      longest wait for a lock, in whole milliseconds
+ * @param poolSize most connections of the pool; connections of {@link Database#committerConnection} come on top
+ * @param lockTimeout longest wait for a lock, in whole milliseconds
  * @param statementTimeout longest run of one statement, in whole milliseconds; zero: unlimited, as for the two others
- * @param idleTransaction  longest pause inside a transaction before the server ends it, in whole milliseconds
- * @param connectTimeout   longest wait for the server to answer and for a free connection of the pool
+ * @param idleTransaction longest pause inside a transaction before the server ends it, in whole milliseconds
+ * @param connectTimeout longest wait for the server to answer and for a free connection of the pool
  */
 public record DatabaseOptions(int poolSize, Duration lockTimeout, Duration statementTimeout, Duration idleTransaction,
         Duration connectTimeout) {

@@ -13,7 +13,7 @@ final class DatabaseRequirements {
 
     private static final int OLDEST_MAJOR_VERSION = 15;
 
-    /** Enough to see a pooler that changes sessions, also one that gives its idle sessions out in turn. */
+    /** Enough to detect a pooler that changes sessions, also a pooler that gives its idle sessions out in turn. */
     private static final int TRIES = 3;
 
     private DatabaseRequirements() {}

@@ -64,7 +64,7 @@ public record DatabaseUrl(String hosts, String database, @Nullable String user, 
         }
     }
 
-    /** The same server and user, another database. */
+    /** The URL of another database on this server, with this user. */
     public DatabaseUrl withDatabase(String other) {
         return new DatabaseUrl(hosts, other, user, password, parameters);
     }

@@ -33,11 +33,11 @@ public final class Migrations {
     private Migrations() {}
 
     /**
-     * Applies what is missing. Any number of servers may do this at once: one works, the others wait for it.
+     * Applies missing migrations. Any number of servers may do this at once: one works, the others wait for it.
      *
      * @return how many files were applied
      * @throws DatabaseException DATABASE_SCHEMA_NEWER, DATABASE_SCHEMA_UNRELEASED, DATABASE_NOT_ADOPTABLE or
-     *         DATABASE_REFUSED, with nothing changed, or DATABASE_MIGRATION_FAILED
+     *            DATABASE_REFUSED, with nothing changed, or DATABASE_MIGRATION_FAILED
      */
     public static int migrate(DatabaseUrl url) {
         return migrate(url, LOCATION);

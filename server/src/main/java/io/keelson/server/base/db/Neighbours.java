@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * Tables that Keelson shares with the platform of PRD-101 and that may exist before its first start, with rows in them.
- * They are checked before every start. {@link Adoption} adds what they lack. Tables of others are not touched.
+ * They are checked before every start. {@link Adoption} adds missing columns. Tables of others are not touched.
  */
 final class Neighbours {
 

@@ -22,9 +22,10 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The columns of a record: its components in snake case; those of a record in it, too. Reads a row by these names, and gives the lists of
- * a statement. A component is a text, number, boolean, UUID, time, duration in whole seconds, array of bytes, JSON node, list of texts or
- * an enum, whose words are those of {@code wire()} or else its names in small letters.
+ * The columns of a record: its components in snake case; a nested record's components, too. Reads a row by these names,
+ * and gives the lists of a statement. A component is a text, number, boolean, UUID, time, duration in whole seconds,
+ * array of bytes, JSON node, list of texts or an enum, whose words are those of {@code wire()} or else its names in
+ * small letters.
  */
 public final class RecordColumns<T extends Record> implements Rows.Reader<T> {
 

@@ -14,7 +14,7 @@ import java.util.List;
 final class SharedIndexes {
 
     /**
-     * The indexes, and those that the database has. A definition is what {@code pg_get_indexdef} returns from the access
+     * The required indexes, and the existing ones. A definition is what {@code pg_get_indexdef} returns from the access
      * method on, without casts to text types, as the platform's columns may have either. Continues the CTEs of
      * {@link Neighbours#OURS}.
      */
@@ -79,7 +79,7 @@ final class SharedIndexes {
 
     private SharedIndexes() {}
 
-    /** Builds what is missing and whose first column exists; returns the statements that were executed. */
+    /** Builds missing indexes whose first column exists; returns the statements that were executed. */
     static List<String> build(DatabaseUrl url) throws SQLException {
         List<String> done = new ArrayList<>();
         try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {

@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for locks of tables that others use. All statements behind one that waits for a strong lock wait too, so such a
- * statement waits half a second at most and is tried again later. PostgreSQL looks for deadlocks after a second, so
- * that a transaction of others is never the one that is ended.
+ * Waits for locks of tables that others use. All statements behind a waiting strong lock wait, too, so such a statement
+ * waits half a second at most and is tried again later. PostgreSQL looks for deadlocks after a second, so it never ends
+ * a transaction of others.
  */
 final class TableLocks {
 
@@ -36,7 +36,7 @@ final class TableLocks {
     }
 
     /**
-     * Executes until the lock is there; returns what the attempt returns.
+     * Executes the attempt until the lock is granted; returns its result.
      *
      * @throws SQLException with the state 55P03 when others held the lock all the time
      */

@@ -15,8 +15,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Views of runs between commits. A commit takes its views out and puts them back, so a view is never in two hands. Drops
- * the least recently used first. Thread-safe.
+ * Views of runs between commits. A commit takes its views out and puts them back, so no two commits share a view. Drops
+ * the least recently used views first. Thread-safe.
  */
 public final class ViewCache {
     private final int maxRows;

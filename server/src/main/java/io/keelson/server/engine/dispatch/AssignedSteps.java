@@ -43,7 +43,7 @@ final class AssignedSteps {
         }
     }
 
-    /** Null for a step that is not here. */
+    /** The owner of a step; null if this node did not assign the step. */
     synchronized @Nullable Owner owner(UUID workspace, UUID step, int epoch) {
         Assigned assigned = steps.get(new Lease(workspace, step, epoch));
         return assigned == null ? null : assigned.owner;

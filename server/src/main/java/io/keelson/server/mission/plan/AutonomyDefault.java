@@ -9,7 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The autonomy level of missions without a level.
  *
- * @param level null: a plan that is given counts as approved, and a person approves one that a planner makes
+ * @param level null: a plan that is given counts as approved, and a person approves a planner's plan
  */
 public record AutonomyDefault(@Nullable Autonomy level, Source source) {
 

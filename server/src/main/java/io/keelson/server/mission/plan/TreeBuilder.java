@@ -146,7 +146,7 @@ final class TreeBuilder {
     private String text(String text, String at) {
         String clean = SafeText.clean(text);
         if (!clean.equals(text)) {
-            problems.add("INVALID_TEXT", at, "text may hold neither NUL nor half of a surrogate pair");
+            problems.add("INVALID_TEXT", at, "text must not contain NUL or an unpaired surrogate");
         }
         return clean;
     }

@@ -26,7 +26,11 @@ final class VerifyReader {
 
     static final String MODEL = "model";
 
-    /** How a kind is written and what does it; members are given to the tool unchanged. {@code needed} is empty if absent. */
+    /**
+     * Maps a {@code verify} kind to its tool, which receives the members unchanged.
+     *
+     * @param needed the required member; empty if absent
+     */
     private record Kind(String tool, String needed, Set<String> optional) {}
 
     private static final Map<String, Kind> KINDS = Map.of(

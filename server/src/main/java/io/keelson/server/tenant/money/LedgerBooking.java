@@ -31,7 +31,7 @@ public final class LedgerBooking {
             returning {columns}"""
             .replace("{columns}", LedgerRows.COLUMNS));
 
-    /** For what needs none. */
+    /** A witness that does nothing. */
     public static final Witness NONE = (c, entry) -> {
     };
 

@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Confines the paths of one call to the folders of its workspace, without what no tool reads. A path is looked at twice:
- * as it is written, so that nothing outside can even be probed for, and with its symbolic links resolved, so that no link
- * leads out. What is opened then is looked at once more by {@link OpenFolder}.
+ * Confines the paths of one call to the folders of its workspace, without paths that no tool reads. A path is checked
+ * twice: as written, so that no path outside can be probed, and with its symbolic links resolved, so that no link leads
+ * out. {@link OpenFolder} checks the opened file once more.
  */
 final class AllowedFolders {
 

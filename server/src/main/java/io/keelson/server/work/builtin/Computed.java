@@ -7,7 +7,7 @@ import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolResult;
 import io.keelson.server.engine.tool.ToolSpec;
 
-/** A tool that only computes: it takes its turn among what is computed for tenants. */
+/** A tool that only computes: it takes its turn in the tenants' computation. */
 record Computed(Tool tool, Computation computation) implements Tool {
 
     @Override

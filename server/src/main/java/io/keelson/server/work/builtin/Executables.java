@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** Finds programs on the server's own {@code PATH}; never relative to a working folder. */
 final class Executables {
 
-    /** The server's search path, also handed to what it starts. */
+    /** The server's search path, also passed to started programs. */
     static final String PATH = System.getenv().getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin");
 
     private Executables() {}

@@ -36,7 +36,7 @@ final class FileNames {
         return unescape(trimmed.substring(trimmed.lastIndexOf('/') + 1));
     }
 
-    /** {@code base.resolve(text)}; {@link java.nio.file.InvalidPathException} when no path can be made of it. */
+    /** {@code base.resolve(text)}; {@link java.nio.file.InvalidPathException} if the text is not a path. */
     static Path resolve(Path base, String text) {
         if (text.chars().allMatch(c -> c > 0 && c < 0x80)) {
             return base.resolve(text);

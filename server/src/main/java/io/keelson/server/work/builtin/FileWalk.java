@@ -9,8 +9,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 
 /**
- * Walks a place in an allowed folder, in order of names, never through symbolic links. What is excluded is neither
- * visited nor entered.
+ * Walks a place in an allowed folder, in order of names, never through symbolic links. Excluded entries are not
+ * visited, and excluded folders not entered.
  *
  * @param maxDepth folders deeper than this are reported but not entered
  */
@@ -40,7 +40,7 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
     interface Visitor {
         void found(Found found) throws ToolFailure, InterruptedException;
 
-        /** A folder or an entry of it that cannot be looked at, or whose name is not UTF-8. */
+        /** An unreadable folder or entry, or an entry whose name is not UTF-8. */
         void unreadable(String path);
     }
 

@@ -19,8 +19,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * {@code files.list}: what is in a folder, with sizes as {@code find -printf %s} and lines as {@code wc -l}, and a
- * summary over all of it, however many entries are returned.
+ * {@code files.list}: the content of a folder, with sizes as {@code find -printf %s} and lines as {@code wc -l}, and a
+ * summary over the whole folder, however many entries are returned.
  */
 final class FilesList implements Tool {
 

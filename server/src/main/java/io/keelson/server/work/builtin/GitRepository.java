@@ -90,7 +90,7 @@ record GitRepository(Path gitFolder, @Nullable Path workTree) {
                 : null;
     }
 
-    /** Options that give git all paths, so that it searches for none. */
+    /** Options that give git all paths, so that it does not search. */
     List<String> options() {
         return workTree == null
                 ? List.of("--git-dir=" + gitFolder, "--bare")

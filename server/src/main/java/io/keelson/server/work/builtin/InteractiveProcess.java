@@ -28,10 +28,10 @@ public final class InteractiveProcess implements AutoCloseable {
     }
 
     /**
-     * Starts it.
+     * Starts a process.
      *
      * @param command the first element is an absolute path, or a name on the server's {@code PATH}
-     * @param environment what it gets besides {@code PATH} and {@code LANG}; nothing else is inherited
+     * @param environment variables in addition to {@code PATH} and {@code LANG}; nothing else is inherited
      * @throws IOException when it cannot be started
      */
     public static InteractiveProcess start(List<String> command, Path folder, Map<String, String> environment)

@@ -31,7 +31,7 @@ final class OpenFolder implements Closeable {
      */
     record Name(String text, Path path, boolean utf8) {}
 
-    /** The opened folder is one that no tool reads. */
+    /** The opened folder is a folder that no tool reads. */
     static final class RefusedException extends IOException {
         private static final long serialVersionUID = 1L;
 

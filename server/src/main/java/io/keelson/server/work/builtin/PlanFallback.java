@@ -13,7 +13,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code plan.fallback}: a planner that has its answers ready: other tasks for those that failed. */
+/** {@code plan.fallback}: a planner with prepared answers: other tasks for failed ones. */
 final class PlanFallback implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("plan.fallback", Effects.READ,

@@ -15,7 +15,7 @@ import java.util.UUID;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** {@code proposal.create}: puts something before people, and does not wait for what they say. */
+/** {@code proposal.create}: sends people a proposal, and does not wait for their answer. */
 final class ProposalCreate implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("proposal.create", Effects.IDEMPOTENT,

@@ -27,13 +27,13 @@ final class Redirects {
      * The request unchanged but for its place, its headers when the origin changes,
      * and its method after 301 to 303.
      *
-     * @throws IOException when it leads to no http URL, or from an encrypted to a plain one
+     * @throws IOException if the target is not an http URL, or if it leads from an encrypted to a plain one
      */
     static OutboundRequest next(OutboundRequest request, OutboundResponse response) throws IOException {
         HttpUrl from = Objects.requireNonNull(HttpUrl.parse(request.url()));
         HttpUrl to = from.resolve(Objects.requireNonNull(response.header("location")));
         if (to == null || from.isHttps() && !to.isHttps()) {
-            throw new IOException("the redirect leads to no http URL, or from https to http");
+            throw new IOException("the redirect target is not an http URL, or leads from https to http");
         }
         boolean sameOrigin =
                 from.scheme().equals(to.scheme()) && from.host().equals(to.host()) && from.port() == to.port();

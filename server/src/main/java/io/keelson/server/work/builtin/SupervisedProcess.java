@@ -43,9 +43,9 @@ final class SupervisedProcess {
      * Runs to the end, the timeout or the thread's interrupt; in each case the whole tree has ended on return.
      *
      * @param command the first element is an absolute path
-     * @param environment all of it; nothing is inherited from the server
+     * @param environment the whole environment; nothing is inherited from the server
      * @param output redacts its output before it is cut
-     * @param errors the same for what it writes to stderr
+     * @param errors redacts its stderr before it is cut
      * @throws IOException when it cannot be started
      */
     static Outcome run(List<String> command, Path folder, Map<String, String> environment, byte @Nullable [] stdin,
@@ -84,7 +84,7 @@ final class SupervisedProcess {
         return builder.start();
     }
 
-    /** A program that puts what it executes into a new session: setsid on Linux, perl where there is none (macOS). */
+    /** The command that starts a program in a new session: setsid on Linux, perl without setsid (macOS). */
     static List<String> newSession() throws IOException {
         Path setsid = Executables.find("setsid");
         Path perl = setsid == null ? Executables.find("perl") : null;

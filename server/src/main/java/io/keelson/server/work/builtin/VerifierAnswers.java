@@ -34,7 +34,7 @@ final class VerifierAnswers {
     /**
      * Redacts secrets in the flaws before they are cut.
      *
-     * @param score the share of what was asked for that is there
+     * @param score the met share of the requirements
      */
     static ToolResult rejected(Redaction redaction, double score, List<String> flaws) {
         String more = flaws.size() <= MAX_FLAWS ? "" : "; and " + (flaws.size() - MAX_FLAWS) + " more";

@@ -257,7 +257,7 @@ public final class CommandHandler {
         return new Settled(uncertain ? State.UNKNOWN : State.FAILED, null, null, code, message, uncertain, null);
     }
 
-    /** Claims due commands; those that may not be repeated are ended as unknown. */
+    /** Claims due commands; ends commands that may not be repeated as unknown. */
     List<EffectCommand> takeDue(int limit) {
         return database.inTransaction(c -> {
             for (EffectCommand lost : table.giveUp(c, MAX_ATTEMPTS)) {
@@ -294,7 +294,7 @@ public final class CommandHandler {
         return database.withConnection(c -> table.list(c, workspace, new Filter(type, state, run, before), limit));
     }
 
-    /** The command that made a deployment or an order; empty when the workspace has none of this id. */
+    /** The command that made a deployment or an order; empty if the workspace has no such resource. */
     public Optional<EffectCommand> maker(UUID workspace, ResourceKind kind, UUID id) {
         return database.withConnection(c -> made(c, workspace, kind, id));
     }

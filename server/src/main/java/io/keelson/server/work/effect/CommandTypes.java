@@ -16,7 +16,7 @@ public final class CommandTypes {
 
     private CommandTypes() {}
 
-    /** The kind that a command of this type acts on; null for one that acts on nothing made before. */
+    /** The kind that a command of this type acts on; null if it acts on no existing resource. */
     static @Nullable ResourceKind target(String type) {
         return switch (type) {
             case DEPLOYMENT_STOP -> ResourceKind.DEPLOYMENT;

@@ -10,9 +10,9 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * A command and its state.
  *
- * @param idempotencyKey null where none was given
+ * @param idempotencyKey null if absent
  * @param requestHash of the payload and the target
- * @param targetId the deployment or order that it acts on; null for one that makes it
+ * @param targetId the deployment or order that it acts on; null for a command that creates it
  * @param idempotent whether the adapter allowed repeats when the command was accepted
  * @param uncertain an attempt was made that may have arrived
  * @param leaseEpoch the fence of the lease; rises with each attempt

@@ -36,7 +36,7 @@ final class EffectCommands {
     private static final Sql ONE =
             Sql.of("select * from execution_commands where workspace_id = :workspace and id = :id");
 
-    /** Commands that act on a resource come after the one that made it. */
+    /** Commands on a resource, which follow the command that created it. */
     private static final Sql DONE_TO = Sql.of("""
             select * from execution_commands
              where workspace_id = :workspace and type = :type and id > :target and target_id = :target and state = 'completed'

@@ -30,7 +30,7 @@ public final class Payloads {
         return IS_SYMBOL.matcher(text).matches();
     }
 
-    /** The same with decimals in their shortest form: 1.50 is 1.5. */
+    /** A copy with decimals in their shortest form: 1.50 is 1.5. */
     public static ObjectNode normal(ObjectNode payload) {
         ObjectNode normal = payload.deepCopy();
         for (String name : DECIMALS) {

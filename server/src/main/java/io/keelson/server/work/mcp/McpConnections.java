@@ -62,7 +62,7 @@ final class McpConnections implements AutoCloseable {
         }
     }
 
-    /** A client and its users. One that is retired ends with its last user, so that no call is lost. */
+    /** A client and its users. A retired client ends with its last user, so that no call is lost. */
     final class Connection {
         private final McpClient client;
         private final Redaction redaction;

@@ -83,7 +83,7 @@ final class McpResults {
         return new ToolResult(output, ToolUsage.NONE, stored);
     }
 
-    /** A text, or its beginning and the artifact that has all of it. */
+    /** A text, or its beginning and the artifact with the whole text. */
     private void put(ObjectNode into, String member, String text, String type) throws ToolFailure {
         if (text.length() <= MAX_TEXT) {
             into.put(member, text);

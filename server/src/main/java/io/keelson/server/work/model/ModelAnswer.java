@@ -31,7 +31,7 @@ public record ModelAnswer(String text, List<Call> calls, Finish finish, Tokens u
         this(text, calls, finish, usage, modelAnswered, requestId, raw, firstTextMillis, totalMillis, false);
     }
 
-    /** The same with an upper bound of its usage. */
+    /** A copy with an upper bound of its usage. */
     public ModelAnswer using(Tokens most) {
         return new ModelAnswer(text, calls, finish, most, modelAnswered, requestId, raw, firstTextMillis, totalMillis,
                 true);

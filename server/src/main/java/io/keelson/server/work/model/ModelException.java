@@ -56,7 +56,7 @@ public final class ModelException extends Exception {
         this.begun = begun;
     }
 
-    /** The same of an answer that had begun and not ended. */
+    /** The exception for an answer that had begun and not ended. */
     public ModelException amid() {
         return new ModelException(kind, String.valueOf(getMessage()), retryAfter, usage, requestId, true);
     }

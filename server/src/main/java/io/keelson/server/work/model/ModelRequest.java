@@ -21,7 +21,7 @@ public record ModelRequest(String instructions, List<Message> messages, List<Too
         tools = List.copyOf(tools);
     }
 
-    /** The same with another bound of output. */
+    /** A copy with another bound of output. */
     public ModelRequest writing(int tokens) {
         return new ModelRequest(instructions, messages, tools, toolChoice, outputSchema, tokens);
     }

@@ -402,7 +402,7 @@ class InterventionApiTest {
     }
 
     @Test
-    void aFilterThatIsNoneIsRefused() {
+    void invalidFilterIsRefused() {
         assertThat(api.get(API + "/escalations?state=closed").json().get("code").stringValue())
                 .isEqualTo("INVALID_PARAMETER");
         assertThat(api.get(API + "/escalations?run_id=latest").json().get("code").stringValue())

@@ -109,7 +109,7 @@ public final class SessionActions {
                 : answer;
     }
 
-    /** Everybody looks after their own sessions, an administrator after all; null for all. */
+    /** The owner of the visible sessions: users see their own, administrators all (null). */
     private static @Nullable String whose(ApiRequest request) {
         return request.has(Scope.ADMIN) ? null : request.origin().name();
     }

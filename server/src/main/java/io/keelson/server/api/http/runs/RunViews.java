@@ -86,7 +86,7 @@ public final class RunViews {
         String sort = query.text("sort");
         List<String> waits = query.texts("waits_for");
         if (sort != null && !waits.isEmpty()) {
-            throw Query.invalid("sort", "does not go with 'waits_for'");
+            throw Query.invalid("sort", "cannot be combined with 'waits_for'");
         }
         if (sort != null && !sort.equals("-created_at")) {
             return sorted(request, filter, sort, fields);

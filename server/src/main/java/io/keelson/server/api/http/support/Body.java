@@ -23,8 +23,8 @@ import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The body of a request, read once and never further than the limit. On close it gives its memory back. A
- * call that waits releases it before the wait.
+ * The body of a request, read once and never further than the limit. {@link #close} releases its memory. A call that
+ * waits releases the memory before the wait.
  */
 public final class Body implements AutoCloseable {
 
@@ -118,7 +118,7 @@ public final class Body implements AutoCloseable {
         }
     }
 
-    /** Done for the caller's workspace where tenants have their turns. */
+    /** Runs the work on the tenants' compute pool, for the caller's workspace. */
     public <T> T computed(ScopedValue.CallableOp<T, RuntimeException> work) throws InterruptedIOException {
         try {
             return computation.run(() -> new Computation.Owner(workspace == null ? NO_WORKSPACE : workspace, null),

@@ -49,8 +49,8 @@ public final class ResponseWriter {
     }
 
     /**
-     * Sends the answer now and reads on for a while: to close a connection on which bytes are still coming is to reset it,
-     * and a client whose connection is reset may never see the answer that it was sent.
+     * Sends the response and drains the request body for a while, because closing earlier would reset the connection. A
+     * client whose connection is reset may never see the response.
      */
     private static void linger(Context context, TimedInputStream rest) throws IOException {
         InputStream pending = context.resultInputStream();

@@ -50,8 +50,8 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
 
     /**
-     * Unpacks, creates and starts what is needed; returns when connections are taken. A server that an earlier JVM
-     * left behind on this directory is stopped first.
+     * Unpacks, creates and starts PostgreSQL as needed; returns when connections are taken. A server that an earlier
+     * JVM left behind on this directory is stopped first.
      *
      * @throws DatabaseException with every code that begins with DATA_DIR or EMBEDDED_POSTGRES, or PORT_UNAVAILABLE
      */
@@ -104,10 +104,10 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
 
     /**
-     * Has something done once PostgreSQL has ended without being asked to. It is not started again: what ended it, such as
-     * a full disk, may need a person, and who starts the whole server again starts it too.
+     * Calls a listener once PostgreSQL has ended without a stop. It is not restarted: the cause, such as a full disk,
+     * may need a person, and a restart of the server starts it, too.
      *
-     * @param what is given DATA_DIR_FULL or EMBEDDED_POSTGRES_ENDED
+     * @param what receives DATA_DIR_FULL or EMBEDDED_POSTGRES_ENDED
      */
     public void whenLost(Consumer<DatabaseException> what) {
         var _ = lost.thenAccept(what);

@@ -33,7 +33,7 @@ public record EmbeddedPostgresOptions(Path dataDirectory, Path binaries, Map<Str
         return new EmbeddedPostgresOptions(dataDirectory, binaries, fast, true);
     }
 
-    /** The same with one more setting. */
+    /** A copy with one more setting. */
     public EmbeddedPostgresOptions with(String parameter, String value) {
         var more = new LinkedHashMap<>(parameters);
         more.put(parameter, value);

@@ -40,7 +40,7 @@ final class Postmaster {
      * Starts the cluster's server and waits until it accepts connections, according to its own {@code postmaster.pid}.
      * Connects to no port before our own server is known to hold it.
      *
-     * @param throwaway whether its data is of no use after the stop, which then writes none of it
+     * @param throwaway whether its data is of no use after the stop, which then does not write it
      * @return empty if the port is in use
      * @throws DatabaseException DATA_DIR_FULL, or EMBEDDED_POSTGRES_FAILED with the tail of its log
      */

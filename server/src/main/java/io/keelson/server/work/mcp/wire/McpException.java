@@ -108,7 +108,7 @@ public final class McpException extends Exception {
                 message);
     }
 
-    /** The same with another message. */
+    /** A copy with another message. */
     public McpException saying(String message) {
         McpException other = new McpException(code, outcome, permanent, rpcCode, retryAfter, message, outOfOrder);
         other.setStackTrace(getStackTrace());

@@ -17,7 +17,7 @@ final class InputBound {
      * At most the context of the model: its provider refuses more.
      *
      * @param last tokens of the last request to the same model; null if absent
-     * @param fresh the first of the messages that the last request did not have, its answer aside
+     * @param fresh index of the first message that is new since the last request and its answer
      */
     static long of(ModelRequest request, ConfiguredModel model, @Nullable Tokens last, int fresh) {
         double bytesPerToken = model.bytesPerToken().doubleValue();

@@ -144,7 +144,7 @@ public final class ModelCalls {
      * The request with as much output as the run's credits pay; holds the cost of its worst case.
      *
      * @param last tokens of the task's last request to the same model, as its provider reported them; null if absent
-     * @param fresh the first of the messages that the last request did not have, its answer aside
+     * @param fresh index of the first message that is new since the last request and its answer
      */
     public static Held held(ToolCall call, ConfiguredModel model, ModelRequest request, @Nullable Tokens last,
             int fresh) throws ToolFailure, InterruptedException {
