@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # $here and $home are set by the script that reads this
 # Read by the run.sh of each example, which has set $here and $home: a server with a data folder of its own, which ends with the
 # script, and nothing is left.
 
@@ -11,7 +11,9 @@ processes=
 # shellcheck disable=SC2329 # called by the trap
 stop() {
     for process in $processes; do
-        kill "$process" 2>/dev/null && wait "$process" || true
+        if kill "$process" 2>/dev/null; then
+            wait "$process" || true
+        fi
     done
     rm -rf "$KEELSON_DATA_DIR"
 }

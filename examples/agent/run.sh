@@ -8,6 +8,7 @@ folder=$(cd "${1:-$home/docs}" && pwd -P)
 java=$("$home/scripts/find-jdk")/bin/java
 jar=$home/cli/target/keelson.jar
 
+# shellcheck source=examples/start.sh
 . "$here/../start.sh"
 export KEELSON_ALLOWED_FOLDERS="$folder"
 

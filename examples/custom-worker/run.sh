@@ -8,6 +8,7 @@ folder=$(cd "${1:-$home}" && pwd -P)
 java=$("$home/scripts/find-jdk")/bin/java
 jar=$home/cli/target/keelson.jar
 
+# shellcheck source=examples/start.sh
 . "$here/../start.sh"
 
 start_server

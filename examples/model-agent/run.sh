@@ -8,6 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 home=$(cd "$here/../.." && pwd -P)
 folder=$(cd "${1:-$home/docs}" && pwd -P)
 
+# shellcheck source=examples/start.sh
 . "$here/../start.sh"
 export KEELSON_ALLOWED_FOLDERS="$folder"
 

@@ -5,6 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
 home=$(cd "$here/../.." && pwd -P)
 
+# shellcheck source=examples/start.sh
 . "$here/../start.sh"
 
 start_dev_model

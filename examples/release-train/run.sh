@@ -7,6 +7,7 @@ home=$(cd "$here/../.." && pwd -P)
 java=$("$home/scripts/find-jdk")/bin/java
 jar=$home/cli/target/keelson.jar
 
+# shellcheck source=examples/start.sh
 . "$here/../start.sh"
 
 start_server
@@ -17,8 +18,10 @@ processes="$worker $processes"
 keelson=$home/keelson
 # The goal is refused while no worker serves the planning tool.
 until "$keelson" run "$here/release-train.yaml" --input version="${1:-1.4}" --detach 2>"$KEELSON_DATA_DIR/refused"; do
-    kill -0 "$worker" 2>/dev/null && grep -q UNKNOWN_TOOL "$KEELSON_DATA_DIR/refused" \
-        || { cat "$KEELSON_DATA_DIR/refused" >&2; exit 1; }
+    if ! kill -0 "$worker" 2>/dev/null || ! grep -q UNKNOWN_TOOL "$KEELSON_DATA_DIR/refused"; then
+        cat "$KEELSON_DATA_DIR/refused" >&2
+        exit 1
+    fi
     sleep 0.5
 done
 

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # usage: sh -c "$(cat supervise-pipes.sh)" supervise MARKER COMMAND [ARGUMENT…]
 #
 # Runs the command, which starts a session of its own, and passes this script's standard input on to it. When that ends,

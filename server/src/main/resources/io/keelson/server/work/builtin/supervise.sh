@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # usage: sh -c "$(cat supervise.sh)" supervise MARKER STDIN-FILE|- COMMAND [ARGUMENT…]
 #
 # Runs the command, which starts a session of its own, until it ends or until this script's own standard input, a pipe

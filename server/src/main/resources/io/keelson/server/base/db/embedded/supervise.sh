@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Runs PostgreSQL and stops it when standard input ends: when the JVM holding the other end closes it or dies.
 # Ends itself when the last process of PostgreSQL has let go of descriptor 4; its logger outlives the main process.
 # usage: sh -c "$(cat supervise.sh)" keelson-postgres GRACE_SECONDS COMMAND...
