@@ -57,8 +57,8 @@ import io.keelson.server.api.http.streams.AnswerStreams;
 import io.keelson.server.api.http.streams.EventStreams;
 import io.keelson.server.api.http.streams.FeedStreams;
 import io.keelson.server.api.http.streams.LogStreams;
-import io.keelson.server.api.http.streams.StreamLimiter;
-import io.keelson.server.api.http.streams.StreamReads;
+import io.keelson.server.api.http.streams.RunProgressPoller;
+import io.keelson.server.api.http.streams.Streams;
 import io.keelson.server.api.http.support.Authenticator;
 import io.keelson.server.api.http.support.Idempotency;
 import io.keelson.server.api.http.support.KeyedTransaction;
@@ -115,15 +115,14 @@ final class Routes {
         new DeploymentOrderActions(services.work().external(), commands).addTo(table);
         new CommandActions(services.work().external(), commands).addTo(table);
         new RunViews(reads, poll, ends, services.database(), services.runs().explainer()).addTo(table);
-        StreamLimiter streamLimiter = new StreamLimiter();
-        StreamReads streamReads = new StreamReads(shutdown);
-        EventStreams events = new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
-        events.addTo(table);
-        observed.background().accept(events.task());
-        new AnswerStreams(reads, authenticator, shutdown, streamLimiter, streamReads, events.progress(),
-                services.work().texts()).addTo(table);
-        new LogStreams(reads, authenticator, shutdown, streamLimiter, streamReads, events.progress()).addTo(table);
-        FeedStreams feed = new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
+        Streams streams = new Streams(reads, authenticator, shutdown);
+        RunProgressPoller progress =
+                new RunProgressPoller(watched -> reads.read((reader, c) -> reader.progress(c, watched)), shutdown);
+        observed.background().accept(progress.task());
+        new EventStreams(streams, progress).addTo(table);
+        new AnswerStreams(streams, progress, services.work().texts()).addTo(table);
+        new LogStreams(streams, progress).addTo(table);
+        FeedStreams feed = new FeedStreams(streams, shutdown);
         feed.addTo(table);
         observed.background().accept(feed.task());
         RunActions runs = new RunActions(reads, submissions.admission(), submissions.credits(), submission,

@@ -4,11 +4,9 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.StreamTypes;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
-import io.keelson.server.api.http.support.Authenticator;
 import io.keelson.server.api.http.support.ListCursor;
 import io.keelson.server.api.http.support.Lists;
 import io.keelson.server.api.http.support.Query;
-import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.ShutdownSignal;
 import io.keelson.server.base.background.BackgroundTask;
@@ -18,7 +16,6 @@ import io.keelson.server.engine.store.read.FeedWatermark;
 import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.Scope;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,30 +26,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Streams of a workspace's events (server-sent events). A stream resumes on any server, by the id of the last
+ * Streams of a workspace's events. A stream resumes on any server, by the id of the last
  * received event. Events of late commits are not skipped.
  */
 public final class FeedStreams {
 
     private static final List<String> EVENT_TYPES = Stream.of(EventType.values()).map(EventType::wire).toList();
 
-    private final Reads reads;
-    private final Authenticator authenticator;
-    private final ShutdownSignal shutdown;
-    private final StreamLimiter limiter;
-    private final StreamReads streamReads;
+    private final Streams streams;
     private final FeedWatermark marks = new FeedWatermark();
     private final FeedPoller news;
     private final FeedChunkCache texts = new FeedChunkCache();
 
-    public FeedStreams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown, StreamLimiter limiter,
-            StreamReads streamReads) {
-        this.reads = reads;
-        this.authenticator = authenticator;
-        this.shutdown = shutdown;
-        this.limiter = limiter;
-        this.streamReads = streamReads;
-        this.news = new FeedPoller(() -> reads.read((reader, c) -> marks.look(c)), shutdown);
+    public FeedStreams(Streams streams, ShutdownSignal shutdown) {
+        this.streams = streams;
+        this.news = new FeedPoller(() -> streams.reads().read((reader, c) -> marks.look(c)), shutdown);
     }
 
     /** Polls for all followers. */
@@ -72,36 +60,32 @@ public final class FeedStreams {
         ListCursor cursor = new ListCursor("latest events");
         Long from = cursor.read(query, Long::valueOf);
         long before = from == null ? query.integer("before", Long.MAX_VALUE) : from;
-        long head = Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c)));
-        FeedReader.Latest found = reads.read((reader, c) -> FeedReader.latest(c, request.workspace(), runs, types,
-                Math.min(before, head + 1), query.limit()));
+        long head = Tenancy.allWorkspaces(() -> streams.reads().read((reader, c) -> FeedReader.lastId(c)));
+        FeedReader.Latest found =
+                streams.reads().read((reader, c) -> FeedReader.latest(c, request.workspace(), runs, types,
+                        Math.min(before, head + 1), query.limit()));
         return ApiResponse.ok(Lists.page(found.events(),
                 found.before() > 0 ? cursor.write(Long.toString(found.before())) : null));
     }
 
     private Set<UUID> runs(ApiRequest request) {
         Set<UUID> runs = Set.copyOf(request.query().ids("run_id"));
-        runs.forEach(run -> reads.requireRun(request.workspace(), run));
+        runs.forEach(run -> streams.reads().requireRun(request.workspace(), run));
         return runs;
     }
 
     private ApiResponse ofWorkspace(ApiRequest request) throws InterruptedException {
         Query query = request.query();
         long after = query.integer("after", -1);
-        Duration wait = EventStreams.longest(request);
         Set<String> types = types(query.text("types"), StreamTypes.all());
-        Set<UUID> runs = streamReads.once(() -> runs(request));
+        Set<UUID> runs = streams.once(() -> runs(request));
         Duration digest = Duration.ofMillis(query.integer("digest_ms", 0));
-        long seen = Math.max(after, EventStreams.lastSeen(request, -1));
-        limiter.requireRoom(request);
+        long seen = Math.max(after, Streams.lastSeen(request, -1));
         long head =
-                streamReads.once(() -> Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c))));
-        return EventStreams.stream(out -> {
-            try (StreamLimiter.Place _ = limiter.take(request); FeedPoller.Watch watch = news.watch()) {
-                new Reader(request, types, runs, digest, out, seen < 0 ? head : Math.min(seen, head)).follow(watch,
-                        head, wait);
-            }
-        });
+                streams.once(
+                        () -> Tenancy.allWorkspaces(() -> streams.reads().read((reader, c) -> FeedReader.lastId(c))));
+        return streams.stream(request, stream -> new Feed(stream, request, types, runs, digest,
+                seen < 0 ? head : Math.min(seen, head), head));
     }
 
     private static Set<String> types(@Nullable String text, List<String> known) {
@@ -115,61 +99,57 @@ public final class FeedStreams {
         return Set.copyOf(types);
     }
 
-    /** One client of a workspace's event stream. */
-    private final class Reader {
+    private final class Feed implements SseStream.Source {
+        private final SseStream stream;
         private final ApiRequest request;
         private final Set<String> types;
         private final Set<UUID> runs;
+        private final FeedPoller.Watch watch = news.watch();
         /** Zero for a stream of events. */
         private final long digestNanos;
         private final FeedDigest digest = new FeedDigest();
         private long digestBegun;
-        private final OutputStream out;
+        /** The last event when the client came: the stream waits for a short time until it is settled. */
+        private final long head;
+        private final long begun = System.nanoTime();
+        private long settled = -1;
         private long seen;
         private long sent;
         /** The chunk that is being sent; read as a whole and shared. */
         private long from;
         private long to;
-        private long spoken = System.nanoTime();
 
-        private Reader(ApiRequest request, Set<String> types, Set<UUID> runs, Duration digest, OutputStream out,
-                long seen) {
+        private Feed(SseStream stream, ApiRequest request, Set<String> types, Set<UUID> runs, Duration digest,
+                long seen, long head) {
+            this.stream = stream;
             this.request = request;
             this.types = types;
             this.runs = runs;
             this.digestNanos = digest.toNanos();
-            this.out = out;
             this.seen = seen;
             this.sent = seen;
+            this.head = head;
         }
 
-        /** @param head the last event at the start: events up to it are sent before the idle timeout counts */
-        private void follow(FeedPoller.Watch watch, long head, Duration wait) throws IOException, InterruptedException {
-            write(EventStreams.RETRY);
-            long begun = System.nanoTime();
-            long settled = watch.await(head, EventStreams.KEY_CHECK);
-            while (settled < head && System.nanoTime() - begun < EventStreams.BEAT.toNanos() && !shutdown.hasBegun()
-                    && open()) {
-                settled = watch.await(head, EventStreams.KEY_CHECK);
+        @Override
+        public SseStream.Sent send() throws IOException, InterruptedException {
+            while (settled < head && System.nanoTime() - begun < SseStream.BEAT.toNanos() && stream.open()) {
+                settled = watch.await(head, SseStream.PAUSE);
             }
-            long last = System.nanoTime();
-            while (!shutdown.hasBegun() && open()) {
-                if (settled > seen && sendUpTo(settled)) {
-                    last = System.nanoTime();
-                }
-                Duration left = wait.minusNanos(System.nanoTime() - last);
-                if (!left.isPositive()) {
-                    return;
-                }
-                Duration pause = left.compareTo(EventStreams.KEY_CHECK) < 0 ? left : EventStreams.KEY_CHECK;
-                settled = watch.await(seen + 1, digest.isEmpty() ? pause : shorter(pause));
-                if (!digest.isEmpty() && untilDigest() <= 0) {
-                    sendDigest();
-                }
-                if (System.nanoTime() - spoken >= EventStreams.BEAT.toNanos()) {
-                    beat();
-                }
+            if (!digest.isEmpty() && untilDigest() <= 0) {
+                sendDigest();
             }
+            return settled > seen && sendUpTo(settled) ? SseStream.Sent.EVENTS : SseStream.Sent.NONE;
+        }
+
+        @Override
+        public void await(Duration atMost) throws InterruptedException {
+            settled = watch.await(seen + 1, digest.isEmpty() ? atMost : shorter(atMost));
+        }
+
+        @Override
+        public void close() {
+            watch.close();
         }
 
         private Duration shorter(Duration pause) {
@@ -182,36 +162,31 @@ public final class FeedStreams {
 
         private void sendDigest() throws IOException {
             sent = digest.last();
-            write(digest.take());
+            stream.write(digest.take());
         }
 
         /** A resumed stream need not skip the same events again. */
-        private void beat() throws IOException {
-            write((seen > sent && digest.isEmpty() ? "id: " + seen + "\n\n" : ":\n\n")
-                    .getBytes(StandardCharsets.UTF_8));
+        @Override
+        public byte[] alive() {
+            boolean skipped = seen > sent && digest.isEmpty();
             sent = digest.isEmpty() ? seen : sent;
+            return skipped ? ("id: " + seen + "\n\n").getBytes(StandardCharsets.UTF_8) : SseStream.ALIVE;
         }
 
         private boolean sendUpTo(long settled) throws IOException, InterruptedException {
             boolean any = false;
-            while (seen < settled && !shutdown.hasBegun() && open()) {
+            while (seen < settled && stream.open()) {
                 List<FeedChunkCache.Piece> part = next(settled);
-                for (FeedChunkCache.Piece piece : part) {
-                    any = true;
-                    if (digestNanos > 0) {
-                        digestBegun = digest.isEmpty() ? System.nanoTime() : digestBegun;
-                        digest.add(piece);
-                    } else {
-                        out.write(piece.text());
-                        sent = piece.id();
-                    }
+                any |= !part.isEmpty();
+                if (digestNanos == 0 && !part.isEmpty()) {
+                    stream.write(part.stream().map(FeedChunkCache.Piece::text).toList());
+                    sent = part.getLast().id();
+                } else if (!part.isEmpty()) {
+                    digestBegun = digest.isEmpty() ? System.nanoTime() : digestBegun;
+                    part.forEach(digest::add);
                 }
-                if (digestNanos > 0 && !digest.isEmpty() && untilDigest() <= 0) {
+                if (!digest.isEmpty() && untilDigest() <= 0) {
                     sendDigest();
-                }
-                if (!part.isEmpty() && digestNanos == 0) {
-                    out.flush();
-                    spoken = System.nanoTime();
                 }
             }
             return any;
@@ -225,8 +200,8 @@ public final class FeedStreams {
             }
             List<FeedChunkCache.Piece> part = new ArrayList<>();
             int size = 0;
-            for (FeedChunkCache.Piece piece : texts.of(request.workspace(), from, to, () -> streamReads.patiently(
-                    () -> reads.read((reader, c) -> FeedReader.events(c, request.workspace(), from, to))))) {
+            for (FeedChunkCache.Piece piece : texts.of(request.workspace(), from, to, () -> streams.patiently(
+                    () -> streams.reads().read((reader, c) -> FeedReader.events(c, request.workspace(), from, to))))) {
                 if (piece.id() > seen && wanted(piece)) {
                     if (size > 0 && size + piece.text().length > EventChunkCache.PART_BYTES) {
                         seen = part.getLast().id();
@@ -240,20 +215,9 @@ public final class FeedStreams {
             return part;
         }
 
-        /** Checked for every chunk: catching up may take hours, and the key be revoked meanwhile. */
-        private boolean open() throws InterruptedException {
-            return streamReads.patiently(() -> authenticator.stillOpenTo(request));
-        }
-
         private boolean wanted(FeedChunkCache.Piece piece) {
             return (runs.isEmpty() || runs.contains(piece.run()))
                     && (types.isEmpty() || types.contains(piece.type()) || types.contains(piece.eventType()));
-        }
-
-        private void write(byte[] text) throws IOException {
-            out.write(text);
-            out.flush();
-            spoken = System.nanoTime();
         }
     }
 }

@@ -42,7 +42,7 @@ public final class RunProgressPoller {
         this.shutdown = shutdown;
     }
 
-    BackgroundTask task() {
+    public BackgroundTask task() {
         return task;
     }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** How many streams each key holds open on this server. */
-public final class StreamLimiter {
+final class StreamLimiter {
 
     /** How many a key may hold open. */
     static final int MAX_STREAMS = 2_000;
