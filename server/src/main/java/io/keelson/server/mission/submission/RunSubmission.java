@@ -9,7 +9,6 @@ import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.KeyUse;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.mission.plan.ExternalIdPolicy;
-import io.keelson.server.mission.submission.SubmissionResult.Existing;
 import io.keelson.server.mission.submission.SubmissionResult.ExternalIdTaken;
 import io.keelson.server.mission.submission.SubmissionResult.LimitReached;
 import io.keelson.server.mission.submission.SubmissionResult.Rejected;
@@ -78,7 +77,7 @@ public final class RunSubmission {
             case LimitReached reached -> reached;
             case AdmissionControl.Permit permit -> {
                 try (permit) {
-                    yield request.repeated() ? new Submitted(request.run().id()) : commit(request);
+                    yield request.repeated() ? new Submitted(request.run().id(), true) : commit(request);
                 }
             }
         };
@@ -102,7 +101,7 @@ public final class RunSubmission {
                 }
                 return new Rejected(rejected);
             }
-            return new Submitted(request.run().id());
+            return new Submitted(request.run().id(), true);
         } catch (CompletionException e) {
             if (!(e.getCause() instanceof SQLException sql) || !UNIQUE_VIOLATION.equals(sql.getSQLState())) {
                 throw e;
@@ -122,7 +121,7 @@ public final class RunSubmission {
                 .filter(holder -> !holder.equals(run.id()))
                 .filter(holder -> request.externalIdPolicy() != ExternalIdPolicy.AFTER_END
                         || !ended(run.workspaceId(), holder))
-                .map(holder -> request.externalIdPolicy() == ExternalIdPolicy.EXISTING ? new Existing(holder)
+                .map(holder -> request.externalIdPolicy() == ExternalIdPolicy.EXISTING ? new Submitted(holder, false)
                         : new ExternalIdTaken(holder));
     }
 
@@ -134,6 +133,6 @@ public final class RunSubmission {
     /** A run of this id, deleted ones included. */
     private Optional<SubmissionResult> created(UUID run) {
         return database.withConnection(c -> reader.progress(c, Set.of(run))).isEmpty() ? Optional.empty()
-                : Optional.of(new Existing(run));
+                : Optional.of(new Submitted(run, false));
     }
 }

@@ -63,9 +63,9 @@ public final class ScheduledRuns implements RunSubmitter {
 
     private static Outcome outcome(ScheduledTimeRow time, SubmissionResult result) {
         return switch (result) {
-            case SubmissionResult.Submitted _ -> new Outcome.Submitted();
-            case SubmissionResult.Existing(UUID run) when run.equals(time.runId()) -> new Outcome.Submitted();
-            case SubmissionResult.Existing(UUID run) -> externalIdTaken(run);
+            case SubmissionResult.Submitted(UUID run, boolean created) -> created || run.equals(time.runId())
+                    ? new Outcome.Submitted()
+                    : externalIdTaken(run);
             case SubmissionResult.ExternalIdTaken(UUID run) -> externalIdTaken(run);
             case SubmissionResult.InsufficientCredits insufficient ->
                 new Outcome.Refused("INSUFFICIENT_CREDITS", insufficient.message());

@@ -6,14 +6,16 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.UUID;
 
-/** The outcome of {@link RunSubmission#submit}. All but {@link Submitted} changed nothing. */
+/** The outcome of {@link RunSubmission#submit}. Only a created run is a change. */
 public sealed interface SubmissionResult {
 
-    /** The run was created, now or by an earlier submission under the same idempotency key. */
-    record Submitted(UUID run) implements SubmissionResult {}
-
-    /** A run with this external id exists, and the mission asks for that run in this case; or a run with the same id. */
-    record Existing(UUID run) implements SubmissionResult {}
+    /**
+     * The mission has a run.
+     *
+     * @param created true if the run was created, now or by an earlier submission under the same idempotency key; false for a
+     *                run that existed before and has the external id that the mission accepts, or the same id
+     */
+    record Submitted(UUID run, boolean created) implements SubmissionResult {}
 
     /** A run with this external id exists, and the mission does not accept it. */
     record ExternalIdTaken(UUID run) implements SubmissionResult {}

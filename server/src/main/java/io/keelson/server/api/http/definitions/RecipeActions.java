@@ -185,7 +185,8 @@ public final class RecipeActions {
         }
         int number = version == null ? recipe.version() : version.intValue();
         ObjectNode mission = number == recipe.version() ? recipe.mission() : version(recipe, number).mission();
-        return runs.run(apiRequest, recipeMissions.ofRecipe(recipe, number, mission, asMission(request), "/inputs"));
+        return runs.run(apiRequest,
+                () -> recipeMissions.ofRecipe(recipe, number, mission, asMission(request), "/inputs"));
     }
 
     /** Renames the input values to {@code inputs}, and starts the run at once by default. */

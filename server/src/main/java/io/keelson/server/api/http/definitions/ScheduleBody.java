@@ -4,7 +4,7 @@ import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Overlap;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.IdKind;
-import io.keelson.server.api.http.support.RunSubmissions;
+import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.mission.recipe.RecipeRow;
 import io.keelson.server.mission.schedule.ScheduleSpec;
@@ -41,7 +41,7 @@ record ScheduleBody(String name, String cron, String timeZone, @Nullable String 
                 inputs == null ? Json.object() : inputs, mission, cron.strip(), timeZone, Overlap.of(overlap),
                 CatchUp.of(catchUp), Duration.ofSeconds(catchUpWindowSeconds), Duration.ofSeconds(jitterSeconds),
                 endAt, maxRuns);
-        var _ = RunSubmissions.value(missions.ofSchedule(workspace, spec, "cron"));
+        var _ = SubmissionMapping.value(missions.ofSchedule(workspace, spec, "cron"));
         return spec;
     }
 

@@ -195,7 +195,7 @@ public final class InboxDecisions {
     }
 
     private void decide(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
-        if (id.kind().gate() != null && !submission.repeats(request)) {
+        if (id.kind().gate() != null && !request.repeats()) {
             items.requireNoOther(request.workspace(), id);
         }
         switch (id.kind()) {
@@ -244,7 +244,7 @@ public final class InboxDecisions {
     }
 
     private void elicitation(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
-        if (submission.repeats(request)) {
+        if (request.repeats()) {
             return;
         }
         JsonNode asked = items.asked(request.workspace(), id);

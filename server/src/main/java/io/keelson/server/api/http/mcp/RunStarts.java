@@ -33,10 +33,11 @@ public record RunStarts(RunCreateActions creation, Idempotency idempotency) {
             Supplier<ReadResult<PreparedMission>> mission) throws IOException, InterruptedException {
         String given = key == null ? ofMeta(call.params().path("_meta").path(Mcp.META_EFFECT_KEY)) : key;
         if (given == null) {
-            return new OfferedTool.Outcome.Run(creation.run(call.request(), mission));
+            return new OfferedTool.Outcome.Run(creation.submit(call.request(), mission).run());
         }
         ApiResponse answer = idempotency.answer(call.request(), "MCP " + tool, given, Json.digest(arguments),
-                request -> ApiResponse.ok(Json.object().put("run_id", creation.run(request, mission).toString())));
+                request -> ApiResponse
+                        .ok(Json.object().put("run_id", creation.submit(request, mission).run().toString())));
         if (answer.content() instanceof ApiResponse.Content.Document document) {
             return new OfferedTool.Outcome.Run(UUID.fromString(document.json().get("run_id").stringValue()));
         }

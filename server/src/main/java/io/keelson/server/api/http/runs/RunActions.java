@@ -13,8 +13,8 @@ import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Reason;
 import io.keelson.server.api.http.support.Route;
-import io.keelson.server.api.http.support.RunSubmissions;
 import io.keelson.server.api.http.support.Submission;
+import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.engine.store.read.RunTraces;
@@ -169,14 +169,14 @@ public final class RunActions {
         UUID id = request.id("id", IdKind.RUN);
         requireCredits(request, id);
         try (AdmissionControl.Permit _ =
-                RunSubmissions.permit(admission.reopen(request.workspace(), request.limits(), id))) {
+                SubmissionMapping.permit(admission.reopen(request.workspace(), request.limits(), id))) {
             return done(request, run -> new Command.Retry(run, body.from.equals("start"), request.actor()));
         }
     }
 
     private void requireCredits(ApiRequest request, UUID run) {
         credits.restart(request.workspace(), run).ifPresent(insufficient -> {
-            throw RunSubmissions.problem(insufficient);
+            throw SubmissionMapping.problem(insufficient);
         });
     }
 

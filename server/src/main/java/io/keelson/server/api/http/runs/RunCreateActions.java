@@ -11,8 +11,7 @@ import io.keelson.server.api.http.support.Body;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.RunEndPoll;
-import io.keelson.server.api.http.support.RunSubmissions;
-import io.keelson.server.api.http.support.RunSubmissions.Submitted;
+import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
@@ -25,6 +24,7 @@ import io.keelson.server.mission.submission.FairSubmissionLimiter;
 import io.keelson.server.mission.submission.PreparedMission;
 import io.keelson.server.mission.submission.RecipeMissions;
 import io.keelson.server.mission.submission.RunSubmission;
+import io.keelson.server.mission.submission.SubmissionResult.Submitted;
 import io.keelson.server.tenant.auth.Scope;
 import java.io.IOException;
 import java.time.Duration;
@@ -67,9 +67,9 @@ public final class RunCreateActions {
 
     /** With {@code wait_ms} the answer is held back while the run has not ended. */
     private ApiResponse create(ApiRequest request) throws IOException, InterruptedException {
-        Supplier<PreparedMission> mission = mission(request);
+        Supplier<ReadResult<PreparedMission>> mission = mission(request);
         Duration wait = Duration.ofMillis(request.query().integer("wait_ms", 0));
-        UUID id = RunSubmissions.runId(request, ids);
+        UUID id = request.runId(ids);
         if (wait.isZero()) {
             return answer(request, submit(request, id, mission));
         }
@@ -77,7 +77,7 @@ public final class RunCreateActions {
         try (RunEndPoll.Awaited end = ends.of(id)) {
             submitted = submit(request, id, mission);
             request.body().release();
-            if (submitted.created() && !RunSubmissions.repeated(request)) {
+            if (submitted.created() && !request.repeats()) {
                 end.next(request, wait);
                 return answer(request, submitted);
             }
@@ -88,23 +88,16 @@ public final class RunCreateActions {
         return answer(request, submitted);
     }
 
-    private Submitted submit(ApiRequest request, UUID id, Supplier<PreparedMission> mission)
-            throws InterruptedException {
-        try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return submit(request, id, mission.get());
-        }
-    }
-
     /** Parses the body, unless its mission is known. The mission is checked when it is asked for. */
-    private Supplier<PreparedMission> mission(ApiRequest request) throws IOException {
+    private Supplier<ReadResult<PreparedMission>> mission(ApiRequest request) throws IOException {
         Body body = request.body();
         MissionCache.Key key = MissionCache.Key.of(request.workspace(), format(body), body.bytes());
         Optional<PreparedMission> known = missions.known(key);
         if (known.isPresent()) {
-            return known::get;
+            return () -> new ReadResult.Ok<>(known.get());
         }
         JsonNode document = document(body);
-        return () -> RunSubmissions.value(missions.read(key, document));
+        return () -> missions.read(key, document);
     }
 
     /** Answers as {@link #create} would for the same body, and creates and reserves nothing. */
@@ -112,7 +105,7 @@ public final class RunCreateActions {
         JsonNode document = document(request.body());
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);
-            submission.check(submission(request, ids.next(), prepared)).ifPresent(RunSubmissions::submitted);
+            submission.check(submission(request, ids.next(), prepared)).ifPresent(SubmissionMapping::submitted);
             CheckedMission mission = prepared.mission();
             ObjectNode answer = Json.object().put("valid", true).put("name", mission.name())
                     .put("tasks", mission.plan().tasks().size())
@@ -139,22 +132,27 @@ public final class RunCreateActions {
                 .put("plan_approval", later ? "above_threshold" : policy.approvePlan() ? "person" : "none");
     }
 
-    /** Creates a run of a recipe. */
-    public ApiResponse run(ApiRequest request, ReadResult<PreparedMission> prepared) throws InterruptedException {
-        try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return answer(request, submit(request, RunSubmissions.runId(request, ids), RunSubmissions.value(prepared)));
-        }
+    /** Creates a run and answers with it. As {@link #submit(ApiRequest, Supplier)} otherwise. */
+    public ApiResponse run(ApiRequest request, Supplier<ReadResult<PreparedMission>> mission)
+            throws InterruptedException {
+        return answer(request, submit(request, mission));
     }
 
     /**
      * Creates a run. A mission that is not valid and a limit that forbids the run are refused with a problem.
      *
      * @param mission read when it is this request's turn
-     * @return the run's id; under a key that was used before, the id of the run created then
+     * @return under a key that was used before, the run created then
      */
-    public UUID run(ApiRequest request, Supplier<ReadResult<PreparedMission>> mission) throws InterruptedException {
+    public Submitted submit(ApiRequest request, Supplier<ReadResult<PreparedMission>> mission)
+            throws InterruptedException {
+        return submit(request, request.runId(ids), mission);
+    }
+
+    private Submitted submit(ApiRequest request, UUID id, Supplier<ReadResult<PreparedMission>> mission)
+            throws InterruptedException {
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return submit(request, RunSubmissions.runId(request, ids), RunSubmissions.value(mission.get())).run();
+            return submitted(request, id, SubmissionMapping.value(mission.get()));
         }
     }
 
@@ -163,7 +161,7 @@ public final class RunCreateActions {
         JsonNode document = body.mission();
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);
-            Submitted submitted = submit(request, RunSubmissions.runId(request, ids), prepared);
+            Submitted submitted = submitted(request, request.runId(ids), prepared);
             ObjectNode answer = AgentRun.document(submitted.run(), prepared.mission(),
                     reads.run(request.workspace(), submitted.run()));
             return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), answer)
@@ -172,16 +170,16 @@ public final class RunCreateActions {
     }
 
     private PreparedMission read(ApiRequest request, JsonNode document) {
-        return RunSubmissions.value(missions.read(request.workspace(), document));
+        return SubmissionMapping.value(missions.read(request.workspace(), document));
     }
 
-    private Submitted submit(ApiRequest request, UUID id, PreparedMission prepared) throws InterruptedException {
-        return RunSubmissions.submitted(submission.submit(submission(request, id, prepared)));
+    private Submitted submitted(ApiRequest request, UUID id, PreparedMission prepared) throws InterruptedException {
+        return SubmissionMapping.submitted(submission.submit(submission(request, id, prepared)));
     }
 
     private static RunSubmission.Request submission(ApiRequest request, UUID id, PreparedMission prepared) {
         CheckedMission mission = prepared.mission();
-        return RunSubmissions.of(request, new Command.Create(
+        return SubmissionMapping.of(request, new Command.Create(
                 mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()), null, prepared.origin(),
                         request.traceparent()),
                 mission.start(), request.actor()), mission.externalIdPolicy());
@@ -200,11 +198,11 @@ public final class RunCreateActions {
         return switch (format) {
             case YAML -> {
                 DocumentMemory.take(YAML_TREE * bytes.length);
-                yield RunSubmissions.value(body.computed(() -> Documents.read(bytes, format)));
+                yield SubmissionMapping.value(body.computed(() -> Documents.read(bytes, format)));
             }
             case JSON -> {
                 OutsideJson.reserve(bytes);
-                yield RunSubmissions.value(Documents.read(bytes, format));
+                yield SubmissionMapping.value(Documents.read(bytes, format));
             }
         };
     }

@@ -15,7 +15,7 @@ import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
-import io.keelson.server.api.http.support.RunSubmissions;
+import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.CopiedTurns;
@@ -91,10 +91,10 @@ public final class RunFork {
         }
         ObjectNode origin = body.turn == null && !body.recorded() ? null
                 : Json.object().set(CopiedTurns.ORIGIN, copied(request.workspace(), source, body));
-        UUID id = RunSubmissions.runId(request, ids);
+        UUID id = request.runId(ids);
         NewRun run = mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()),
                 new NewRun.Fork(source, task, carried), origin, request.traceparent());
-        var _ = RunSubmissions.submitted(submission.submit(RunSubmissions.of(request,
+        var _ = SubmissionMapping.submitted(submission.submit(SubmissionMapping.of(request,
                 new Command.Create(run, true, request.actor()), mission.externalIdPolicy())));
         return ApiResponse.created("/api/v1/runs/" + id, reads.run(request.workspace(), id));
     }

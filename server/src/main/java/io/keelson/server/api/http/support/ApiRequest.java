@@ -2,9 +2,11 @@ package io.keelson.server.api.http.support;
 
 import io.javalin.http.Context;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.Ids;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.KeyUse;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.auth.Caller;
 import io.keelson.server.tenant.auth.Principal;
@@ -189,6 +191,21 @@ public final class ApiRequest {
     /** The request's idempotency key; null if absent. */
     public Idempotency.@Nullable Keyed keyed() {
         return keyed;
+    }
+
+    /** Whether the idempotency key was used before: the effect exists, and only the answer is wanted. */
+    public boolean repeats() {
+        return keyed != null && keyed.repeated();
+    }
+
+    /** The use of the idempotency key for a run; null without a key. */
+    public @Nullable KeyUse keyUse(UUID run) {
+        return keyed == null ? null : keyed.use().of(run);
+    }
+
+    /** The id of the run that the request creates: if the request repeats, the id of the run created then. */
+    public UUID runId(Ids ids) {
+        return keyed == null ? ids.next() : keyed.runOr(ids.next());
     }
 
     void keyed(Idempotency.Keyed key) {

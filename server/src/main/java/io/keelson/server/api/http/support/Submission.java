@@ -23,23 +23,12 @@ public final class Submission {
      * @throws ApiProblem when it was refused; nothing has changed then
      */
     public boolean submit(ApiRequest request, Command command) throws InterruptedException {
-        return !repeats(request) && submit(command, use(request, command));
-    }
-
-    private static @Nullable KeyUse use(ApiRequest request, Command command) {
-        Idempotency.Keyed keyed = request.keyed();
-        return keyed == null ? null : keyed.use().of(command.runId());
-    }
-
-    /** True under an idempotency key that was used. */
-    public boolean repeats(ApiRequest request) {
-        Idempotency.Keyed keyed = request.keyed();
-        return keyed != null && keyed.repeated();
+        return !request.repeats() && submit(command, request.keyUse(command.runId()));
     }
 
     /** Submits a preparatory, idempotent command. It uses no idempotency key. */
     public void prepare(ApiRequest request, Command command) throws InterruptedException {
-        if (!repeats(request)) {
+        if (!request.repeats()) {
             submit(command, null);
         }
     }

@@ -2,7 +2,6 @@ package io.keelson.server.api.http.support;
 
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Ids;
 import io.keelson.server.mission.plan.ExternalIdPolicy;
 import io.keelson.server.mission.plan.ReadResult;
 import io.keelson.server.mission.submission.AdmissionControl;
@@ -12,24 +11,13 @@ import java.util.List;
 import java.util.UUID;
 
 /** Maps requests to submissions of runs, and their results to answers. */
-public final class RunSubmissions {
+public final class SubmissionMapping {
 
-    private RunSubmissions() {}
-
-    /** The id of the run that the request creates: under a key that was used before, the id of the run created then. */
-    public static UUID runId(ApiRequest request, Ids ids) {
-        return request.keyed() == null ? ids.next() : request.keyed().runOr(ids.next());
-    }
-
-    /** Whether the request's key was used before, so that its run exists already. */
-    public static boolean repeated(ApiRequest request) {
-        return request.keyed() != null && request.keyed().repeated();
-    }
+    private SubmissionMapping() {}
 
     public static RunSubmission.Request of(ApiRequest request, Command.Create create, ExternalIdPolicy policy) {
-        Idempotency.Keyed keyed = request.keyed();
-        return new RunSubmission.Request(create, policy, request.limits(),
-                keyed == null ? null : keyed.use().of(create.runId()), repeated(request));
+        return new RunSubmission.Request(create, policy, request.limits(), request.keyUse(create.runId()),
+                request.repeats());
     }
 
     /** @throws ApiProblem that lists all problems of an invalid document */
@@ -48,15 +36,10 @@ public final class RunSubmissions {
         };
     }
 
-    /**
-     * The run of a submission, and whether it is new.
-     *
-     * @throws ApiProblem when there is none
-     */
-    public static Submitted submitted(SubmissionResult result) {
+    /** @throws ApiProblem if there is no run */
+    public static SubmissionResult.Submitted submitted(SubmissionResult result) {
         return switch (result) {
-            case SubmissionResult.Submitted(UUID run) -> new Submitted(run, true);
-            case SubmissionResult.Existing(UUID run) -> new Submitted(run, false);
+            case SubmissionResult.Submitted submitted -> submitted;
             case SubmissionResult.ExternalIdTaken(UUID run) -> throw ApiProblem
                     .of(ErrorCode.EXTERNAL_ID_TAKEN, "the external id belongs to run " + run)
                     .with("pointer", "/external_id").with("run_id", run.toString());
@@ -65,9 +48,6 @@ public final class RunSubmissions {
             case SubmissionResult.Rejected rejected -> throw Submission.problem(rejected.reply());
         };
     }
-
-    /** @param created false for a run that has the external id and existed before */
-    public record Submitted(UUID run, boolean created) {}
 
     public static ApiProblem problem(SubmissionResult.InsufficientCredits insufficient) {
         return ApiProblem.of(ErrorCode.INSUFFICIENT_CREDITS, insufficient.message());
