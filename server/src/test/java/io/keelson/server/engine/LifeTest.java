@@ -9,6 +9,7 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.RemoteWork.Completion;
 import io.keelson.server.engine.dispatch.RemoteWork.Item;
+import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.RunReader;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -204,12 +205,14 @@ class LifeTest {
 
     private List<ObjectNode> steps(UUID run, boolean history) {
         return nodes.database
-                .withConnection(c -> new RunReader().steps(c, Nodes.WORKSPACE, run, null, history, null, 99).items());
+                .withConnection(c -> new RunReader()
+                        .steps(c, Nodes.WORKSPACE, run, Detail.WHOLE, null, history, null, 99).items());
     }
 
     private List<ObjectNode> tasks(UUID run, boolean history) {
         return nodes.database
-                .withConnection(c -> new RunReader().tasks(c, Nodes.WORKSPACE, run, null, history, null, 99).items());
+                .withConnection(c -> new RunReader()
+                        .tasks(c, Nodes.WORKSPACE, run, Detail.WHOLE, null, history, null, 99).items());
     }
 
     private static String named(JsonNode step) {

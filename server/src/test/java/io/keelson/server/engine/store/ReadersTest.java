@@ -23,6 +23,7 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.RunStore.Search;
 import io.keelson.server.engine.store.queue.LeaseHeartbeats;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
+import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.engine.store.read.RunReader.RunPage;
 import io.keelson.server.engine.store.read.RunSelection;
@@ -119,7 +120,7 @@ class ReadersTest {
 
     @Test
     void tasksAndStepsInPlanOrder() throws SQLException {
-        List<ObjectNode> tasks = reader.tasks(c, world.workspace, run, null, false, null, 100).items();
+        List<ObjectNode> tasks = reader.tasks(c, world.workspace, run, Detail.WHOLE, null, false, null, 100).items();
         assertThat(tasks).extracting(t -> t.get("key").asString()).containsExactly("a", "b");
         assertThat(tasks.get(0).get("output")).hasToString("{\"n\":1}");
         assertThat(tasks.get(0).get("duration_ms").asInt()).isZero();
@@ -127,14 +128,14 @@ class ReadersTest {
         assertThat(tasks.get(1).get("output").isNull()).isTrue();
         assertThat(reader.task(c, world.workspace, first.task().id())).contains(whole(tasks.get(0)));
 
-        List<ObjectNode> steps = reader.steps(c, world.workspace, run, 1, false, null, 100).items();
+        List<ObjectNode> steps = reader.steps(c, world.workspace, run, Detail.WHOLE, 1, false, null, 100).items();
         assertThat(steps).extracting(s -> s.get("name").asString()).containsExactly("one", "ask");
         assertThat(steps.get(0).propertyNames()).contains("id", "task_id", "name", "kind", "tool", "position", "state",
                 "attempt", "max_attempts", "lease_epoch", "input", "output", "error_code", "error_message",
                 "error_class", "tokens", "cost", "next_run_at", "started_at", "completed_at");
         assertThat(steps.get(0).get("max_attempts").asInt()).isEqualTo(3);
         assertThat(steps.get(1).get("input")).hasToString("{\"question\":\"Publish?\"}");
-        assertThat(reader.steps(c, world.workspace, run, 2, false, null, 100).items()).isEmpty();
+        assertThat(reader.steps(c, world.workspace, run, Detail.WHOLE, 2, false, null, 100).items()).isEmpty();
         assertThat(reader.waitingApprovals(c, world.workspace, 10)).containsExactly(steps.get(1));
     }
 
@@ -212,9 +213,9 @@ class ReadersTest {
         assertThat(reader.run(c, other, run)).isEmpty();
         assertThat(reader.runs(c, other, ALL, null, 9).items()).isEmpty();
         assertThat(reader.status(c, other, run)).isEmpty();
-        assertThat(reader.tasks(c, other, run, null, false, null, 100).items()).isEmpty();
+        assertThat(reader.tasks(c, other, run, Detail.WHOLE, null, false, null, 100).items()).isEmpty();
         assertThat(reader.task(c, other, first.task().id())).isEmpty();
-        assertThat(reader.steps(c, other, run, null, false, null, 100).items()).isEmpty();
+        assertThat(reader.steps(c, other, run, Detail.WHOLE, null, false, null, 100).items()).isEmpty();
         assertThat(reader.step(c, other, first.id())).isEmpty();
         assertThat(reader.events(c, other, run, 0, 9).items()).isEmpty();
         assertThat(reader.attempts(c, other, run)).isEmpty();
@@ -293,7 +294,8 @@ class ReadersTest {
         world.send(new Command.Retry(run, false, TESTER));
         ObjectNode scope = new ScopeReader().scope(c, run, null, wanted(List.of("a"), false, List.of(), false));
         assertThat(scope.get("tasks")).hasToString("{\"a\":{\"state\":\"completed\",\"output\":{\"n\":1}}}");
-        assertThat(reader.tasks(c, world.workspace, run, null, false, null, 100).items().getFirst().get("output"))
+        assertThat(reader.tasks(c, world.workspace, run, Detail.WHOLE, null, false, null, 100).items().getFirst()
+                .get("output"))
                 .hasToString("{\"n\":1}");
         assertThat(reader.attempts(c, world.workspace, run)).extracting(a -> a.get("state").asString())
                 .containsExactly("failed", "running");

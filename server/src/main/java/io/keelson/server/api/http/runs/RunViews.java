@@ -15,6 +15,7 @@ import io.keelson.server.api.http.support.RunEndPoll;
 import io.keelson.server.api.http.support.SeqPage;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
+import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.Explainer;
 import io.keelson.server.engine.store.read.RunOrder;
 import io.keelson.server.engine.store.read.RunReader;
@@ -155,11 +156,9 @@ public final class RunViews {
                 end.reached(request, wait);
             }
         }
-        boolean light = query.flag("light");
-        ObjectNode run = !light && fields.want("plan", "inputs", "output") ? reads.run(request.workspace(), id)
-                : reads.read((runs, c) -> Reads.found(light ? runs.lightRun(c, request.workspace(), id)
-                        : runs.runWithoutValues(c, request.workspace(), id), IdKind.RUN, id));
-        return ApiResponse.resource(fields.keep(run));
+        Detail detail = query.flag("light") ? Detail.LIGHT
+                : fields.want("plan", "inputs", "output") ? Detail.WHOLE : Detail.WITHOUT_VALUES;
+        return ApiResponse.resource(fields.keep(reads.run(request.workspace(), id, detail)));
     }
 
     /** Polled more than anything else: whether it has changed follows from the number of the run's last event alone. */
@@ -186,21 +185,15 @@ public final class RunViews {
     }
 
     private ApiResponse task(ApiRequest request) {
-        UUID id = request.id("id", IdKind.TASK);
-        if (request.query().flag("light")) {
-            return ApiResponse.resource(reads.read(
-                    (runs, c) -> Reads.found(runs.lightTask(c, request.workspace(), id), IdKind.TASK, id)));
-        }
-        return ApiResponse.resource(reads.task(request.workspace(), id));
+        return ApiResponse.resource(reads.task(request.workspace(), request.id("id", IdKind.TASK), detail(request)));
     }
 
     private ApiResponse step(ApiRequest request) {
-        UUID id = request.id("id", IdKind.STEP);
-        if (request.query().flag("light")) {
-            return ApiResponse.resource(reads.read(
-                    (runs, c) -> Reads.found(runs.lightStep(c, request.workspace(), id), IdKind.STEP, id)));
-        }
-        return ApiResponse.resource(reads.step(request.workspace(), id));
+        return ApiResponse.resource(reads.step(request.workspace(), request.id("id", IdKind.STEP), detail(request)));
+    }
+
+    private static Detail detail(ApiRequest request) {
+        return Detail.of(request.query().flag("light"));
     }
 
     private ApiResponse stepsOfTask(ApiRequest request) {
@@ -208,8 +201,8 @@ public final class RunViews {
         Query query = request.query();
         ListPage page = new ListPage(request, "steps of " + id);
         return page.part(reads.read((runs, c) -> {
-            Reads.found(runs.lightTask(c, request.workspace(), id), IdKind.TASK, id);
-            return runs.stepsOfTask(c, request.workspace(), id, query.flag("history"), query.flag("light"), page.from(),
+            Reads.found(runs.task(c, request.workspace(), id, Detail.LIGHT), IdKind.TASK, id);
+            return runs.stepsOfTask(c, request.workspace(), id, query.flag("history"), detail(request), page.from(),
                     page.limit());
         }));
     }
@@ -222,20 +215,14 @@ public final class RunViews {
 
     private ApiResponse tasks(ApiRequest request) {
         UUID run = request.id("id", IdKind.RUN);
-        boolean light = request.query().flag("light");
-        return ofAttempt(request, new ListCursor("tasks " + run),
-                (runs, c, attempt, history, after, limit) -> light
-                        ? runs.lightTasks(c, request.workspace(), run, attempt, history, after, limit)
-                        : runs.tasks(c, request.workspace(), run, attempt, history, after, limit));
+        return ofAttempt(request, new ListCursor("tasks " + run), (runs, c, attempt, history, after, limit) -> runs
+                .tasks(c, request.workspace(), run, detail(request), attempt, history, after, limit));
     }
 
     private ApiResponse steps(ApiRequest request) {
         UUID run = request.id("id", IdKind.RUN);
-        boolean light = request.query().flag("light");
-        return ofAttempt(request, new ListCursor("steps " + run),
-                (runs, c, attempt, history, after, limit) -> light
-                        ? runs.lightSteps(c, request.workspace(), run, attempt, history, after, limit)
-                        : runs.steps(c, request.workspace(), run, attempt, history, after, limit));
+        return ofAttempt(request, new ListCursor("steps " + run), (runs, c, attempt, history, after, limit) -> runs
+                .steps(c, request.workspace(), run, detail(request), attempt, history, after, limit));
     }
 
     private ApiResponse ofAttempt(ApiRequest request, ListCursor cursor, Rows rows) {

@@ -6,6 +6,7 @@ import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.tenant.auth.Scope;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -40,8 +41,9 @@ final class TaskReach {
     private ApiResponse dependencies(ApiRequest request) {
         UUID id = request.id("id", IdKind.TASK);
         return ApiResponse.resource(reads.read((runs, c) -> {
-            String group = Reads.found(runs.lightTask(c, request.workspace(), id), IdKind.TASK, id).get("group_id")
-                    .stringValueOpt().orElse(null);
+            String group =
+                    Reads.found(runs.task(c, request.workspace(), id, Detail.LIGHT), IdKind.TASK, id).get("group_id")
+                            .stringValueOpt().orElse(null);
             // an item has the dependencies of the task that fanned out
             UUID planned = group == null ? id : UUID.fromString(group);
             Map<UUID, List<UUID>> ups = runs.dependencies(c, request.workspace(), id);

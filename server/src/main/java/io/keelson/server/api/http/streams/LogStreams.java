@@ -3,10 +3,10 @@ package io.keelson.server.api.http.streams;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.IdKind;
-import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.RunReader.Progress;
 import io.keelson.server.tenant.auth.Scope;
 import java.io.IOException;
@@ -50,8 +50,7 @@ public final class LogStreams {
 
     /** Without its values, which may be large: it is read again and again. */
     private ObjectNode step(ApiRequest request, UUID step) {
-        return streams.reads().read(
-                (reader, c) -> Reads.found(reader.lightStep(c, request.workspace(), step), IdKind.STEP, step));
+        return streams.reads().step(request.workspace(), step, Detail.LIGHT);
     }
 
     private Page<ObjectNode> lines(ApiRequest request, UUID step, long seen) throws InterruptedException {

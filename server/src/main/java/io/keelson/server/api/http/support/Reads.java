@@ -4,6 +4,7 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.db.TxFunction;
+import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.ProposalReader;
 import io.keelson.server.engine.store.read.RunReader;
 import java.sql.Connection;
@@ -83,7 +84,11 @@ public final class Reads {
     }
 
     public ObjectNode run(UUID workspace, UUID run) {
-        return read((runs, c) -> found(runs.run(c, workspace, run), IdKind.RUN, run));
+        return run(workspace, run, Detail.WHOLE);
+    }
+
+    public ObjectNode run(UUID workspace, UUID run, Detail detail) {
+        return read((runs, c) -> found(runs.run(c, workspace, run, detail), IdKind.RUN, run));
     }
 
     /**
@@ -95,11 +100,19 @@ public final class Reads {
     }
 
     public ObjectNode task(UUID workspace, UUID task) {
-        return read((runs, c) -> found(runs.task(c, workspace, task), IdKind.TASK, task));
+        return task(workspace, task, Detail.WHOLE);
+    }
+
+    public ObjectNode task(UUID workspace, UUID task, Detail detail) {
+        return read((runs, c) -> found(runs.task(c, workspace, task, detail), IdKind.TASK, task));
     }
 
     public ObjectNode step(UUID workspace, UUID step) {
-        return read((runs, c) -> found(runs.step(c, workspace, step), IdKind.STEP, step));
+        return step(workspace, step, Detail.WHOLE);
+    }
+
+    public ObjectNode step(UUID workspace, UUID step, Detail detail) {
+        return read((runs, c) -> found(runs.step(c, workspace, step, detail), IdKind.STEP, step));
     }
 
     public ObjectNode escalation(UUID workspace, UUID ticket) {

@@ -63,7 +63,15 @@ public final class RunReader {
     }
 
     public Optional<ObjectNode> run(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        return first(c, ReadSql.RUN, ids(workspaceId, runId));
+        return run(c, workspaceId, runId, Detail.WHOLE);
+    }
+
+    public Optional<ObjectNode> run(Connection c, UUID workspaceId, UUID runId, Detail detail) throws SQLException {
+        return first(c, switch (detail) {
+            case WHOLE -> ReadSql.RUN;
+            case LIGHT -> ReadSql.LIGHT_RUN;
+            case WITHOUT_VALUES -> ReadSql.RUN_WITHOUT_VALUES;
+        }, ids(workspaceId, runId));
     }
 
     /** Maximum number of runs that {@link #someRuns} reads. */
@@ -85,16 +93,6 @@ public final class RunReader {
                 });
         return found.stream()
                 .collect(Collectors.toMap(run -> UUID.fromString(run.get("id").stringValue()), run -> run));
-    }
-
-    /** Reads a run without plan, inputs and output. */
-    public Optional<ObjectNode> runWithoutValues(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        return first(c, ReadSql.RUN_WITHOUT_VALUES, ids(workspaceId, runId));
-    }
-
-    /** Reads a run with sizes and beginnings of inputs and output. */
-    public Optional<ObjectNode> lightRun(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        return first(c, ReadSql.LIGHT_RUN, ids(workspaceId, runId));
     }
 
     /** The run's state. */
@@ -261,24 +259,18 @@ public final class RunReader {
      * @param history whether to include replaced rows
      * @param after the task after which to continue; null to begin with the first
      */
-    public Page<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+    public Page<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, Detail detail, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return page(c, TaskSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
-    }
-
-    /** Reads tasks with only the size and beginning of each value. */
-    public Page<ObjectNode> lightTasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
-            boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return page(c, TaskSql.LIGHT_TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
+        return page(c, detail == Detail.WHOLE ? TaskSql.TASKS : TaskSql.LIGHT_TASKS,
+                ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
     public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
-        return first(c, TaskSql.TASK, ids(workspaceId, taskId));
+        return task(c, workspaceId, taskId, Detail.WHOLE);
     }
 
-    /** Reads a task with only the size and beginning of each value. */
-    public Optional<ObjectNode> lightTask(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
-        return first(c, TaskSql.LIGHT_TASK, ids(workspaceId, taskId));
+    public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId, Detail detail) throws SQLException {
+        return first(c, detail == Detail.WHOLE ? TaskSql.TASK : TaskSql.LIGHT_TASK, ids(workspaceId, taskId));
     }
 
     /** For each task of the attempt that holds the task: the tasks that it depends on. */
@@ -308,12 +300,11 @@ public final class RunReader {
      * The steps of one task, in order.
      *
      * @param history whether to include steps of earlier attempts
-     * @param light whether to read only the size and beginning of each value
      * @param from number of steps to skip
      */
-    public Page<ObjectNode> stepsOfTask(Connection c, UUID workspaceId, UUID taskId, boolean history, boolean light,
+    public Page<ObjectNode> stepsOfTask(Connection c, UUID workspaceId, UUID taskId, boolean history, Detail detail,
             int from, int limit) throws SQLException {
-        return page(c, light ? TaskSql.LIGHT_TASK_STEPS : TaskSql.TASK_STEPS, statement -> {
+        return page(c, detail == Detail.WHOLE ? TaskSql.TASK_STEPS : TaskSql.LIGHT_TASK_STEPS, statement -> {
             ids(workspaceId, taskId).bind(statement);
             statement.setBoolean(3, history);
             statement.setInt(4, from);
@@ -379,24 +370,18 @@ public final class RunReader {
      * @param history whether to include steps of tasks' earlier attempts and of replaced tasks
      * @param after the step after which to continue; null to begin with the first
      */
-    public Page<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+    public Page<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, Detail detail, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return page(c, TaskSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
-    }
-
-    /** Reads steps with only the size and beginning of each value. */
-    public Page<ObjectNode> lightSteps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
-            boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return page(c, TaskSql.LIGHT_STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
+        return page(c, detail == Detail.WHOLE ? TaskSql.STEPS : TaskSql.LIGHT_STEPS,
+                ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
     public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
-        return first(c, TaskSql.STEP, ids(workspaceId, stepId));
+        return step(c, workspaceId, stepId, Detail.WHOLE);
     }
 
-    /** Reads a step with only the size and beginning of each value. */
-    public Optional<ObjectNode> lightStep(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
-        return first(c, TaskSql.LIGHT_STEP, ids(workspaceId, stepId));
+    public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId, Detail detail) throws SQLException {
+        return first(c, detail == Detail.WHOLE ? TaskSql.STEP : TaskSql.LIGHT_STEP, ids(workspaceId, stepId));
     }
 
     /**
