@@ -1,5 +1,7 @@
 package io.keelson.server.app.metrics;
 
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.UnixOperatingSystemMXBean;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.api.http.support.RequestListener;
 import io.keelson.server.base.background.BackgroundTask;
@@ -8,9 +10,15 @@ import io.keelson.server.base.db.Database.PoolUse;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.outlet.webhook.DeliveryObserver;
+import io.micrometer.core.instrument.Counter;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryMXBean;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -111,5 +119,50 @@ public final class Metrics {
         backlog.look();
         String type = asked.type().contains("application/openmetrics-text") ? OPEN_METRICS : PLAIN;
         return new Observed.Page(type, meters.page(type));
+    }
+
+    /** Meters of the process, under the names that dashboards for Java programs use. */
+    private static final class JvmMeters {
+
+        private JvmMeters() {}
+
+        static void register(Meters meters) {
+            MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
+            meters.gauge(Metric.MEMORY, () -> memory.getHeapMemoryUsage().getUsed(), "heap");
+            meters.gauge(Metric.MEMORY, () -> memory.getNonHeapMemoryUsage().getUsed(), "nonheap");
+            meters.gauge(Metric.MEMORY_MOST, () -> memory.getHeapMemoryUsage().getMax(), "heap");
+            meters.gauge(Metric.MEMORY_MOST, () -> memory.getNonHeapMemoryUsage().getMax(), "nonheap");
+            for (GarbageCollectorMXBean each : ManagementFactory.getGarbageCollectorMXBeans()) {
+                meters.counter(Metric.COLLECTIONS, each::getCollectionCount, each.getName());
+                meters.counter(Metric.COLLECTION_TIME, () -> each.getCollectionTime() / 1e3, each.getName());
+            }
+            meters.gauge(Metric.THREADS, ManagementFactory.getThreadMXBean()::getThreadCount);
+            meters.gauge(Metric.STARTED, () -> ManagementFactory.getRuntimeMXBean().getStartTime() / 1e3);
+            OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+            meters.counter(Metric.CPU, () -> (double) system.getProcessCpuTime() / TimeUnit.SECONDS.toNanos(1));
+            if (system instanceof UnixOperatingSystemMXBean unix) {
+                meters.gauge(Metric.FILES, unix::getOpenFileDescriptorCount);
+            }
+        }
+    }
+
+    /** Counts delivery attempts by outcome, never by receiver. */
+    private static final class WebhookMeters implements DeliveryObserver {
+
+        private final Map<Outcome, Counter> attempts = new EnumMap<>(Outcome.class);
+
+        WebhookMeters(Meters meters) {
+            for (Outcome outcome : Outcome.values()) {
+                attempts.put(outcome, meters.counter(Metric.WEBHOOK_ATTEMPTS, outcome.name().toLowerCase(Locale.ROOT)));
+            }
+        }
+
+        @Override
+        public void attempted(Attempt attempt) {
+            Counter counter = attempts.get(attempt.outcome());
+            if (counter != null) {
+                counter.increment();
+            }
+        }
     }
 }

@@ -26,6 +26,7 @@ import io.opentelemetry.context.Context;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -212,5 +213,34 @@ final class Spans implements Observer, Tracing {
             made.setStatus(StatusCode.ERROR, error);
         }
         made.end(at);
+    }
+
+    /** When steps began that have not ended, as far as this server has seen it; the oldest are forgotten. */
+    private static final class OpenSpans {
+
+        private static final int MAX_SPANS = 50_000;
+
+        private record Lease(UUID step, int epoch) {}
+
+        /** @param attempt of the step */
+        record Start(Instant at, int attempt) {}
+
+        private final Map<Lease, Start> starts = new LinkedHashMap<>() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Lease, Start> eldest) {
+                return size() > MAX_SPANS;
+            }
+        };
+
+        synchronized void add(UUID step, int epoch, Start start) {
+            starts.put(new Lease(step, epoch), start);
+        }
+
+        /** Null when it began elsewhere. */
+        synchronized @Nullable Start remove(UUID step, int epoch) {
+            return starts.remove(new Lease(step, epoch));
+        }
     }
 }

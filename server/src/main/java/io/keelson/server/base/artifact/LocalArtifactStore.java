@@ -1,11 +1,13 @@
 package io.keelson.server.base.artifact;
 
+import io.keelson.server.base.json.SafeText;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileVisitResult;
@@ -224,6 +226,35 @@ public final class LocalArtifactStore implements ArtifactStore {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /** The rule for names of artifacts: a name is safe as a file name on every system. */
+    private static final class ArtifactName {
+
+        private static final int MAX_BYTES = 255;
+
+        private ArtifactName() {}
+
+        static void check(String name) throws ArtifactRefusedException {
+            if (name.isBlank() || name.equals(".") || name.equals("..")) {
+                throw refused("an artifact needs a name");
+            }
+            if (name.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
+                throw refused("an artifact's name has at most " + MAX_BYTES + " bytes");
+            }
+            if (name.indexOf('/') >= 0 || name.indexOf('\\') >= 0) {
+                throw refused("an artifact's name is no path: " + name);
+            }
+            String hidden = SafeText.hidden(name);
+            if (hidden != null || !SafeText.clean(name).equals(name)) {
+                throw refused("an artifact's name has no control or format characters"
+                        + (hidden == null ? "" : ", not " + hidden));
+            }
+        }
+
+        private static ArtifactRefusedException refused(String message) {
+            return new ArtifactRefusedException("ARTIFACT_NAME_INVALID", message);
         }
     }
 }

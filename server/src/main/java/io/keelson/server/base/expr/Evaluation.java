@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.JsonSize;
 import java.util.List;
+import java.util.Locale;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
 
@@ -39,7 +40,7 @@ final class Evaluation {
     private JsonNode one(String expression) {
         List<String> plain = programs.get(expression).usage().plain();
         if (plain != null) {
-            return counted(SimplePath.read(scope, plain));
+            return counted(read(scope, plain));
         }
         List<JsonNode> values = all(expression);
         if (values.size() > 1) {
@@ -60,5 +61,22 @@ final class Evaluation {
                     "the result is longer than " + limits.outputChars() + " characters");
         }
         return value;
+    }
+
+    /**
+     * Reads the most frequent expression, {@code .a.b.c}, without going through jq. As jq: null where a name is missing or its
+     * parent is null.
+     */
+    private static JsonNode read(JsonNode scope, List<String> path) {
+        JsonNode node = scope;
+        for (String name : path) {
+            if (!node.isObject() && !node.isNull()) {
+                throw new ExpressionException("EXPRESSION_FAILED",
+                        "cannot read ." + name + " of a " + node.getNodeType().name().toLowerCase(Locale.ROOT));
+            }
+            JsonNode child = node.get(name);
+            node = child == null ? NullNode.instance : child;
+        }
+        return node;
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.base.outbound;
 
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -305,5 +306,37 @@ public final class OutboundClient implements AutoCloseable {
         client.dispatcher().cancelAll();
         client.connectionPool().evictAll();
         threads.close();
+    }
+
+    /** A stream that fails once it has given more bytes than its bound. */
+    private static final class BoundedStream extends FilterInputStream {
+        private final int maxBytes;
+        private long given;
+
+        BoundedStream(InputStream in, int maxBytes) {
+            super(in);
+            this.maxBytes = maxBytes;
+        }
+
+        @Override
+        public int read() throws IOException {
+            int one = super.read();
+            count(one < 0 ? 0 : 1);
+            return one;
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            int read = super.read(bytes, offset, length);
+            count(Math.max(0, read));
+            return read;
+        }
+
+        private void count(int read) throws OutboundRefusedException {
+            given += read;
+            if (given > maxBytes) {
+                throw OutboundRefusedException.tooLarge(maxBytes);
+            }
+        }
     }
 }

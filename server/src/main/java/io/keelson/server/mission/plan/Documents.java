@@ -1,6 +1,7 @@
 package io.keelson.server.mission.plan;
 
 import io.keelson.core.plan.PlanProblem;
+import java.io.Reader;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -127,5 +128,36 @@ public final class Documents {
 
     private static <T> ReadResult<T> refused(String code, String message) {
         return new ReadResult.Invalid<>(List.of(new PlanProblem(code, "", message)));
+    }
+
+    /** Text in pieces that never end within a surrogate pair: at the end of its buffer the YAML parser breaks on one. */
+    private static final class WholeCharacters extends Reader {
+
+        private final String text;
+        private int at;
+
+        WholeCharacters(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public int read(char[] buffer, int offset, int length) {
+            if (at == text.length()) {
+                return -1;
+            }
+            int end = Math.min(text.length(), at + length);
+            if (end - at > 1 && end < text.length() && Character.isHighSurrogate(text.charAt(end - 1))) {
+                end--;
+            }
+            text.getChars(at, end, buffer, offset);
+            int count = end - at;
+            at = end;
+            return count;
+        }
+
+        @Override
+        public void close() {
+            at = text.length();
+        }
     }
 }

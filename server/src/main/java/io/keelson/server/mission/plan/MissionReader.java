@@ -7,8 +7,9 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.base.json.JsonSize;
-import io.keelson.server.base.json.SafeText;
+import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -26,8 +27,8 @@ import tools.jackson.databind.node.ObjectNode;
  * core's plan check validates the plan. All problems are reported together. Safe for use by many threads.
  */
 public final class MissionReader {
-    private static final int NAME_LENGTH = 200;
     private static final int PRIORITY = 100;
+    private static final int LAST_YEAR = 9999;
     private static final List<String> OF_A_RUN =
             List.of("recipe", "input", "external_id", "external_id_policy", "start",
                     "start_at", "trigger");
@@ -116,15 +117,15 @@ public final class MissionReader {
         if (!run) {
             OF_A_RUN.stream().filter(document::has).forEach(key -> problems.add("UNKNOWN_KEY", "/" + key,
                     "a recipe has no '" + key + "', which belongs to a single run"));
-            ExposedName.check(document, problems);
+            MissionNames.checkTool(document, problems);
         }
         if (run && document.has("recipe")) {
             problems.add("RECIPE_UNRESOLVED", "/recipe", "recipes are known only to a server: give the plan here");
         } else if (!document.has("plan")) {
             problems.add("PLAN_REQUIRED", "/plan", GoalMissions.refusal(run));
         }
-        VisibleNames.check(document, problems);
-        Instant startAt = StartTime.read(document, problems);
+        MissionNames.check(document, problems);
+        Instant startAt = startAt(document, problems);
         AutonomyDefault.Applied autonomous =
                 (run ? context.autonomy().get() : AutonomyDefault.PRODUCT).to(JsonFields.object(document, "config"));
         ObjectNode config = autonomous.config();
@@ -141,7 +142,7 @@ public final class MissionReader {
                 new UntrustedInputs(tools)::marked, config, problems);
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
-        String name = name(document, problems);
+        String name = MissionNames.ofRun(document, problems);
         ObjectNode declarations = JsonFields.object(document, "inputs");
         ObjectNode input = new InputValues(declarations, run, problems).resolve(JsonFields.object(document, "input"));
         Set<String> inputs = Set.copyOf(declarations.propertyNames());
@@ -200,18 +201,23 @@ public final class MissionReader {
         return normal;
     }
 
-    private static String name(JsonNode document, Problems problems) {
-        String goal = JsonFields.text(document, "goal", JsonFields.text(document, "task", ""));
-        if (!goal.equals(JsonFields.text(document, "task", goal))) {
-            problems.add("INVALID_VALUE", "/task", "goal and task are synonyms: remove one");
+    /** When the run is to start by itself; null if absent or invalid. */
+    private static @Nullable Instant startAt(JsonNode document, Problems problems) {
+        JsonNode given = document.path("start_at");
+        if (!given.isString()) {
+            return null;
         }
-        if (!document.has("name") && !document.has("goal") && !document.has("task")) {
-            problems.add("REQUIRED", "/name", "a name or a goal is required");
+        try {
+            OffsetDateTime time = OffsetDateTime.parse(given.stringValue());
+            if (time.getYear() > 0 && time.getYear() <= LAST_YEAR) {
+                return time.toInstant();
+            }
+        } catch (DateTimeException e) {
+            // reported below, as is a year that no calendar has
         }
-        String line = goal.lines().filter(each -> !each.isBlank()).findFirst().orElse("").strip();
-        String start = line.codePoints().filter(each -> !SafeText.hides(each)).limit(NAME_LENGTH)
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
-        return JsonFields.text(document, "name", start.isEmpty() ? "run" : start);
+        problems.add("INVALID_VALUE", "/start_at",
+                "must be a time with its offset (RFC 3339), such as 2026-12-01T06:00:00Z or 2026-12-01T07:00:00+01:00");
+        return null;
     }
 
     /** The plan check speaks of a task's {@code id} and of verifiers' inputs; a document may have written it otherwise. */

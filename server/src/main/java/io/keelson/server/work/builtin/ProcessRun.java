@@ -14,6 +14,7 @@ import io.keelson.server.tenant.secret.Redaction;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -24,6 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
@@ -216,6 +219,35 @@ final class ProcessRun implements Tool {
         } catch (JacksonException e) {
             throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
                     "the output is not JSON" + (redaction.none() ? ": " + e.getOriginalMessage() : ""));
+        }
+    }
+
+    /** Explains why the system did not start a process. */
+    private static final class StartFailures {
+
+        /** {@code ProcessBuilder} has the number of the system's error only in its text. */
+        private static final Pattern NUMBER = Pattern.compile("error[=:] ?(\\d+)");
+
+        private StartFailures() {}
+
+        /** @return a clause without a period */
+        static String reason(IOException failure) {
+            String text = String.valueOf(failure.getMessage());
+            Matcher number = NUMBER.matcher(text);
+            if (number.find()) {
+                return switch (number.group(1)) {
+                    case "2" -> "the shell or the working folder was not found on the server";
+                    case "7" -> "its arguments are longer than the system allows";
+                    case "11" -> "the system has reached its limit of processes";
+                    case "12" -> "the system has no memory left";
+                    case "13" -> "the server may not execute the shell or enter the working folder";
+                    case "23", "24" -> "the system has reached its limit of open files";
+                    default -> "the system reported error " + number.group(1);
+                };
+            }
+            return failure instanceof FileSystemException
+                    ? "its standard input could not be written to a temporary file"
+                    : text;
         }
     }
 }

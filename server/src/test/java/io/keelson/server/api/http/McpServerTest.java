@@ -3,7 +3,7 @@ package io.keelson.server.api.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.base.json.Json;
-import io.keelson.server.mission.plan.ExposedName;
+import io.keelson.server.mission.plan.MissionNames;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
 import io.keelson.server.work.mcp.wire.Mcp;
@@ -186,7 +186,7 @@ class McpServerTest {
 
     @Test
     void toolsAreListedAndCalledByScope() {
-        assertThat(names(person)).containsAll(ExposedName.TAKEN).contains("sum", "signed").doesNotContain("hidden");
+        assertThat(names(person)).containsAll(MissionNames.TAKEN).contains("sum", "signed").doesNotContain("hidden");
         assertThat(names(agent)).contains("mission_start", "mission_status", "inbox_list", "sum")
                 .doesNotContain("inbox_answer", "approve_plan");
         assertThat(names(peer(EnumSet.of(Scope.RUNS_READ), "{}")))

@@ -255,7 +255,7 @@ class HttpRequestTest {
             "Sat, 21 Nov 2026 00:01:00 GMT => 60", "Fri, 20 Nov 2026 00:00:00 GMT => 0", "soon => none", "-1 => none",
             "none => none"})
     void retryAfterIsSecondsOrADate(String header, Long seconds) {
-        assertThat(RetryAfter.parse(header, Instant.parse("2026-11-21T00:00:00Z")))
+        assertThat(HttpRequest.RetryAfter.parse(header, Instant.parse("2026-11-21T00:00:00Z")))
                 .isEqualTo(seconds == null ? null : Duration.ofSeconds(seconds));
     }
 
