@@ -36,11 +36,6 @@ public record HttpOptions(String host, int port, int maxBodyBytes, Duration long
                 publicUrl, version);
     }
 
-    public HttpOptions withMaxBodyBytes(int bytes) {
-        return new HttpOptions(host, port, bytes, longestPoll, requestTimeout, connections, grace, dashboard, publicUrl,
-                version);
-    }
-
     public HttpOptions withBounds(int most, Duration time) {
         return new HttpOptions(host, port, maxBodyBytes, longestPoll, time, most, grace, dashboard, publicUrl, version);
     }

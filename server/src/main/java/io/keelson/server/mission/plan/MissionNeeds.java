@@ -1,12 +1,9 @@
 package io.keelson.server.mission.plan;
 
-import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
-import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.ToolPolicy;
 import io.keelson.server.engine.tool.ToolSpec;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -75,64 +72,19 @@ final class MissionNeeds {
     }
 
     private ToolKnowledge noting(ToolKnowledge known) {
-        return new ToolKnowledge() {
+        return new ForwardingToolKnowledge(known) {
             @Override
             public boolean knows(String tool) {
                 tools.add(tool);
                 more |= tool.startsWith(ToolSpec.MCP);
-                return known.knows(tool);
-            }
-
-            @Override
-            public boolean openWorld(String tool) {
-                return known.openWorld(tool);
+                return super.knows(tool);
             }
 
             @Override
             public ToolPolicy.Rule workspaceRule() {
-                ToolPolicy.Rule now = known.workspaceRule();
+                ToolPolicy.Rule now = super.workspaceRule();
                 rule = now;
                 return now;
-            }
-
-            @Override
-            public String hint(String tool) {
-                return known.hint(tool);
-            }
-
-            @Override
-            public String hint(String name, Collection<String> names) {
-                return known.hint(name, names);
-            }
-
-            @Override
-            public List<PlanProblem> checkInput(StepSpec step, String pointer) {
-                return known.checkInput(step, pointer);
-            }
-
-            @Override
-            public List<PlanProblem> checkExpression(String expression, String pointer) {
-                return known.checkExpression(expression, pointer);
-            }
-
-            @Override
-            public List<PlanProblem> checkTemplate(String json, String pointer) {
-                return known.checkTemplate(json, pointer);
-            }
-
-            @Override
-            public Names namesInExpression(String expression) {
-                return known.namesInExpression(expression);
-            }
-
-            @Override
-            public Names namesInTemplate(String json) {
-                return known.namesInTemplate(json);
-            }
-
-            @Override
-            public Names namesInInput(StepSpec step) {
-                return known.namesInInput(step);
             }
         };
     }

@@ -152,8 +152,7 @@ public final class MissionReader {
                 FailureConfig.plannerAt(config)));
         followUps.addAll(TimeCheck.check(plan, policy.timeouts()));
         followUps.addAll(models.check(document.path("config"), document.path("plan"), plan));
-        followUps.addAll(toolRules.check(document.path("plan"), plan));
-        followUps.addAll(NeededTools.check(document.path("plan"), tools));
+        followUps.addAll(toolRules.check(document.path("plan"), plan, tools));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()

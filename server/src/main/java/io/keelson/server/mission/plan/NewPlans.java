@@ -4,6 +4,7 @@ import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanCheck;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.ToolKnowledge;
@@ -101,14 +102,38 @@ public final class NewPlans {
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed),
-                new CompletedTaskNames(tools.apply(workspace), completed), inputs));
+                exceptNames(tools.apply(workspace), completed), inputs));
         followUps.addAll(models.apply(workspace).check(config, answer, left));
-        followUps.addAll(rules.check(answer, left));
-        followUps.addAll(NeededTools.check(answer, tools.apply(workspace)));
+        followUps.addAll(rules.check(answer, left, tools.apply(workspace)));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
         return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, config, old, completed))
                 : new ReadResult.Invalid<>(problems.all());
+    }
+
+    /** The tools, without the names of completed tasks in expressions: any expression may name those. */
+    private static ToolKnowledge exceptNames(ToolKnowledge tools, Set<String> completed) {
+        return new ForwardingToolKnowledge(tools) {
+            @Override
+            public Names namesInExpression(String expression) {
+                return others(super.namesInExpression(expression));
+            }
+
+            @Override
+            public Names namesInTemplate(String json) {
+                return others(super.namesInTemplate(json));
+            }
+
+            @Override
+            public Names namesInInput(StepSpec step) {
+                return others(super.namesInInput(step));
+            }
+
+            private Names others(Names names) {
+                return new Names(names.tasks().stream().filter(task -> !completed.contains(task)).toList(),
+                        names.allTasks(), names.steps(), names.inputs(), names.roots());
+            }
+        };
     }
 
     /** The approval of a first plan by a run's config, and the estimated cost of that plan. */

@@ -5,6 +5,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.plan.ToolPolicy.Level;
 import io.keelson.core.plan.ToolPolicy.Rule;
@@ -52,12 +53,13 @@ record ToolRules(Rule workspace, JsonNode config) {
     }
 
     /**
-     * Steps, checks, tools that a task needs and hooks with refused tools. A planner is no part of the plan.
+     * Steps, checks, tools that a task needs and hooks with refused tools, and needed tools that no call reaches. A planner is no
+     * part of the plan.
      *
      * @param plan as written, with pointers from {@code /plan}
      * @param read the same plan
      */
-    List<PlanProblem> check(JsonNode plan, Plan read) {
+    List<PlanProblem> check(JsonNode plan, Plan read, ToolKnowledge tools) {
         List<PlanProblem> problems = new ArrayList<>();
         for (int i = 0; i < read.tasks().size(); i++) {
             TaskSpec task = read.tasks().get(i);
@@ -82,7 +84,29 @@ record ToolRules(Rule workspace, JsonNode config) {
         ToolPolicy own = of(MissingNode.getInstance());
         Stream.of("/hooks/before_run", "/hooks/after_run").forEach(
                 call -> add(problems, own, JsonFields.text(config.at(call), "tool"), "/config" + call + "/tool"));
+        needed(problems, plan, tools);
         return problems;
+    }
+
+    /** The tools that a plan names for its agents. A name that no call reaches is a problem. */
+    private static void needed(List<PlanProblem> problems, JsonNode plan, ToolKnowledge tools) {
+        for (int i = 0; i < plan.path("tasks").size(); i++) {
+            for (String list : List.of("/tools_needed", "/suggested_agent/tools")) {
+                List<String> names = JsonFields.texts(plan.path("tasks").path(i).at(list));
+                for (int j = 0; j < names.size(); j++) {
+                    String name = names.get(j);
+                    String at = "/plan/tasks/" + i + list + "/" + j;
+                    String why = tools.unusable(name);
+                    if (why != null) {
+                        problems.add(new PlanProblem(tools.knows(name) ? "MCP_TOOL_CHANGED" : "UNKNOWN_TOOL", at,
+                                Pointers.shown(name) + ": " + why));
+                    } else if (!tools.knows(name)) {
+                        problems.add(new PlanProblem("UNKNOWN_TOOL", at,
+                                "no tool '" + Pointers.shown(name) + "'" + tools.hint(name)));
+                    }
+                }
+            }
+        }
     }
 
     private static void add(List<PlanProblem> problems, ToolPolicy policy, @Nullable String tool, String pointer) {

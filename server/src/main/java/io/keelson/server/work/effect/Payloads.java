@@ -17,17 +17,12 @@ public final class Payloads {
     public static final List<String> MODES = List.of("paper", "live");
 
     private static final Pattern IS_DECIMAL = Pattern.compile(DECIMAL);
-    private static final Pattern IS_SYMBOL = Pattern.compile(SYMBOL);
     private static final List<String> DECIMALS = List.of("quantity", "limit_price", "capital");
 
     private Payloads() {}
 
     public static boolean isDecimal(String text) {
         return IS_DECIMAL.matcher(text).matches();
-    }
-
-    public static boolean isSymbol(String text) {
-        return IS_SYMBOL.matcher(text).matches();
     }
 
     /** A copy with decimals in their shortest form: 1.50 is 1.5. */

@@ -43,6 +43,20 @@ class NewPlansTest {
     }
 
     @Test
+    void planOfAChildRunNamesTasksOfItsOwn() {
+        assertThat(Missions.problems(read("""
+                {"tasks": [{"id": "new", "steps": [{"tool": "run.start", "input": {"name": "child",
+                  "plan": {"tasks": [{"id": "inner", "steps": [{"tool": "noop"}]}]},
+                  "output": "${ .tasks.inner.output }"}}]}]}"""))).isEmpty();
+    }
+
+    @Test
+    void unknownToolIsReportedWithASimilarName() {
+        assertThat(Missions.problems(read("{\"tasks\": [{\"id\": \"new\", \"steps\": [{\"tool\": \"noopp\"}]}]}")))
+                .extracting(PlanProblem::message).singleElement().asString().contains("did you mean 'noop'?");
+    }
+
+    @Test
     void allProblemsAreReported() {
         assertThat(Missions.problems(read("[]"))).extracting(PlanProblem::code).containsExactly("WRONG_TYPE");
         assertThat(Missions.problems(read("{}"))).extracting(PlanProblem::code).containsExactly("REQUIRED");

@@ -6,14 +6,24 @@ import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.ToolPolicy;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** As the tools say, but for the names of tasks that have completed: any expression may name those. */
-record CompletedTaskNames(ToolKnowledge tools, Set<String> completed) implements ToolKnowledge {
+/** Forwards all questions to another knowledge of tools; subclasses change single answers. */
+abstract class ForwardingToolKnowledge implements ToolKnowledge {
+    private final ToolKnowledge tools;
+
+    ForwardingToolKnowledge(ToolKnowledge tools) {
+        this.tools = tools;
+    }
 
     @Override
     public boolean knows(String tool) {
         return tools.knows(tool);
+    }
+
+    @Override
+    public boolean openWorld(String tool) {
+        return tools.openWorld(tool);
     }
 
     @Override
@@ -22,8 +32,18 @@ record CompletedTaskNames(ToolKnowledge tools, Set<String> completed) implements
     }
 
     @Override
+    public String hint(String tool) {
+        return tools.hint(tool);
+    }
+
+    @Override
     public String hint(String name, Collection<String> known) {
         return tools.hint(name, known);
+    }
+
+    @Override
+    public @Nullable String unusable(String tool) {
+        return tools.unusable(tool);
     }
 
     @Override
@@ -43,16 +63,16 @@ record CompletedTaskNames(ToolKnowledge tools, Set<String> completed) implements
 
     @Override
     public Names namesInExpression(String expression) {
-        return others(tools.namesInExpression(expression));
+        return tools.namesInExpression(expression);
     }
 
     @Override
     public Names namesInTemplate(String json) {
-        return others(tools.namesInTemplate(json));
+        return tools.namesInTemplate(json);
     }
 
-    private Names others(Names names) {
-        return new Names(names.tasks().stream().filter(task -> !completed.contains(task)).toList(), names.allTasks(),
-                names.steps(), names.inputs(), names.roots());
+    @Override
+    public Names namesInInput(StepSpec step) {
+        return tools.namesInInput(step);
     }
 }
