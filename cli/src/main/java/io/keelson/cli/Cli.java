@@ -13,6 +13,7 @@ import java.time.format.DateTimeParseException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
@@ -35,6 +36,7 @@ public final class Cli {
     }
 
     private static CommandLine set(CommandLine keelson) {
+        keelson.getSubcommands().values().forEach(Cli::nameExamples);
         return keelson.setCommandName(ProgramName.current())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(BigDecimal.class, Cli::amount)
@@ -43,6 +45,15 @@ public final class Cli {
                 .setAbbreviatedOptionsAllowed(false)
                 .setParameterExceptionHandler(Cli::wrongUsage)
                 .setExecutionExceptionHandler(Cli::failed);
+    }
+
+    /** Puts the heading of examples above the footers that have no other heading. */
+    private static void nameExamples(CommandLine command) {
+        UsageMessageSpec usage = command.getCommandSpec().usageMessage();
+        if (usage.footer().length > 0 && usage.footerHeading().isEmpty()) {
+            usage.footerHeading("%nExamples:%n");
+        }
+        command.getSubcommands().values().forEach(Cli::nameExamples);
     }
 
     private static BigDecimal amount(String text) {

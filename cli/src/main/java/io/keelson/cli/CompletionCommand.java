@@ -8,7 +8,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(name = "completion", description = "Prints a completion script for bash and zsh.",
-        footerHeading = "%nExamples:%n", footer = {
+        footer = {
                 "  source <(keelson completion bash)", "  source <(keelson completion zsh)"})
 final class CompletionCommand implements Runnable {
 

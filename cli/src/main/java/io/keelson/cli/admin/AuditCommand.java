@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 
 @Command(name = "audit",
         description = "Shows the audit log: actions of operators and administrators, newest first. For operators.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson audit", "  keelson audit --workspace acme --limit 100",
+        footer = {"  keelson audit", "  keelson audit --workspace acme --limit 100",
                 "  keelson audit --json | jq '.items[] | select(.action == \"key_created\")'"})
 public final class AuditCommand extends ClientCommand {
 

@@ -22,7 +22,6 @@ import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "doctor",
         description = "Checks whether Keelson can run on this machine and shows how to fix problems. Changes nothing; exit code 1 when a check fails.",
-        footerHeading = "%nExamples:%n",
         footer = {"  keelson doctor",
                 "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson doctor"})
 public final class DoctorCommand extends CliCommand {

@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
         description = "Lists the API keys of the workspace, newest first. A key itself is shown once, when it is created.",
         subcommands = {KeysCommand.Create.class, KeysCommand.Generate.class, KeysCommand.Rotate.class,
                 KeysCommand.Revoke.class},
-        footerHeading = "%nExamples:%n", footer = {"  keelson keys", "  keelson keys --workspace acme",
+        footer = {"  keelson keys", "  keelson keys --workspace acme",
                 "  keelson keys create phone --principal ann --person --scope runs:read --scope approve"})
 public final class KeysCommand extends ListCommand<ApiKey> {
 
@@ -97,7 +97,7 @@ public final class KeysCommand extends ListCommand<ApiKey> {
     }
 
     @Command(name = "create", description = "Creates an API key and prints it once.",
-            footerHeading = "%nExamples:%n", footer = {
+            footer = {
                     "  keelson keys create deployer --scope runs:read --scope runs:write",
                     "  keelson keys create phone --principal ann --person --scope approve --expires 90d",
                     "  keelson keys create first --workspace acme --scope runs:write"})
@@ -131,7 +131,7 @@ public final class KeysCommand extends ListCommand<ApiKey> {
 
     @Command(name = "generate",
             description = "Prints a new random key for KEELSON_BOOTSTRAP_KEY, without contacting a server.",
-            footerHeading = "%nExamples:%n", footer = {
+            footer = {
                     "  KEELSON_BOOTSTRAP_KEY=$(keelson keys generate) keelson server",
                     "  kubectl create secret generic keelson --from-literal=bootstrap-key=\"$(keelson keys generate)\""})
     static final class Generate extends CliCommand {
@@ -146,7 +146,7 @@ public final class KeysCommand extends ListCommand<ApiKey> {
 
     @Command(name = "rotate",
             description = "Replaces a key by a new one and prints it once. The old key stays valid for the overlap.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson keys rotate ID",
+            footer = {"  keelson keys rotate ID",
                     "  keelson keys rotate ID --overlap 0     # it has leaked"})
     static final class Rotate extends Issue {
 
@@ -169,7 +169,6 @@ public final class KeysCommand extends ListCommand<ApiKey> {
     }
 
     @Command(name = "revoke", description = "Revokes a key; all servers reject it within 5 seconds.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson keys revoke ID", "  keelson keys revoke ID --workspace acme"})
     static final class Revoke extends ChangeCommand {
 

@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "open", description = {"Opens the dashboard of a running server in the browser, signed in.",
         "Prints the link, which signs one browser in, once and within a minute. Without a screen, as over SSH, it only prints it."},
-        footerHeading = "%nExamples:%n", footer = {"  keelson open", "  keelson open RUN     # shows that run",
+        footer = {"  keelson open", "  keelson open RUN     # shows that run",
                 "  keelson open --print # for the browser of another machine"})
 public final class OpenCommand extends ClientCommand {
 

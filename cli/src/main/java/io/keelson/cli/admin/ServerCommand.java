@@ -17,7 +17,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 
 @Command(name = "server", description = {"Runs a server until SIGTERM or Ctrl-C.",
         "Prints its address and the place of the API key, and logs to standard error. On SIGTERM or Ctrl-C it releases its running steps before it ends. See docs/reference/configuration.md for its settings."},
-        footerHeading = "%nExamples:%n", footer = {"  keelson server", "  keelson server --port 0     # any free port",
+        footer = {"  keelson server", "  keelson server --port 0     # any free port",
                 "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson server"})
 public final class ServerCommand extends CliCommand {
 

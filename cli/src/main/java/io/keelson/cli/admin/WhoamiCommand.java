@@ -14,7 +14,6 @@ import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "whoami",
         description = "Shows the server, the workspace, the API key and its scopes.",
-        footerHeading = "%nExamples:%n",
         footer = {"  keelson whoami", "  keelson whoami --json | jq -r '.key.scopes[]'"})
 public final class WhoamiCommand extends ClientCommand {
 

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
                 WorkspacesCommand.Folders.class, WorkspacesCommand.Models.class, WorkspacesCommand.Tools.class,
                 WorkspacesCommand.Autonomy.class, WorkspacesCommand.Close.class,
                 WorkspacesCommand.Delete.class},
-        footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
+        footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
                 "  keelson keys create deployer --workspace acme --scope runs:write"})
 public final class WorkspacesCommand extends ListCommand<Workspace> {
@@ -78,7 +78,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
 
     @Command(name = "create",
             description = "Creates a workspace without credits. Then grant it credits and create a key for it.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces create acme",
+            footer = {"  keelson workspaces create acme",
                     "  keelson workspaces create acme --limit open_runs=100 --limit steps=20"})
     static final class Create extends ChangeCommand {
 
@@ -165,7 +165,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
     }
 
     @Command(name = "show", description = "Shows a workspace: its limits and what it uses.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces show acme"})
+            footer = {"  keelson workspaces show acme"})
     static final class Show extends One {
 
         @Override
@@ -176,7 +176,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
 
     @Command(name = "limits",
             description = "Changes the limits of a workspace; without --limit shows the limits of your own.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces limits",
+            footer = {"  keelson workspaces limits",
                     "  keelson workspaces limits acme --limit steps=20 --limit tool:gpu.render=2",
                     "  keelson workspaces limits acme --limit steps=none"})
     static final class Limits extends ClientCommand {
@@ -215,7 +215,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
 
     @Command(name = "folders",
             description = "Sets the folders of a workspace for file tools and processes, instead of KEELSON_ALLOWED_FOLDERS; without folders shows them.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces folders acme /srv/acme /srv/shared",
+            footer = {"  keelson workspaces folders acme /srv/acme /srv/shared",
                     "  keelson workspaces folders acme --none", "  keelson workspaces folders acme --of-server"})
     static final class Folders extends Setting {
 
@@ -243,7 +243,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
 
     @Command(name = "models",
             description = "Sets the models that plans and agents of a workspace may use; without models shows them.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces models acme small large",
+            footer = {"  keelson workspaces models acme small large",
                     "  keelson workspaces models acme --none", "  keelson workspaces models acme --all"})
     static final class Models extends Setting {
 
@@ -270,7 +270,6 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
 
     @Command(name = "tools",
             description = "Sets the tools that plans and agents of a workspace may use; without options shows them.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson workspaces tools acme --allow files.* --allow http.request",
                     "  keelson workspaces tools acme --deny process.run", "  keelson workspaces tools acme --all"})
     static final class Tools extends Setting {
@@ -302,7 +301,6 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
 
     @Command(name = "autonomy",
             description = "Sets the default autonomy level of a workspace's missions. Without a level, shows it.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson workspaces autonomy acme approve   # a person approves each plan",
                     "  keelson workspaces autonomy acme --none"})
     static final class Autonomy extends Setting {
@@ -323,7 +321,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
 
     @Command(name = "close",
             description = "Closes a workspace permanently: its keys stop working and its open runs are cancelled. Stored data stays.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces close acme"})
+            footer = {"  keelson workspaces close acme"})
     static final class Close extends One {
 
         @Override
@@ -339,7 +337,7 @@ public final class WorkspacesCommand extends ListCommand<Workspace> {
 
     @Command(name = "delete",
             description = "Closes a workspace and removes its data in the background. Its ledger and the audit log stay.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces delete acme --yes"})
+            footer = {"  keelson workspaces delete acme --yes"})
     static final class Delete extends One {
 
         @Option(names = {"-y", "--yes"}, description = "Do not ask for confirmation.")

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "init", description = "Writes a sample mission file that runs unchanged.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson init", "  keelson init report.yaml"})
+        footer = {"  keelson init", "  keelson init report.yaml"})
 public final class InitCommand extends CliCommand {
 
     private static final String MISSION = """

@@ -22,7 +22,6 @@ import picocli.CommandLine.Parameters;
 @Command(name = "lifecycles", description = {
         "Prints the state machines of runs, agents, tasks and steps: all states and allowed transitions.",
         "Also prints those of the five contracts handoff, gate4, steps, mission and lifecycle, each with the mapping of the engine's states."},
-        footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson lifecycles run",
                 "  keelson lifecycles gate4 --format json",

@@ -25,7 +25,6 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(name = "tools",
         description = "Lists the tools that steps can use, or shows one with its JSON Schemas. Without a server only built-in ones.",
         subcommands = ToolsRegisterCommand.class,
-        footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson tools                   # built in, of workers and of MCP servers",
                 "  keelson tools files.list",

@@ -30,7 +30,6 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(name = "validate", description = {
         "Checks a mission file and lists all its problems, as creating a run would.",
         "Asks the server at KEELSON_URL or the one running for the data folder, and changes nothing there. Without a server, recipes, tools of workers, prices of models and the workspace's autonomy level are unknown."},
-        footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson validate examples/repository-report.yaml",
                 "  keelson validate mission.yaml --input path=.",

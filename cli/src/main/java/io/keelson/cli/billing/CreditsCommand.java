@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "credits",
         description = "Shows the credits of the workspace: available, reserved by open attempts, and spent. 1 credit is 1 USD.",
-        subcommands = {CreditsCommand.Grant.class, CreditsCommand.Adjust.class}, footerHeading = "%nExamples:%n",
+        subcommands = {CreditsCommand.Grant.class, CreditsCommand.Adjust.class},
         footer = {"  keelson credits", "  keelson credits grant 250 --reason \"budget of May\"",
                 "  keelson credits --json | jq .available"})
 public final class CreditsCommand extends ClientCommand {
@@ -37,7 +37,6 @@ public final class CreditsCommand extends ClientCommand {
     }
 
     @Command(name = "grant", description = "Grants credits to the workspace or, for operators, to another one.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson credits grant 250 --workspace acme",
                     "  keelson credits grant 250 --reason \"budget of May\"",
                     "  keelson credits grant 250 --key budget-2026-05    # repeated calls grant once"})
@@ -71,7 +70,6 @@ public final class CreditsCommand extends ClientCommand {
 
     @Command(name = "adjust",
             description = "Moves an amount from one account to another to correct an error. Reserved amounts belong to open attempts and cannot be corrected.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson credits adjust 3.5 --from spent --to available --reason \"charged for an outage\"",
                     "  keelson credits adjust 100 --from available --to funding --reason \"granted by mistake\""})
     static final class Adjust extends ChangeCommand {

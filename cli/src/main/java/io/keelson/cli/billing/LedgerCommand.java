@@ -30,7 +30,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "ledger",
         description = "Lists the credit transfers of the workspace, newest first, or the reservations, charges and refunds of one run, oldest first.",
-        subcommands = LedgerCommand.Verify.class, footerHeading = "%nExamples:%n",
+        subcommands = LedgerCommand.Verify.class,
         footer = {"  keelson ledger", "  keelson ledger latest", "  keelson ledger --type grant --limit 100",
                 "  keelson ledger --csv > ledger.csv     # all of it, for a spreadsheet"})
 public final class LedgerCommand extends ClientCommand {
@@ -114,7 +114,6 @@ public final class LedgerCommand extends ClientCommand {
 
     @Command(name = "verify",
             description = "Recomputes from the ledger alone all reservations, charges and refunds of attempts, the rounded costs of runs, all charges of steps and all account balances. On the first difference prints it and ends with 1.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson ledger verify", "  keelson ledger verify --all --json"})
     static final class Verify extends ClientCommand {
 

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "prices",
         description = "Lists the prices of this installation in credits (1 credit is 1 USD): of a tool per call, of a model per million tokens. The cost that a step reports overrides any price.",
-        subcommands = {PricesCommand.Set.class, PricesCommand.Remove.class}, footerHeading = "%nExamples:%n",
+        subcommands = {PricesCommand.Set.class, PricesCommand.Remove.class},
         footer = {"  keelson prices", "  keelson prices set model large --input 2.5 --cache-read 0.25 --output 10",
                 "  keelson prices --at 3      # the list that an entry of the ledger names"})
 public final class PricesCommand extends ClientCommand {
@@ -69,7 +69,6 @@ public final class PricesCommand extends ClientCommand {
 
     @Command(name = "set",
             description = "Sets the price of a tool (per call) or the prices of a model (per million tokens) for future charges. Each is from 0 and has at most 6 decimal places, that of a tool 12.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson prices set model large --input 2.5 --cache-read 0.25 --output 10",
                     "  keelson prices set tool web.search 0.01"})
     static final class Set extends ChangeCommand {
@@ -126,7 +125,6 @@ public final class PricesCommand extends ClientCommand {
 
     @Command(name = "remove",
             description = "Removes a price from the list. Steps with a tool without a price cost what they report; a plan that names a model without a price is refused.",
-            footerHeading = "%nExamples:%n",
             footer = "  keelson prices remove model large")
     static final class Remove extends ChangeCommand {
 

@@ -18,7 +18,6 @@ import picocli.CommandLine.Option;
 
 @Command(name = "usage",
         description = "Sums up the charges of the workspace, by default of the last 30 days. Days are in UTC.",
-        footerHeading = "%nExamples:%n",
         footer = {"  keelson usage", "  keelson usage --by model", "  keelson usage --by purpose --run latest",
                 "  keelson usage --by tool --from 2026-01-01 --to 2026-02-01"})
 public final class UsageCommand extends ClientCommand {

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
 
 @picocli.CommandLine.Command(name = "commands",
         description = "Lists commands to external systems, such as orders, newest first.",
-        subcommands = CommandsCommand.Show.class, footerHeading = "%nExamples:%n",
+        subcommands = CommandsCommand.Show.class,
         footer = {"  keelson commands", "  keelson commands --state unknown", "  keelson commands --run latest",
                 "  keelson commands show cmd_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class CommandsCommand extends PageCommand<ExternalCommand> {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "deployments", description = "Lists deployments with their state at the provider, newest first.",
-        subcommands = {DeploymentsCommand.Show.class, DeploymentsCommand.Stop.class}, footerHeading = "%nExamples:%n",
+        subcommands = {DeploymentsCommand.Show.class, DeploymentsCommand.Stop.class},
         footer = {"  keelson deployments", "  keelson deployments show 0192f0c1-7f6e-7000-8000-000000000000",
                 "  keelson deployments stop 0192f0c1-7f6e-7000-8000-000000000000"})
 public final class DeploymentsCommand extends PageCommand<JsonNode> {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "orders", description = "Lists orders with their state at the provider, newest first.",
-        subcommands = {OrdersCommand.Show.class, OrdersCommand.Cancel.class}, footerHeading = "%nExamples:%n",
+        subcommands = {OrdersCommand.Show.class, OrdersCommand.Cancel.class},
         footer = {"  keelson orders", "  keelson orders show 0192f0c1-7f6e-7000-8000-000000000000",
                 "  keelson orders cancel 0192f0c1-7f6e-7000-8000-000000000000"})
 public final class OrdersCommand extends PageCommand<JsonNode> {

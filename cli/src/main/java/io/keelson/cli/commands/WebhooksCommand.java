@@ -25,7 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
         subcommands = {WebhooksCommand.Create.class, WebhooksCommand.Show.class, WebhooksCommand.Enable.class,
                 WebhooksCommand.Disable.class, WebhooksCommand.Rotate.class, WebhooksCommand.Ping.class,
                 WebhooksCommand.Deliveries.class, WebhooksCommand.Redeliver.class, WebhooksCommand.Delete.class},
-        footerHeading = "%nExamples:%n", footer = {"  keelson webhooks",
+        footer = {"  keelson webhooks",
                 "  keelson webhooks create https://example.com/hooks --event run.failed --event approval.needed",
                 "  keelson webhooks deliveries 0198… --state dead", "  keelson webhooks redeliver 0198… --dead"})
 public final class WebhooksCommand extends ListCommand<Webhook> {

@@ -47,7 +47,7 @@ public abstract class ActionCommand extends RunChange {
 
     @Command(name = "pause",
             description = "Pauses a run: running steps finish and keep their results, no other step starts.",
-            footerHeading = "%nExamples:%n", footer = "  keelson pause latest")
+            footer = "  keelson pause latest")
     public static final class Pause extends ActionCommand {
 
         @Override
@@ -58,7 +58,7 @@ public abstract class ActionCommand extends RunChange {
 
     @Command(name = "fail",
             description = "Ends a run as failed. Running steps are interrupted; `retry` can start the run again.",
-            footerHeading = "%nExamples:%n", footer = "  keelson fail latest --reason \"the figures are wrong\"")
+            footer = "  keelson fail latest --reason \"the figures are wrong\"")
     public static final class Fail extends ActionCommand {
 
         @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
@@ -72,7 +72,7 @@ public abstract class ActionCommand extends RunChange {
 
     @Command(name = "replan",
             description = "Requests a new plan from a run's planner: completed tasks stay, the others are replaced.",
-            footerHeading = "%nExamples:%n", footer = "  keelson replan latest --reason \"another source\" --watch")
+            footer = "  keelson replan latest --reason \"another source\" --watch")
     public static final class Replan extends ActionCommand {
 
         @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record and the planner.")
@@ -87,7 +87,7 @@ public abstract class ActionCommand extends RunChange {
     @Command(name = "fork", description = {"Starts a run of the same plan with other inputs, from one of its tasks.",
             "Completed tasks that do not depend on that task are reused with their outputs; the others run again.",
             "With --turn an agent's task continues from that turn: its turns and calls before it are copied and cost nothing."},
-            footerHeading = "%nExamples:%n", footer = {"  keelson fork latest --from report --watch",
+            footer = {"  keelson fork latest --from report --watch",
                     "  keelson fork latest --from report --turn 5 --model large --watch",
                     "  keelson fork latest --from report --input title=\"Second try\""})
     public static final class Fork extends ActionCommand {
@@ -139,7 +139,7 @@ public abstract class ActionCommand extends RunChange {
     @Command(name = "budget",
             description = "Changes the cost limits of a run and the budgets of its tasks. A run in budget_exceeded continues "
                     + "if they allow it.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson budget latest --hard-limit 5 --watch",
+            footer = {"  keelson budget latest --hard-limit 5 --watch",
                     "  keelson budget latest --task research=0.5 --watch"})
     public static final class Budget extends ActionCommand {
 
@@ -174,7 +174,6 @@ public abstract class ActionCommand extends RunChange {
 
     @Command(name = "signal",
             description = "Sends a signal to a run. A step with the tool signal.wait receives it, now or when it starts.",
-            footerHeading = "%nExamples:%n",
             footer = "  keelson signal latest paid --payload '{\"amount\": 12}' --watch")
     public static final class Signal extends ActionCommand {
 

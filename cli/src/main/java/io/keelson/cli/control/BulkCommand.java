@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "bulk", description = "Lists bulk jobs, which cancel or retry many runs, newest first.",
-        subcommands = {BulkCommand.Show.class, BulkCommand.Stop.class}, footerHeading = "%nExamples:%n",
+        subcommands = {BulkCommand.Show.class, BulkCommand.Stop.class},
         footer = {"  keelson cancel --where 'tag=nightly' --yes       # makes one", "  keelson bulk",
                 "  keelson bulk stop 0192f0c1-7f6e-7000-8000-000000000000"})
 public final class BulkCommand extends PageCommand<BulkJob> {

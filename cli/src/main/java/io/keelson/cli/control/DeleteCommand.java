@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "delete",
         description = "Deletes runs that have ended or have never started. Their cost stays in the ledger.",
-        footerHeading = "%nExamples:%n", footer = "  keelson delete latest")
+        footer = "  keelson delete latest")
 public final class DeleteCommand extends ChangeCommand {
 
     @Parameters(arity = "1..*", paramLabel = "RUN", description = "Ids of runs, or latest.")

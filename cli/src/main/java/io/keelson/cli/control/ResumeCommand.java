@@ -18,7 +18,6 @@ import picocli.CommandLine.Command;
 
 @Command(name = "resume",
         description = "Resumes a paused run, or one whose failures wait for answers: all failed work is tried again.",
-        footerHeading = "%nExamples:%n",
         footer = "  keelson resume latest --watch")
 public final class ResumeCommand extends ActionCommand {
 

@@ -109,7 +109,7 @@ public abstract class RunOrFilterCommand extends RunChange {
     }
 
     @Command(name = "cancel", description = "Cancels one run or many. Running steps are interrupted.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson cancel latest --reason \"wrong folder\"",
+            footer = {"  keelson cancel latest --reason \"wrong folder\"",
                     "  keelson cancel --where 'tag=nightly created<2026-01-01' --dry-run"})
     public static final class Cancel extends RunOrFilterCommand {
 
@@ -138,7 +138,6 @@ public abstract class RunOrFilterCommand extends RunChange {
     }
 
     @Command(name = "retry", description = "Starts the next attempt of one failed run or of many.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson retry latest --watch            # keeps what has completed",
                     "  keelson retry latest --from start",
                     "  keelson retry --where 'tag=nightly error=TIMEOUT created>2026-01-01' --per-second 2"})

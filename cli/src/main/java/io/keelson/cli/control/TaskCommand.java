@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "task", description = "Approves, rejects, retries, cancels or skips one task of a run.",
-        footerHeading = "%nExamples:%n", footer = {
+        footer = {
                 "  keelson task approve latest/draft --watch",
                 "  keelson task reject latest/draft --again --reason \"shorter, please\"",
                 "  keelson task retry latest/fetch          # now, instead of after its backoff"})

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "agents", description = "Lists the agents of the workspace. They execute tasks without steps.",
         subcommands = {AgentsCommand.Show.class, AgentsCommand.Create.class, AgentsCommand.Update.class,
                 AgentsCommand.Delete.class},
-        footerHeading = "%nExamples:%n", footer = {"  keelson agents", "  keelson agents show librarian",
+        footer = {"  keelson agents", "  keelson agents show librarian",
                 "  keelson agents create librarian --tool files.read --capability research --instructions \"Be brief.\"",
                 "  keelson agents create --file librarian.yaml"})
 public final class AgentsCommand extends ListCommand<Agent> {

@@ -27,7 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(name = "mcp", description = "Lists the MCP servers whose tools the workspace uses.",
         subcommands = {McpCommand.Show.class, McpCommand.Add.class, McpCommand.Remove.class, McpCommand.Check.class,
                 McpCommand.Allow.class, McpCommand.Accept.class},
-        footerHeading = "%nExamples:%n", footer = {"  keelson mcp",
+        footer = {"  keelson mcp",
                 "  keelson mcp add tickets --url https://tickets.example/mcp --bearer-secret tickets-token --tool search",
                 "  keelson mcp add files --command files --tool '*'", "  keelson mcp show files --schemas",
                 "  keelson mcp allow files read_file write_file", "  keelson mcp accept files read_file"})

@@ -30,7 +30,7 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(name = "recipes", description = "Lists recipes: stored missions to run again.",
         subcommands = {RecipesCommand.Show.class, RecipesCommand.Save.class, RecipesCommand.Create.class,
                 RecipesCommand.RunIt.class, RecipesCommand.Delete.class},
-        footerHeading = "%nExamples:%n", footer = {"  keelson recipes", "  keelson recipes save latest --name nightly",
+        footer = {"  keelson recipes", "  keelson recipes save latest --name nightly",
                 "  keelson recipes create mission.yaml", "  keelson recipes run nightly --input path=."})
 public final class RecipesCommand extends ListCommand<Recipe> {
 

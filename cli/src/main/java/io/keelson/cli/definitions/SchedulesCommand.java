@@ -35,7 +35,7 @@ import tools.jackson.databind.node.ObjectNode;
         subcommands = {SchedulesCommand.Create.class, SchedulesCommand.Show.class, SchedulesCommand.Next.class,
                 SchedulesCommand.Runs.class, SchedulesCommand.Pause.class, SchedulesCommand.Resume.class,
                 SchedulesCommand.Trigger.class, SchedulesCommand.Backfill.class, SchedulesCommand.Delete.class},
-        footerHeading = "%nExamples:%n", footer = {"  keelson schedules",
+        footer = {"  keelson schedules",
                 "  keelson schedules create nightly --cron \"30 2 * * *\" --zone Europe/Berlin --recipe nightly-report",
                 "  keelson schedules next nightly", "  keelson schedules trigger nightly",
                 "  keelson schedules backfill nightly --from 2026-11-01T00:00:00Z --to 2026-11-07T00:00:00Z"})

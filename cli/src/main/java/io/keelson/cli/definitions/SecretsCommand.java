@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 
 @Command(name = "secrets", description = "Lists the workspace's secrets by name; their values are never shown.",
         subcommands = {SecretsCommand.Set.class, SecretsCommand.Remove.class},
-        footerHeading = "%nExamples:%n", footer = {"  keelson secrets", "  keelson secrets set crm-token",
+        footer = {"  keelson secrets", "  keelson secrets set crm-token",
                 "  keelson secrets set crm-token --file token.txt",
                 "  printf %%s \"$TOKEN\" | keelson secrets set crm-token", "",
                 "In a plan, the input of a tool names it: \"Bearer $${ secret(\"crm-token\") }\""})

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(name = "board", description = "Shows the work board: tasks of runs and of people by status.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson board", "  keelson board --run latest",
+        footer = {"  keelson board", "  keelson board --run latest",
                 "  keelson board --json | jq '.columns[] | {status, count}'"})
 public final class BoardCommand extends ClientCommand {
 

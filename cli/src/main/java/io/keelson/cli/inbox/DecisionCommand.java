@@ -187,7 +187,7 @@ public abstract class DecisionCommand extends ActionCommand {
 
     @Command(name = "approve",
             description = "Approves the pending plan, result, task output or approval step of a run. RUN may also be the id of an inbox item: then only that item is approved.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and follow the run",
+            footer = {"  keelson approve latest --watch     # and follow the run",
                     "  keelson approve latest --plan plan.yaml",
                     "  keelson approve latest --step sign-off --reason \"figures checked\"",
                     "  keelson approve budget_0193… --hard-limit 5",
@@ -294,7 +294,7 @@ public abstract class DecisionCommand extends ActionCommand {
 
     @Command(name = "reject",
             description = "Rejects the pending plan, result, task output or approval step of a run. The run fails, or follows its failure modes. RUN may also be the id of an inbox item: then only that item is rejected.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson reject latest --reason \"not yet\"",
+            footer = {"  keelson reject latest --reason \"not yet\"",
                     "  keelson reject elic_0193… --cancel"})
     public static final class Reject extends DecisionCommand {
 

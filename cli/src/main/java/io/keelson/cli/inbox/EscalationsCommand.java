@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "escalations", description = "Lists the open escalation tickets of runs, newest first.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson escalations", "  keelson escalations --run latest --all",
+        footer = {"  keelson escalations", "  keelson escalations --run latest --all",
                 "  keelson escalations --json | jq -r '.items[].id'"})
 public final class EscalationsCommand extends PageCommand<Escalation> {
 
@@ -66,7 +66,6 @@ public final class EscalationsCommand extends PageCommand<Escalation> {
 
     @Command(name = "resolve",
             description = "Answers an escalation ticket; the run continues when its last ticket is answered.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson resolve latest resume --watch      # and follow the run",
                     "  keelson resolve latest skip --reason \"not needed this week\""})
     public static final class Resolve extends RunChange {

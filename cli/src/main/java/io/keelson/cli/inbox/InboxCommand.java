@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "inbox", description = "Lists decisions that wait for a person, in all runs: due first, then oldest.",
         subcommands = InboxCommand.Assign.class,
-        footerHeading = "%nExamples:%n", footer = {"  keelson inbox", "  keelson inbox --mine --review",
+        footer = {"  keelson inbox", "  keelson inbox --mine --review",
                 "  keelson inbox --json | jq -r '.items[].id'",
                 "  keelson approve step_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class InboxCommand extends ClientCommand {
@@ -114,7 +114,6 @@ public final class InboxCommand extends ClientCommand {
 
     @Command(name = "assign",
             description = "Assigns an inbox item and sets its due time. With neither, removes both, so that the run's own due time applies.",
-            footerHeading = "%nExamples:%n",
             footer = {"  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 ann --due 4h",
                     "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 --due 2d     # due time only",
                     "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000      # unassign"})

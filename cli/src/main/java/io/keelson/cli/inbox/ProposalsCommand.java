@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 
 @Command(name = "proposals",
         description = "Lists proposals of steps that are not answered yet, newest first.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson proposals", "  keelson proposals --run latest --all",
+        footer = {"  keelson proposals", "  keelson proposals --run latest --all",
                 "  keelson approve prop_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class ProposalsCommand extends PageCommand<Proposal> {
 

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "reports", description = "Lists the reports of runs and their tasks, newest first.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson reports latest", "  keelson reports --type incident",
+        footer = {"  keelson reports latest", "  keelson reports --type incident",
                 "  keelson reports latest --json | jq -r '.items[].id'"})
 public final class ReportsCommand extends PageCommand<Report> {
 
@@ -63,7 +63,7 @@ public final class ReportsCommand extends PageCommand<Report> {
                 : report.completedWithFailures() ? style().withFailures() : style().state(report.state());
     }
 
-    @Command(name = "report", description = "Prints a report as Markdown.", footerHeading = "%nExamples:%n",
+    @Command(name = "report", description = "Prints a report as Markdown.",
             footer = {"  keelson report latest", "  keelson report 0199c0de-0000-7000-8000-000000000001 > report.md"})
     public static final class Print extends ClientCommand {
 

@@ -37,7 +37,6 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(name = "check", description = {
         "Probes the provider of a model from this machine: answer, usage, stream, output limit, tool call and result, output schema, cache, cancel.",
         "Reads the file that KEELSON_MODELS names, and needs no server. Sends about twelve small requests, which the provider bills. The result never contains the key: add it to a bug report."},
-        footerHeading = "%nExamples:%n",
         footer = {"  keelson models check small",
                 "  keelson models check gpt-5.4-mini --url https://api.openai.com/v1 --wire openai-responses --key-env OPENAI_API_KEY",
                 "  keelson models check any --url http://127.0.0.1:7332/v1 --wire openai-chat   # dev-model"})

@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 @Command(name = "dev-model", description = {
         "Runs a model server that answers by a script, until SIGTERM or Ctrl-C.",
         "Speaks OpenAI responses, OpenAI chat completions and Anthropic messages. Needs no API key, reaches no other server, and keeps a journal of what it billed. See docs/guide/dev-model.md for scripts."},
-        footerHeading = "%nExamples:%n", footer = {"  keelson dev-model",
+        footer = {"  keelson dev-model",
                 "  keelson dev-model --script examples/dev-model.yaml --journal journal.jsonl"})
 public final class DevModelCommand extends CliCommand {
 

@@ -17,7 +17,6 @@ import picocli.CommandLine.Parameters;
         description = {"Compares models, instructions and tools on recorded tasks.",
                 "Each case is a task of a run. Each variant does it again in a fork of the run; calls have the results that they had.",
                 "The same command again finds the trials that exist and pays for none of them twice."},
-        footerHeading = "%nExamples:%n",
         footer = {"  keelson eval evaluation.yaml", "  keelson eval evaluation.yaml --json | jq .variants"})
 public final class EvalCommand extends ClientCommand {
 

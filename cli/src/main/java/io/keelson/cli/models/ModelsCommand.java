@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "models",
         description = "Lists the models that the server calls, with prices in credits per million tokens. An operator configures them in the file that KEELSON_MODELS names.",
-        subcommands = {ModelsCommand.Show.class, CheckCommand.class}, footerHeading = "%nExamples:%n",
+        subcommands = {ModelsCommand.Show.class, CheckCommand.class},
         footer = {"  keelson models", "  keelson models show small", "  keelson models check small"})
 public final class ModelsCommand extends ListCommand<ModelInfo> {
 
@@ -51,7 +51,7 @@ public final class ModelsCommand extends ListCommand<ModelInfo> {
     }
 
     @Command(name = "show", description = "Shows a model: its provider, limits, prices and fallbacks; never its key.",
-            footerHeading = "%nExamples:%n", footer = "  keelson models show small")
+            footer = "  keelson models show small")
     static final class Show extends ClientCommand {
 
         @Parameters(paramLabel = "NAME", description = "Name of the model in plans.")

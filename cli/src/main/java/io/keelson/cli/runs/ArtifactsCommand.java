@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 
 @Command(name = "artifacts",
         description = "Lists the files that a run's steps have stored, with their retention; gets or removes one.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson artifacts latest",
+        footer = {"  keelson artifacts latest",
                 "  keelson artifacts latest --get report.md             # here, under its name",
                 "  keelson artifacts latest --get report.md --to - | less",
                 "  keelson artifacts latest --remove report.md"})

@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "events", description = "Prints the events of a run or of the workspace.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson events latest",
+        footer = {"  keelson events latest",
                 "  keelson events --follow --types run.status.changed",
                 "  keelson events latest --json | jq -r .event_type"})
 public final class EventsCommand extends ClientCommand {

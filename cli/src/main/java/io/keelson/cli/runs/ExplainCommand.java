@@ -17,7 +17,6 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "explain",
         description = "Shows why a run or one of its tasks waits: upstream task, timer, limit, person, lease or missing worker.",
-        footerHeading = "%nExamples:%n",
         footer = {"  keelson explain latest", "  keelson explain latest report"})
 public final class ExplainCommand extends OneRunCommand {
 

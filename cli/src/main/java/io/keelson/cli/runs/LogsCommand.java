@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 @Command(name = "logs", description = {"Prints log lines, text outputs and errors of the steps of a run.",
         "For process.run: its standard error and, once it has ended, its standard output.",
         "With --follow, the text of an agent's turn line by line while it arrives."},
-        footerHeading = "%nExamples:%n", footer = {"  keelson logs latest --follow", "  keelson logs latest build",
+        footer = {"  keelson logs latest --follow", "  keelson logs latest build",
                 "  keelson logs latest --json | jq -r 'select(.stream == \"error\").text'"})
 public final class LogsCommand extends OneRunCommand {
 

@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "run", description = {"Runs a mission and shows its progress.",
         "Uses the server at KEELSON_URL or the one running for the data folder. Without one, this process starts a server and stops it when the run has ended. The run is durable: after Ctrl-C, `keelson watch` continues it."},
-        footerHeading = "%nExamples:%n", footer = {
+        footer = {
                 "  keelson run examples/repository-report.yaml --input path=.",
                 "  keelson run mission.yaml --out reports     # copies its artifacts there",
                 "  keelson run mission.yaml --json | jq .run.output",

@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 
 @Command(name = "runs", description = {"Lists runs, newest first.",
         "TOOK is the working time of an ended run's last attempt, COST the amount charged."},
-        footerHeading = "%nExamples:%n", footer = {
+        footer = {
                 "  keelson runs", "  keelson runs --state failed --limit 5",
                 "  keelson runs --where 'state=failed tag=nightly error=TIMEOUT created>2026-01-01'",
                 "  keelson runs --json | jq -r '.items[].id'"})

@@ -32,7 +32,7 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(name = "show", description = {"Shows a run with its tasks, steps, errors and artifacts.",
         "Child runs are listed below the steps that started them, three levels deep.",
         "With a task: its steps, with input, output and error of each attempt."},
-        footerHeading = "%nExamples:%n", footer = {"  keelson show latest",
+        footer = {"  keelson show latest",
                 "  keelson show latest fetch               # one task: inputs and results of its steps",
                 "  keelson show latest --out reports       # copies its artifacts there",
                 "  keelson show latest --svg > run.svg     # a picture of what depends on what",

@@ -12,7 +12,6 @@ import picocli.CommandLine.Command;
 
 @Command(name = "states",
         description = "Shows a run's state in the engine's terms and in those of the five contracts, with the number of tasks and steps in each state.",
-        footerHeading = "%nExamples:%n",
         footer = {"  keelson states latest", "  keelson states latest --json | jq -r .contracts.gate4.run"})
 public final class StatesCommand extends OneRunCommand {
 

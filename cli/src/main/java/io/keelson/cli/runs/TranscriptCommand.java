@@ -23,7 +23,6 @@ import tools.jackson.databind.JsonNode;
 
 @Command(name = "transcript",
         description = "Shows the turns of an agent's task with their calls, results, tokens, cost and times.",
-        footerHeading = "%nExamples:%n",
         footer = {"  keelson transcript latest", "  keelson transcript latest research",
                 "  keelson transcript latest research --attempt all",
                 "  keelson transcript latest research --json | jq '[.items[].cost] | add'"})

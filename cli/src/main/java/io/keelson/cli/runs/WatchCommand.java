@@ -10,7 +10,7 @@ import picocli.CommandLine.Mixin;
 
 @Command(name = "watch", description = {"Follows a run until it ends, as `run` does.",
         "Without a running server, this process starts one and executes the run."},
-        footerHeading = "%nExamples:%n", footer = {"  keelson watch latest",
+        footer = {"  keelson watch latest",
                 "  keelson watch 0198a6f2-7c1e-7000-8000-5d1f0c3b2a10 --out reports"})
 public final class WatchCommand extends OneRunCommand {
 
