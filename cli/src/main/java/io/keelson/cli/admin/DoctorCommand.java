@@ -7,6 +7,7 @@ import io.keelson.cli.common.Logging;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.McpServer;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "doctor",
@@ -30,7 +30,7 @@ public final class DoctorCommand extends CliCommand {
     public Integer call() {
         List<CheckResult> findings = findings();
         if (json) {
-            ObjectNode document = JsonNodeFactory.instance.objectNode();
+            ObjectNode document = Json.object();
             findings.forEach(each -> document.withArrayProperty("checks").add(document(each)));
             print(document);
         } else {
@@ -124,7 +124,7 @@ public final class DoctorCommand extends CliCommand {
     }
 
     private static ObjectNode document(CheckResult result) {
-        ObjectNode json = JsonNodeFactory.instance.objectNode().put("check", result.subject())
+        ObjectNode json = Json.object().put("check", result.subject())
                 .put("verdict", result.verdict().name().toLowerCase(Locale.ROOT))
                 .put("message", result.message());
         @Nullable String advice = result.advice();

@@ -6,6 +6,7 @@ import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.Logging;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.Terminals;
+import io.keelson.client.Json;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.app.StartupException;
@@ -13,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import tools.jackson.databind.node.JsonNodeFactory;
 
 @Command(name = "server", description = {"Runs a server until SIGTERM or Ctrl-C.",
         "Prints its address and the place of the API key, and logs to standard error. On SIGTERM or Ctrl-C it releases its running steps before it ends. See docs/reference/configuration.md for its settings."},
@@ -87,7 +87,7 @@ public final class ServerCommand extends CliCommand {
 
     private void announce(Settings chosen, Server server) {
         if (json) {
-            print(JsonNodeFactory.instance.objectNode().put("url", server.baseUrl().toString())
+            print(Json.object().put("url", server.baseUrl().toString())
                     .put("api_key_file", keyFile(chosen)));
         } else if (chosen.log().format() == Settings.LogFormat.JSON) {
             LoggerFactory.getLogger(ServerCommand.class).info("Keelson listens at {}", server.baseUrl());

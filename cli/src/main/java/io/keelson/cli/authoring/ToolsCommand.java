@@ -19,7 +19,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "tools",
@@ -49,7 +48,7 @@ public final class ToolsCommand extends CliCommand {
                     .orElseThrow(() -> unknown(wanted, tools));
             show(tool);
         } else if (json) {
-            ObjectNode list = JsonNodeFactory.instance.objectNode();
+            ObjectNode list = Json.object();
             tools.forEach(tool -> list.withArrayProperty("items").add(document(tool)));
             print(list);
         } else {

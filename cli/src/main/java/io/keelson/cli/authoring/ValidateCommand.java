@@ -9,6 +9,7 @@ import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.core.plan.PlanProblem;
@@ -24,7 +25,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "validate", description = {
@@ -95,7 +95,7 @@ public final class ValidateCommand extends CliCommand {
         int tasks = verdict.answer == null ? document.path("plan").path("tasks").size()
                 : verdict.answer.path("tasks").asInt(0);
         if (json) {
-            ObjectNode valid = JsonNodeFactory.instance.objectNode().put("valid", true)
+            ObjectNode valid = Json.object().put("valid", true)
                     .put("name", name(document, verdict.answer)).put("tasks", tasks)
                     .put("checked_by", verdict.byServer ? "server" : "file");
             if (verdict.answer != null) {

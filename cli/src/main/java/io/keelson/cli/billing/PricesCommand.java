@@ -141,7 +141,7 @@ public final class PricesCommand extends ClientCommand {
             if (prices.current().items().stream()
                     .noneMatch(price -> price.kind().equals(wire) && price.name().equals(name))) {
                 throw CliException.failed("PRICE_NOT_FOUND", "the " + wire + " '" + name
-                        + "' has no price; `" + ProgramName.current() + " prices` lists them", null);
+                        + "' has no price; `" + ProgramName.current() + " prices` lists them");
             }
             show(kind == Set.Kind.TOOL ? prices.removeTool(name) : prices.removeModel(name),
                     list -> lines(list, style()));

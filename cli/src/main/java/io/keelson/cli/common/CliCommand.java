@@ -23,6 +23,16 @@ import tools.jackson.databind.JsonNode;
 /** Base of all commands: general options and output. */
 public abstract class CliCommand implements Callable<Integer> {
 
+    /** The environment of all commands. */
+    public interface Environment {
+
+        /** For times that are shown, never for a lease. */
+        Clock clock();
+
+        /** The variables that the program was called with. */
+        Map<String, String> variables();
+    }
+
     @Spec
     public CommandSpec spec;
 
@@ -67,8 +77,8 @@ public abstract class CliCommand implements Callable<Integer> {
         return program().variables();
     }
 
-    private CliEnvironment program() {
-        return (CliEnvironment) spec.root().userObject();
+    private Environment program() {
+        return (Environment) spec.root().userObject();
     }
 
     public final Style style() {

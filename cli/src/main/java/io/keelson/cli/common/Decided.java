@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -40,8 +42,18 @@ public final class Decided {
             "result", Set.of("run_accepted", "run_replanning", "run_failed", "run_cancelled"),
             "budget", Set.of("run_resumed", "run_failed", "run_cancelled"));
     private static final int AT_A_TIME = 500;
+    private static final int CONFLICT = 409;
 
     private Decided() {}
+
+    /** Decides. A decision that is too late fails with the earlier one in its message, which the function reads. */
+    public static <T> T inTime(Supplier<T> decision, Function<KeelsonException, RuntimeException> late) {
+        try {
+            return decision.get();
+        } catch (KeelsonException e) {
+            throw e.status() == CONFLICT ? late.apply(e) : e;
+        }
+    }
 
     /**
      * The error for a decision that came too late, with the earlier decision.

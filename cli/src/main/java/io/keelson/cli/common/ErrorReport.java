@@ -1,5 +1,6 @@
 package io.keelson.cli.common;
 
+import io.keelson.client.Json;
 import io.keelson.client.KeelsonException;
 import io.keelson.core.plan.PlanProblem;
 import java.io.PrintWriter;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -101,10 +101,10 @@ public record ErrorReport(int exitCode, String code, String message, List<PlanPr
     }
 
     public ObjectNode toJson() {
-        ObjectNode json = JsonNodeFactory.instance.objectNode().put("code", code).put("message", message);
+        ObjectNode json = Json.object().put("code", code).put("message", message);
         List<ObjectNode> list = new ArrayList<>();
         for (PlanProblem problem : problems) {
-            list.add(JsonNodeFactory.instance.objectNode().put("code", problem.code())
+            list.add(Json.object().put("code", problem.code())
                     .put("pointer", problem.pointer()).put("message", problem.message()));
         }
         json.putArray("problems").addAll(list);

@@ -52,7 +52,7 @@ public final class RunDocuments {
         return keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream()
                 .filter(run -> run.parentRunId() == null && run.scheduleId() == null && caller.equals(run.createdBy()))
                 .map(Run::id).findFirst().orElseThrow(() -> CliException.failed("RUN_NOT_FOUND", "'" + caller
-                        + "' has submitted none of the newest " + NEWEST + " runs; give a run's id", null));
+                        + "' has submitted none of the newest " + NEWEST + " runs; give a run's id"));
     }
 
     /** The id that an optional argument means; null if absent. */
@@ -71,7 +71,7 @@ public final class RunDocuments {
                 .filter(id -> id.startsWith(start)).toList();
         if (found.size() > 1) {
             throw CliException.failed("RUN_AMBIGUOUS", "the ids of several runs begin with '" + start
-                    + "'; give more characters", null);
+                    + "'; give more characters");
         }
         return found.isEmpty() ? argument : found.getFirst();
     }
@@ -81,7 +81,7 @@ public final class RunDocuments {
         List<Task> tasks = keelson.runs().tasks(run).stream().filter(each -> !each.superseded()).toList();
         return tasks.stream().filter(each -> each.key().equals(key)).findFirst()
                 .orElseThrow(() -> CliException.failed("TASK_NOT_FOUND", "run " + run + " has no task " + key
-                        + "; it has " + String.join(", ", tasks.stream().map(Task::key).limit(20).toList()), null));
+                        + "; it has " + String.join(", ", tasks.stream().map(Task::key).limit(20).toList())));
     }
 
     /** The steps of a task, in order. */

@@ -96,7 +96,7 @@ public final class ServerConnection implements AutoCloseable {
 
     private static CliException noServer(Settings settings) {
         return CliException.failed("NO_SERVER", "no server is running for the data folder " + settings.dataDir()
-                + ": start one with `" + ProgramName.current() + " server`, or set KEELSON_URL", null);
+                + ": start one with `" + ProgramName.current() + " server`, or set KEELSON_URL");
     }
 
     public Keelson keelson() {

@@ -25,7 +25,7 @@ public final class WorkspaceIds {
         List<String> found = (open.isEmpty() ? named : open).stream().map(Workspace::id).toList();
         if (found.size() != 1) {
             throw CliException.failed("WORKSPACE_NOT_FOUND", found.isEmpty() ? "no workspace is named " + given
-                    : "several workspaces are named " + given + ": " + String.join(", ", found), null);
+                    : "several workspaces are named " + given + ": " + String.join(", ", found));
         }
         return found.getFirst();
     }

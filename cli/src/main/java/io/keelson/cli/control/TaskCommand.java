@@ -3,7 +3,6 @@ package io.keelson.cli.control;
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.client.Keelson;
-import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.Task;
 import io.keelson.client.Tasks;
@@ -18,8 +17,6 @@ import picocli.CommandLine.Parameters;
                 "  keelson task reject latest/draft --again --reason \"shorter, please\"",
                 "  keelson task retry latest/fetch          # now, instead of after its backoff"})
 public final class TaskCommand extends RunChange {
-
-    private static final int CONFLICT = 409;
 
     /** Actions on a task. */
     enum Action {
@@ -58,15 +55,11 @@ public final class TaskCommand extends RunChange {
         return keelson.runs().get(after.runId());
     }
 
-    /** A late decision fails with the earlier one in its message. */
     private Task review(Keelson keelson, String id) {
         Tasks tasks = keelson.tasks();
-        try {
-            return action == Action.APPROVE ? tasks.approve(id, attempt, reason)
-                    : again ? tasks.rejectAndRetry(id, attempt, reason) : tasks.reject(id, attempt, reason);
-        } catch (KeelsonException e) {
-            throw e.status() == CONFLICT ? Decided.before(keelson, e, tasks.get(id).runId(), id) : e;
-        }
+        return Decided.inTime(() -> action == Action.APPROVE ? tasks.approve(id, attempt, reason)
+                : again ? tasks.rejectAndRetry(id, attempt, reason) : tasks.reject(id, attempt, reason),
+                e -> Decided.before(keelson, e, tasks.get(id).runId(), id));
     }
 
     private String id(Keelson keelson) {

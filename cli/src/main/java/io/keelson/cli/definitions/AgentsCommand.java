@@ -45,7 +45,7 @@ public final class AgentsCommand extends ListCommand<Agent> {
     @Override
     protected List<String> row(Agent agent) {
         return List.of(Integer.toString(agent.id()), agent.slug(),
-                agent.model() == null ? "" : TerminalText.clean(agent.model()),
+                TerminalText.clean(agent.model()),
                 String.join(" ", agent.capabilities()), TerminalText.clean(String.join(" ", agent.tools())),
                 TerminalText.clean(agent.name()));
     }

@@ -62,7 +62,7 @@ public final class RecipesCommand extends ListCommand<Recipe> {
     /** A recipe by its name or id. */
     static Recipe named(Keelson keelson, String nameOrId) {
         Recipe found = keelson.recipes().find(nameOrId).orElseThrow(() -> CliException.failed("RECIPE_NOT_FOUND",
-                "no recipe '" + nameOrId + "'", null));
+                "no recipe '" + nameOrId + "'"));
         return keelson.recipes().get(found.id());
     }
 

@@ -72,7 +72,7 @@ public final class SchedulesCommand extends ListCommand<Schedule> {
         return nameOrId.matches(UUID) ? nameOrId
                 : keelson.schedules().byName(nameOrId).map(Schedule::id)
                         .orElseThrow(() -> CliException.failed("SCHEDULE_NOT_FOUND",
-                                "no schedule '" + nameOrId + "'", null));
+                                "no schedule '" + nameOrId + "'"));
     }
 
     /** A command about one schedule. */

@@ -11,7 +11,6 @@ import io.keelson.client.BoardTask;
 import io.keelson.client.Keelson;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -56,9 +55,9 @@ public final class BoardCommand extends ClientCommand {
             for (BoardTask task : column.items()) {
                 table.row(task.status(), Long.toString(task.id()), task.priority(),
                         age(task.createdAt()),
-                        TerminalText.clean(Objects.requireNonNullElse(task.assignee(), "")),
+                        TerminalText.clean(task.assignee()),
                         TerminalText.clean(task.title()),
-                        style.red(TerminalText.clean(Objects.requireNonNullElse(task.errorMessage(), ""))));
+                        style.red(TerminalText.clean(task.errorMessage())));
             }
         }
         List<String> lines = new ArrayList<>(List.of(String.join(", ", counts)));

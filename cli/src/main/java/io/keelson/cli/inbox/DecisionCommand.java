@@ -14,7 +14,6 @@ import io.keelson.client.InboxDecision;
 import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
-import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
@@ -44,7 +43,6 @@ public abstract class DecisionCommand extends ActionCommand {
             Map.entry("task", "task_review"), Map.entry("esc", "escalation"), Map.entry("budget", "budget"),
             Map.entry("prop", "proposal"), Map.entry("elic", "elicitation"), Map.entry("call", "call_approval"),
             Map.entry("ask", "question"), Map.entry("tool", "tool_change"));
-    private static final int CONFLICT = 409;
     private static final int ITEMS = 200;
     private static final int MAX_PAGES = 20;
     private static final Pattern INBOX = Pattern.compile("(" + String.join("|", KINDS.keySet()) + ")_.*");
@@ -100,26 +98,18 @@ public abstract class DecisionCommand extends ActionCommand {
         return "";
     }
 
-    /** Decides; a late decision fails with the earlier one in its message. */
     private static <T> T inTime(Keelson keelson, String item, Supplier<T> decision) {
-        try {
-            return decision.get();
-        } catch (KeelsonException e) {
-            if (e.status() != CONFLICT) {
-                throw e;
-            }
-            String kind = item.substring(0, item.indexOf('_'));
-            String subject = item.substring(item.indexOf('_') + 1);
-            throw switch (kind) {
-                case "step", "call", "ask" -> Decided.before(keelson, e,
-                        keelson.api().get("/steps/" + subject).path("run_id").asString(), subject);
-                case "task" -> Decided.before(keelson, e, keelson.tasks().get(subject).runId(), subject);
-                case "esc" -> Decided.before(keelson, e, keelson.escalations().get(subject).runId(), subject);
-                case "prop" -> Decided.before(keelson, e, keelson.proposals().get(subject).runId(), subject);
-                case "plan", "result", "budget" -> Decided.beforeQuestion(keelson, e, kind, subject);
-                default -> Decided.before(keelson, e, subject, null);
-            };
-        }
+        String subject = item.substring(item.indexOf('_') + 1);
+        return Decided.inTime(decision, e -> switch (item.substring(0, item.indexOf('_'))) {
+            case "step", "call", "ask" -> Decided.before(keelson, e,
+                    keelson.api().get("/steps/" + subject).path("run_id").asString(), subject);
+            case "task" -> Decided.before(keelson, e, keelson.tasks().get(subject).runId(), subject);
+            case "esc" -> Decided.before(keelson, e, keelson.escalations().get(subject).runId(), subject);
+            case "prop" -> Decided.before(keelson, e, keelson.proposals().get(subject).runId(), subject);
+            case "plan", "result", "budget" -> Decided.beforeQuestion(keelson, e,
+                    item.substring(0, item.indexOf('_')), subject);
+            default -> Decided.before(keelson, e, subject, null);
+        });
     }
 
     /** Whether the decision is about the pending plan as it is. */
@@ -173,8 +163,7 @@ public abstract class DecisionCommand extends ActionCommand {
                     (named.isEmpty() ? "no pending approval named " + wanted
                             : "several pending approvals named " + wanted
                                     + "; select one by its id")
-                            + "; waiting: " + waiting(steps),
-                    null);
+                            + "; waiting: " + waiting(steps));
         }
         return named.getFirst().id();
     }

@@ -11,7 +11,6 @@ import io.keelson.client.Escalation;
 import io.keelson.client.EscalationQuery;
 import io.keelson.client.Escalations;
 import io.keelson.client.Keelson;
-import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
 import io.keelson.client.Resolution;
 import io.keelson.client.Run;
@@ -70,8 +69,6 @@ public final class EscalationsCommand extends PageCommand<Escalation> {
                     "  keelson resolve latest skip --reason \"not needed this week\""})
     public static final class Resolve extends RunChange {
 
-        private static final int CONFLICT = 409;
-
         @Parameters(index = "0", paramLabel = "TICKET",
                 description = "The ticket's id, or latest for the newest open one.")
         String ticket;
@@ -95,15 +92,11 @@ public final class EscalationsCommand extends PageCommand<Escalation> {
             return keelson.runs().get(resolved.runId());
         }
 
-        /** A late answer fails with the earlier one in its message. */
         private Escalation resolve(Keelson keelson, String id) {
-            try {
-                return alike ? keelson.escalations().resolveAlike(id, answer, reason)
-                        : keelson.escalations().resolve(id, answer, reason);
-            } catch (KeelsonException e) {
-                throw e.status() == CONFLICT ? Decided.before(keelson, e, keelson.escalations().get(id).runId(), id)
-                        : e;
-            }
+            Escalations escalations = keelson.escalations();
+            return Decided.inTime(() -> alike ? escalations.resolveAlike(id, answer, reason)
+                    : escalations.resolve(id, answer, reason),
+                    e -> Decided.before(keelson, e, escalations.get(id).runId(), id));
         }
 
         private String id(Escalations escalations) {
@@ -112,7 +105,7 @@ public final class EscalationsCommand extends PageCommand<Escalation> {
             }
             List<Escalation> newest = escalations.list(EscalationQuery.open().limit(1)).items();
             if (newest.isEmpty()) {
-                throw CliException.failed("ESCALATION_NOT_FOUND", "no ticket is open", null);
+                throw CliException.failed("ESCALATION_NOT_FOUND", "no ticket is open");
             }
             return newest.getFirst().id();
         }

@@ -105,8 +105,8 @@ public final class InboxCommand extends ClientCommand {
         for (InboxItem item : items) {
             table.row(item.id(), item.kind(), AmountText.age(Duration.between(item.createdAt(), now)),
                     item.dueAt() == null ? "" : AmountText.when(item.dueAt(), now),
-                    TerminalText.clean(Objects.requireNonNullElse(item.assignee(), "")),
-                    TerminalText.clean(Objects.requireNonNullElse(item.runName(), "")),
+                    TerminalText.clean(item.assignee()),
+                    TerminalText.clean(item.runName()),
                     TerminalText.clean(item.question()));
         }
         return table.lines(style);

@@ -74,7 +74,7 @@ final class InboxReview {
 
     /** The kind of the question, its run and task, and its id. */
     static String title(InboxItem item) {
-        String key = TerminalText.clean(Objects.requireNonNullElse(item.taskKey(), ""));
+        String key = TerminalText.clean(item.taskKey());
         String title = TerminalText.clean(Objects.requireNonNullElse(item.taskTitle(), key));
         return item.kind() + (item.runName() == null ? "" : " of " + TerminalText.clean(item.runName()))
                 + (key.isEmpty() ? "" : ", task " + key)

@@ -54,7 +54,7 @@ public final class ReportsCommand extends PageCommand<Report> {
     @Override
     protected List<String> row(Report report) {
         return List.of(report.id(), report.type(), state(report), age(report.createdAt()),
-                TerminalText.clean(Objects.requireNonNullElse(report.agent(), "")),
+                TerminalText.clean(report.agent()),
                 TerminalText.clean(report.title()));
     }
 
@@ -86,7 +86,7 @@ public final class ReportsCommand extends PageCommand<Report> {
             return keelson.reports().list(ReportQuery.all().run(run).limit(1)).items().stream().findFirst()
                     .map(Report::id)
                     .orElseThrow(
-                            () -> CliException.failed("REPORT_NOT_FOUND", "run " + run + " has no reports yet", null));
+                            () -> CliException.failed("REPORT_NOT_FOUND", "run " + run + " has no reports yet"));
         }
     }
 }

@@ -79,7 +79,7 @@ final class CheckCommand extends CliCommand {
                     + TerminalText.clean(endpoint.model()), ""));
             Table table = new Table("PROBE", "RESULT", "MS", "REQUEST", "DETAIL");
             probes.forEach(probe -> table.row(probe.name(), word(probe.outcome()), Long.toString(probe.millis()),
-                    probe.requestId() == null ? "" : TerminalText.clean(probe.requestId()),
+                    TerminalText.clean(probe.requestId()),
                     TerminalText.clean(probe.detail())));
             print(table.lines(style()));
         }
@@ -110,8 +110,7 @@ final class CheckCommand extends CliCommand {
         return models.find(name).map(ConfiguredModel::endpoint).orElseThrow(() -> CliException.failed("MODEL_NOT_FOUND",
                 "the file that KEELSON_MODELS names has no model '" + name + "'"
                         + NameSuggestion.hint(name, models.all().stream().map(ConfiguredModel::name).toList())
-                        + "; for a provider that is in no file give --url and --wire",
-                null));
+                        + "; for a provider that is in no file give --url and --wire"));
     }
 
     private ModelEndpoint given(Provider of) {

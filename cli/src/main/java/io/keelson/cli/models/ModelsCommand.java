@@ -63,7 +63,7 @@ public final class ModelsCommand extends ListCommand<ModelInfo> {
             ModelInfo model = models.stream().filter(each -> each.name().equals(name)).findFirst()
                     .orElseThrow(() -> CliException.failed("MODEL_NOT_FOUND", "the server has no model '" + name
                             + "'" + NameSuggestion.hint(name, models.stream().map(ModelInfo::name).toList())
-                            + "; `" + ProgramName.current() + " models` lists them", null));
+                            + "; `" + ProgramName.current() + " models` lists them"));
             show(model, this::lines);
         }
 

@@ -87,7 +87,7 @@ final class Trials {
         Task task = RunDocuments.task(keelson, of.run(), of.task());
         if (!task.ended()) {
             throw CliException.failed("TASK_NOT_ENDED", "task " + of.task() + " of run " + of.run()
-                    + " has not ended", null);
+                    + " has not ended");
         }
         List<TranscriptEntry> entries = (of.turn() == 1
                 ? keelson.tasks().wholeTranscript(task.id())

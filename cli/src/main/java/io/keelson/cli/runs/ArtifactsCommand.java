@@ -103,6 +103,6 @@ public final class ArtifactsCommand extends OneRunCommand {
         return runs.artifacts(run).stream().filter(each -> each.name().equals(name) && each.deletedAt() == null)
                 .reduce((first, second) -> second)
                 .orElseThrow(
-                        () -> CliException.failed("ARTIFACT_NOT_FOUND", "the run has no artifact " + name, null));
+                        () -> CliException.failed("ARTIFACT_NOT_FOUND", "the run has no artifact " + name));
     }
 }

@@ -66,7 +66,7 @@ public final class TranscriptCommand extends OneRunCommand {
         }
         if (Integer.parseInt(attempt) > found.attemptNumber()) {
             throw CliException.failed("ATTEMPT_NOT_FOUND",
-                    "the task has had " + AmountText.count(found.attemptNumber(), "attempt"), null);
+                    "the task has had " + AmountText.count(found.attemptNumber(), "attempt"));
         }
         return "?attempt=" + attempt;
     }
@@ -94,7 +94,7 @@ public final class TranscriptCommand extends OneRunCommand {
         String found = tasks.size() == 1 ? tasks.getFirst() : null;
         if (found == null) {
             throw CliException.failed("TASK_NOT_FOUND", tasks.isEmpty() ? "no task of run " + run + " has turns"
-                    : "several tasks of run " + run + " have turns; name one of " + tasks, null);
+                    : "several tasks of run " + run + " have turns; name one of " + tasks);
         }
         return found;
     }
@@ -104,7 +104,7 @@ public final class TranscriptCommand extends OneRunCommand {
         boolean turn = entry.kind().equals("turn");
         lines.add(turn
                 ? style().bold("turn " + entry.turn()) + style().dim(
-                        "  " + (entry.model() == null ? "" : TerminalText.clean(entry.model()) + "  ") + figures(entry))
+                        "  " + (TerminalText.clean(entry.model()) + "  ") + figures(entry))
                 : "  " + TerminalText.clean(String.valueOf(entry.tool())) + " " + shown(entry, "input", entry.input())
                         + style().dim("  " + figures(entry)));
         String indent = turn ? "  " : "    ";

@@ -181,6 +181,6 @@ public final class Details {
 
     private static String remark(@Nullable String code, @Nullable String message, String otherwise, Style style) {
         return code == null ? style.dim(otherwise)
-                : style.red(TerminalText.clean(message == null ? code : code + ": " + message));
+                : style.red(TerminalText.error(code, message));
     }
 }

@@ -77,7 +77,7 @@ public final class TaskDetails {
 
     private void error(@Nullable String code, @Nullable String message, String indent) {
         if (code != null) {
-            lines.add(indent + style.red(TerminalText.clean(message == null ? code : code + ": " + message)));
+            lines.add(indent + style.red(TerminalText.error(code, message)));
         }
     }
 }

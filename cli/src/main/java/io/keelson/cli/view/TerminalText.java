@@ -6,6 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jline.utils.WCWidth;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** Text measured in terminal columns. */
@@ -15,9 +16,14 @@ public final class TerminalText {
 
     private TerminalText() {}
 
-    /** Foreign text on one line and harmless: no control characters, so no escape sequences. */
-    public static String clean(String text) {
-        return visible(text).strip();
+    /** Foreign text on one line and harmless: no control characters, so no escape sequences. Empty for null. */
+    public static String clean(@Nullable String text) {
+        return text == null ? "" : visible(text).strip();
+    }
+
+    /** The code of an error and its message if there is one, clean. */
+    public static String error(String code, @Nullable String message) {
+        return clean(message == null ? code : code + ": " + message);
     }
 
     /** Cleans a text like {@link #clean}, but keeps the blanks at both ends. */

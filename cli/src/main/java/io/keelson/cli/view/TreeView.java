@@ -22,6 +22,8 @@ public final class TreeView {
     /** Children of a group that have ended well are listed up to so many; more are only counted. */
     private static final int FEW_CHILDREN = 8;
     private static final int TIME_WIDTH = 6;
+    private static final int WIDEST_BAR = 40;
+    private static final int NARROWEST_BAR = 5;
     private static final int LINES_AROUND = 2;
     private static final int FEWEST_ROWS = 3;
 
@@ -78,14 +80,36 @@ public final class TreeView {
                 + style.dim(model.run().id());
     }
 
+    /** The progress of the run as one line. Only tasks that completed count as done. */
     private String bar(int columns) {
         Instant started = model.run().startedAt();
         Instant ended = model.run().completedAt();
         Duration elapsed = started == null ? Duration.ZERO
                 : Duration.between(started, ended == null ? now : ended).minusMillis(model.run().endedMs());
-        ProgressBar progress = new ProgressBar(model.count(Phase.DONE), model.count(Phase.FAILED),
-                model.count(Phase.DROPPED), model.size());
-        return progress.line(elapsed, columns, style);
+        int done = model.count(Phase.DONE);
+        int failed = model.count(Phase.FAILED);
+        int dropped = model.count(Phase.DROPPED);
+        int total = model.size();
+        int percent = total == 0 ? 0 : (int) (100L * done / total);
+        String numbers = "  " + AmountText.count(done) + "/" + AmountText.count(total, "task") + "  " + percent + "%  "
+                + AmountText.duration(elapsed);
+        String failures = failed == 0 ? "" : "  " + AmountText.count(failed) + " failed";
+        String left = dropped == 0 ? "" : "  " + AmountText.count(dropped) + " not done";
+        int bar = Math.min(WIDEST_BAR, columns - numbers.length() - failures.length() - left.length());
+        String text = numbers + style.red(failures) + style.dim(left);
+        if (bar < NARROWEST_BAR) {
+            return TerminalText.fit(numbers.strip() + style.red(failures) + style.dim(left), columns, style);
+        }
+        int good = part(bar, done);
+        int bad = part(bar, done + failed) - good;
+        return style.green((style.unicode() ? "━" : "=").repeat(good))
+                + style.red((style.unicode() ? "━" : "x").repeat(bad))
+                + style.dim((style.unicode() ? "─" : "-").repeat(bar - good - bad)) + text;
+    }
+
+    private int part(int bar, int tasks) {
+        int total = model.size();
+        return total == 0 ? 0 : (int) ((long) bar * tasks / total);
     }
 
     /** A group's unfinished children; all of them while they are few and the group still runs. */
