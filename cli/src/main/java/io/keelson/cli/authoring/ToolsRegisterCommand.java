@@ -2,11 +2,10 @@ package io.keelson.cli.authoring;
 
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.DocumentFile;
 import io.keelson.client.Keelson;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -40,7 +39,7 @@ final class ToolsRegisterCommand extends ClientCommand {
     private final ObjectNode body = Json.object().put("worker_id", KEPT_UNDER);
 
     @Override
-    protected void prepare() throws IOException {
+    protected void prepare() {
         ObjectNode tool = body.putArray("tool_specs").addObject().put("name", name);
         if (description != null) {
             tool.put("description", description);
@@ -59,9 +58,9 @@ final class ToolsRegisterCommand extends ClientCommand {
         say(name + " is known; its steps wait until a worker claims them");
     }
 
-    private static JsonNode document(Path file) throws IOException {
+    private static JsonNode document(Path file) {
         try {
-            return OutsideJson.readStrict(Files.readAllBytes(file));
+            return OutsideJson.readStrict(DocumentFile.bytes(file.toString(), "schema"));
         } catch (JacksonException e) {
             throw CliException.usage("MALFORMED_JSON", file + ": " + e.getOriginalMessage());
         }

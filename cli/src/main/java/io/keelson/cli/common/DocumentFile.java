@@ -50,7 +50,14 @@ public final class DocumentFile {
         return read;
     }
 
-    private static byte[] bytes(String file, String kind) {
+    /**
+     * The content of a file that an option names.
+     *
+     * @param file {@code -} for standard input
+     * @param kind the noun for its content, such as {@code mission}
+     * @throws CliException if the file does not exist or cannot be read
+     */
+    public static byte[] bytes(String file, String kind) {
         try {
             if (!file.equals("-") && Files.isDirectory(Path.of(file))) {
                 throw CliException.usage("FILE_UNREADABLE", file.isEmpty()

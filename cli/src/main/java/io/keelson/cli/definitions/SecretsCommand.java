@@ -2,6 +2,7 @@ package io.keelson.cli.definitions;
 
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.DocumentFile;
 import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
@@ -11,7 +12,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -76,7 +76,7 @@ public final class SecretsCommand extends ListCommand<Secret> {
 
         private String value() throws IOException {
             if (file != null) {
-                return text(Files.readAllBytes(file));
+                return text(DocumentFile.bytes(file.toString(), "secret"));
             }
             Console console = System.console();
             if (console != null && console.isTerminal()) {
