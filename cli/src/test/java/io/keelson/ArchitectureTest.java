@@ -1,6 +1,7 @@
 package io.keelson;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -27,6 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
 /** The packages of ARCHITECTURE.md, and which may know which. */
@@ -46,7 +48,8 @@ class ArchitectureTest {
             "core.run         | core.lifecycle core.money core.plan core.policy",
             "core.decide      | core.lifecycle core.money core.plan core.policy core.run",
             "core.schedule    | nothing",
-            "client           | nothing",
+            "api              | nothing",
+            "client           | api",
             "devmodel         | core.plan",
             "server.base      | nothing",
             "server.tenant    | core server.base",
@@ -54,9 +57,9 @@ class ArchitectureTest {
             "server.mission   | core server.base server.tenant server.engine",
             "server.work      | core server.base server.tenant server.engine server.mission",
             "server.outlet    | core server.base server.tenant server.engine server.mission server.work",
-            "server.api       | core server.base server.tenant server.engine server.mission server.work server.outlet",
-            "server.app       | core server",
-            "cli              | client core devmodel server.app server.base server.engine.tool server.mission.plan server.work.model",
+            "server.api       | api core server.base server.tenant server.engine server.mission server.work server.outlet",
+            "server.app       | api core server",
+            "cli              | api client core devmodel server.app server.base server.engine.tool server.mission.plan server.work.model",
     })
     void groupDependsOnLowerGroupsOnly(String name, String known) {
         String[] allowed =
@@ -197,6 +200,15 @@ class ArchitectureTest {
         return Arrays.stream(ArchitectureTest.class.getDeclaredMethods()).filter(each -> each.getName().equals(test))
                 .flatMap(each -> Arrays.stream(each.getAnnotation(CsvSource.class).value()))
                 .map(row -> row.substring(0, row.indexOf('|')).strip());
+    }
+
+    @Test
+    void recordsOfTheApiDependOnTreesAndAnnotationsOfJacksonOnly() {
+        classes().that().resideInAPackage("io.keelson.api..").should().onlyDependOnClassesThat(
+                resideInAnyPackage("io.keelson.api..", "java..", "org.jspecify..", "com.fasterxml.jackson.annotation..",
+                        "tools.jackson.databind.node..").or(equivalentTo(JsonNode.class)))
+                .because("the contract is data: put rules into core, and mappers into client and server")
+                .check(CLASSES);
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.keelson.client;
 
+import io.keelson.api.schedule.Schedule;
+import io.keelson.api.schedule.ScheduledTime;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -15,14 +15,17 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.DecimalNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.ser.std.ToStringSerializerBase;
 
 /** JSON texts and trees. Numbers keep every digit: as doubles, 0.1000000000000000055 were 0.1. */
 public final class Json {
@@ -31,6 +34,15 @@ public final class Json {
     public static final JsonMapper MAPPER = JsonMapper.builder()
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
+
+    /** Members in the order of a record's components; times with milliseconds. */
+    private static final JsonMapper DOCUMENTS = MAPPER.rebuild().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+            .addModule(new SimpleModule().addSerializer(Instant.class, new ToStringSerializerBase(Instant.class) {
+                @Override
+                public String valueToString(Object time) {
+                    return TIME.format((Instant) time);
+                }
+            })).build();
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'")
             .withZone(ZoneOffset.UTC);
@@ -103,6 +115,11 @@ public final class Json {
     /** Maps, lists and scalars as a tree. */
     public static ObjectNode tree(Map<String, Object> value) {
         return MAPPER.valueToTree(value);
+    }
+
+    /** An answer of the API as a tree. */
+    public static ObjectNode document(Record answer) {
+        return DOCUMENTS.valueToTree(answer);
     }
 
     public static ArrayNode strings(Collection<String> texts) {

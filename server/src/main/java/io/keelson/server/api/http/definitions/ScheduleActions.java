@@ -1,5 +1,8 @@
 package io.keelson.server.api.http.definitions;
 
+import io.keelson.api.schedule.Backfill;
+import io.keelson.api.schedule.NextTimes;
+import io.keelson.api.schedule.ScheduleDefinition;
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -32,7 +35,6 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Schedules: created, changed, paused, previewed, triggered and backfilled. */
@@ -40,8 +42,6 @@ public final class ScheduleActions {
 
     private static final int MAX_BACKFILLED = 1_000;
     private static final String UNIQUE_VIOLATION = "23505";
-
-    record Backfill(Instant from, Instant to) {}
 
     private final ScheduleStore schedules;
     private final ScheduledTimes scheduledTimes;
@@ -64,9 +64,9 @@ public final class ScheduleActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/schedules", this::list);
-        table.post(Scope.RUNS_WRITE, "/schedules", ScheduleBody.class, this::create);
+        table.post(Scope.RUNS_WRITE, "/schedules", ScheduleDefinition.class, this::create);
         table.get(Scope.RUNS_READ, "/schedules/{id}", this::show);
-        table.put(Scope.RUNS_WRITE, "/schedules/{id}", ScheduleBody.class, this::replace);
+        table.put(Scope.RUNS_WRITE, "/schedules/{id}", ScheduleDefinition.class, this::replace);
         table.delete(Scope.RUNS_WRITE, "/schedules/{id}", this::remove);
         table.post(Scope.RUNS_WRITE, "/schedules/{id}/pause", request -> pause(request, true));
         table.post(Scope.RUNS_WRITE, "/schedules/{id}/resume", apiRequest -> pause(apiRequest, false));
@@ -85,11 +85,11 @@ public final class ScheduleActions {
         Page<ScheduleStore.Listed> found = database
                 .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit));
         return ApiResponse.ok(Lists.page(found, cursor, listed -> listed.schedule().spec().name(),
-                ScheduleDocuments::listed));
+                ScheduleActions::listed));
     }
 
-    private ApiResponse create(ApiRequest request, ScheduleBody body) {
-        ScheduleSpec spec = body.spec(request.workspace(), missions);
+    private ApiResponse create(ApiRequest request, ScheduleDefinition body) {
+        ScheduleSpec spec = ScheduleMapping.spec(body, request.workspace(), missions);
         UUID id = ids.next();
         return keyed.answer(request, c -> {
             if (!schedules.insert(c, id, request.workspace(), spec, Boolean.TRUE.equals(body.paused()),
@@ -97,7 +97,7 @@ public final class ScheduleActions {
                 throw nameTaken();
             }
             return ApiResponse.created("/api/v1/schedules/" + id,
-                    ScheduleDocuments.of(schedules.find(c, request.workspace(), id).orElseThrow()));
+                    document(schedules.find(c, request.workspace(), id).orElseThrow()));
         });
     }
 
@@ -105,11 +105,11 @@ public final class ScheduleActions {
         return answer(schedule(request));
     }
 
-    private ApiResponse replace(ApiRequest request, ScheduleBody body) {
+    private ApiResponse replace(ApiRequest request, ScheduleDefinition body) {
         schedule(request);
-        ScheduleSpec spec = body.spec(request.workspace(), missions);
+        ScheduleSpec spec = ScheduleMapping.spec(body, request.workspace(), missions);
         return change(request, before -> {
-            request.requireVersion(String.valueOf(before.version()), ScheduleDocuments.of(before));
+            request.requireVersion(String.valueOf(before.version()), document(before));
             return spec;
         }, body.paused());
     }
@@ -140,7 +140,22 @@ public final class ScheduleActions {
     }
 
     private static ApiResponse answer(ScheduleRow schedule) {
-        return ApiResponse.resource(ScheduleDocuments.of(schedule), String.valueOf(schedule.version()));
+        return ApiResponse.resource(document(schedule), String.valueOf(schedule.version()));
+    }
+
+    private static ObjectNode document(ScheduleRow schedule) {
+        return Json.document(ScheduleMapping.schedule(schedule));
+    }
+
+    /** Without its mission; {@code omitted} names the inputs if they are too large. */
+    private static ObjectNode listed(ScheduleStore.Listed listed) {
+        ObjectNode document = document(listed.schedule());
+        document.remove("mission");
+        return Lists.omitted(document, "inputs", listed.inputsOmitted());
+    }
+
+    private static ObjectNode document(ScheduledTimeRow time) {
+        return Json.document(ScheduleMapping.time(time));
     }
 
     private ApiResponse remove(ApiRequest request) {
@@ -157,7 +172,7 @@ public final class ScheduleActions {
 
     private ApiResponse trigger(ApiRequest request) throws InterruptedException {
         ScheduleRow schedule = schedule(request);
-        ApiResponse response = keyed.answer(request, c -> ApiResponse.ok(ScheduleDocuments.of(
+        ApiResponse response = keyed.answer(request, c -> ApiResponse.ok(document(
                 Reads.found(scheduleRunner.trigger(c, schedule), IdKind.SCHEDULE, schedule.id()))));
         scheduleRunner.take(schedule.id());
         return response;
@@ -165,15 +180,15 @@ public final class ScheduleActions {
 
     private ApiResponse backfill(ApiRequest request, Backfill body) {
         ScheduleRow schedule = schedule(request);
-        if (body.to.isBefore(body.from)) {
+        if (body.to().isBefore(body.from())) {
             throw ApiProblem.of("OUT_OF_RANGE", "/to", "may not be before 'from'");
         }
-        List<Instant> times = schedule.spec().rule().between(body.from, body.to, MAX_BACKFILLED + 1);
+        List<Instant> times = schedule.spec().rule().between(body.from(), body.to(), MAX_BACKFILLED + 1);
         if (times.size() > MAX_BACKFILLED) {
             throw ApiProblem.of("OUT_OF_RANGE", "/to",
                     "at most " + MAX_BACKFILLED + " times can be backfilled at once");
         }
-        ObjectNode answer = Json.object().put("times", times.size());
+        ObjectNode answer = Json.document(new Backfill.Result(times.size()));
         ApiResponse said = keyed.answer(request, c -> {
             if (!scheduleRunner.backfill(c, schedule, times)) {
                 throw IdKind.SCHEDULE.notFound(schedule.id());
@@ -194,7 +209,7 @@ public final class ScheduleActions {
         List<ScheduledTimeRow> found = database
                 .withConnection(c -> scheduledTimes.list(c, request.workspace(), id, after, limit + 1));
         ScheduledTimeRow last = found.size() <= limit ? null : found.get(limit - 1);
-        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleDocuments::of).toList(),
+        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleActions::document).toList(),
                 last == null ? null : cursor.write(last.scheduledFor() + " " + last.kind().wire())));
     }
 
@@ -211,11 +226,7 @@ public final class ScheduleActions {
         Instant after = query.time("after");
         ScheduleRow schedule = schedule(request);
         Instant from = after != null ? after : database.withConnection(schedules::now);
-        ArrayNode items = Json.object().putArray("items");
-        schedule.spec().rule().preview(from, count).forEach(time -> items.add(Json.time(time)));
-        ObjectNode answer = Json.object();
-        answer.set("items", items);
-        return ApiResponse.ok(answer);
+        return ApiResponse.ok(Json.document(new NextTimes(schedule.spec().rule().preview(from, count))));
     }
 
     private ScheduleRow schedule(ApiRequest request) {

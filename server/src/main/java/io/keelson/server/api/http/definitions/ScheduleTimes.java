@@ -1,5 +1,7 @@
 package io.keelson.server.api.http.definitions;
 
+import io.keelson.api.schedule.NextTimes;
+import io.keelson.api.schedule.SchedulePreview;
 import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.DueTimes;
 import io.keelson.core.schedule.Overlap;
@@ -21,8 +23,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Upcoming times of schedules: of all schedules together, and of a schedule that is not created yet. */
 public final class ScheduleTimes {
@@ -30,8 +30,6 @@ public final class ScheduleTimes {
     private static final Duration USUAL_PERIOD = Duration.ofDays(7);
     private static final Duration LONGEST_PERIOD = Duration.ofDays(366);
     private static final int PAGE = 500;
-
-    record Preview(String cron, String timeZone, @Nullable Instant endAt, @Nullable Instant after, int count) {}
 
     /** A schedule's next time in the merge of all; {@code left} so many more, this one included. */
     private record Next(ScheduleRow schedule, DueTimes.Rule rule, Instant at, int left) {}
@@ -46,7 +44,7 @@ public final class ScheduleTimes {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/schedules/next", this::next);
-        table.post(Scope.RUNS_READ, "/schedules:preview", Preview.class, this::preview);
+        table.post(Scope.RUNS_READ, "/schedules:preview", SchedulePreview.class, this::preview);
     }
 
     private ApiResponse next(ApiRequest request) {
@@ -64,16 +62,13 @@ public final class ScheduleTimes {
             DueTimes.Rule rule = each.spec().rule();
             add(merged, each, rule, rule.after(from.minusNanos(1)), each.left(), to);
         }
-        ArrayNode items = Json.array();
+        List<NextTimes.Item> items = new ArrayList<>();
         while (!merged.isEmpty() && items.size() < limit) {
             Next next = merged.remove();
-            items.add(Json.object().put("schedule_id", next.schedule.id().toString())
-                    .put("name", next.schedule.spec().name()).put("at", Json.time(next.at)));
+            items.add(new NextTimes.Item(next.schedule.id().toString(), next.schedule.spec().name(), next.at));
             add(merged, next.schedule, next.rule, next.rule.after(next.at), next.left - 1, to);
         }
-        ObjectNode document = Json.object().put("from", Json.time(from)).put("to", Json.time(to));
-        document.set("items", items);
-        return ApiResponse.ok(document.put("complete", merged.isEmpty()));
+        return ApiResponse.ok(Json.document(new NextTimes.OfSchedules(from, to, items, merged.isEmpty())));
     }
 
     private static void add(PriorityQueue<Next> merged, ScheduleRow schedule, DueTimes.Rule rule, @Nullable Instant at,
@@ -98,13 +93,11 @@ public final class ScheduleTimes {
         });
     }
 
-    private ApiResponse preview(ApiRequest request, Preview body) {
-        DueTimes.Rule rule = new ScheduleSpec("preview", null, Json.object(), null, body.cron.strip(), body.timeZone,
-                Overlap.SKIP, CatchUp.LATEST, Duration.ZERO, Duration.ZERO, body.endAt, null).rule();
-        Instant after = body.after != null ? body.after : database.withConnection(schedules::now);
-        ObjectNode document = Json.object();
-        ArrayNode items = document.putArray("items");
-        rule.preview(after, body.count).forEach(time -> items.add(Json.time(time)));
-        return ApiResponse.ok(document);
+    private ApiResponse preview(ApiRequest request, SchedulePreview body) {
+        DueTimes.Rule rule =
+                new ScheduleSpec("preview", null, Json.object(), null, body.cron().strip(), body.timeZone(),
+                        Overlap.SKIP, CatchUp.LATEST, Duration.ZERO, Duration.ZERO, body.endAt(), null).rule();
+        Instant after = body.after() != null ? body.after() : database.withConnection(schedules::now);
+        return ApiResponse.ok(Json.document(new NextTimes(rule.preview(after, body.count()))));
     }
 }
