@@ -1,6 +1,6 @@
-import io.keelson.client.Event;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.plan.Mission;
 import java.nio.file.Path;
 import java.time.Duration;

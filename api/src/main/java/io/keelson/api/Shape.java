@@ -18,6 +18,11 @@ public final class Shape {
     @Target(ElementType.TYPE)
     public @interface Request {}
 
+    /** An answer of a published contract, which gets no further members. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target(ElementType.TYPE)
+    public @interface Closed {}
+
     /** A member that some answers do not have. In the others it is null if it is {@code @Nullable} and has no value. */
     @Retention(RetentionPolicy.RUNTIME)
     @Target(ElementType.RECORD_COMPONENT)
@@ -41,6 +46,14 @@ public final class Shape {
     @Target(ElementType.TYPE_USE)
     public @interface OneOf {
         /** All words that the server sends or accepts today. */
+        String[] value();
+    }
+
+    /** The JSON types of a value whose members or items are not the API's. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target(ElementType.TYPE_USE)
+    public @interface Types {
+        /** Names of JSON Schema, such as {@code object} and {@code null}. */
         String[] value();
     }
 

@@ -1,11 +1,11 @@
 package io.keelson.cli;
 
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.Sleep;
 import io.keelson.cli.models.DevModelStart;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
 import io.keelson.client.plan.TaskBuilder;

@@ -3,8 +3,8 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.RunQuery;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Path;

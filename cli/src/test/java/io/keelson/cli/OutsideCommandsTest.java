@@ -2,10 +2,10 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.client.DeploymentRequest;
 import io.keelson.client.Keelson;
 import io.keelson.client.OrderRequest;
-import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;

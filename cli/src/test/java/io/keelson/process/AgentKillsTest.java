@@ -2,17 +2,17 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.inbox.InboxItem;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.client.AgentRequest;
 import io.keelson.client.AnswerStream;
 import io.keelson.client.AnswerStream.Part;
-import io.keelson.client.Event;
-import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
-import io.keelson.client.Step;
 import io.keelson.client.worker.Worker;
 import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;

@@ -2,11 +2,11 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.client.AgentRequest;
 import io.keelson.client.Keelson;
-import io.keelson.client.LedgerEntry;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
 import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.process.KilledNode.Point;

@@ -2,9 +2,9 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.Run;
 import io.keelson.client.RunQuery;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;

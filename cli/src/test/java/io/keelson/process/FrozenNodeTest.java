@@ -2,10 +2,10 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
-import io.keelson.client.Step;
 import io.keelson.client.plan.Mission;
 import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;

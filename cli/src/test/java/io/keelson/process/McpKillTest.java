@@ -2,7 +2,7 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.InboxItem;
+import io.keelson.api.inbox.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;

@@ -2,11 +2,11 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.Event;
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.LedgerEntry;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;

@@ -2,13 +2,13 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.InboxItem;
+import io.keelson.api.inbox.InboxItem;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
-import io.keelson.client.Step;
 import io.keelson.core.Breadth;
 import io.keelson.process.KilledNode.Point;
 import io.keelson.server.Invariants;

@@ -2,10 +2,10 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Step;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.RunRequest;
-import io.keelson.client.Step;
 import io.keelson.core.Breadth;
 import io.keelson.process.KilledNode.Point;
 import io.keelson.server.Invariants;

@@ -2,8 +2,8 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
 import io.keelson.server.base.db.TestDatabase;

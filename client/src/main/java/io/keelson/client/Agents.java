@@ -1,5 +1,7 @@
 package io.keelson.client;
 
+import io.keelson.api.definition.Agent;
+import io.keelson.api.run.Run;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.tenant.ApiKey;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

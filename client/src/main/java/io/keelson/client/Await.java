@@ -1,5 +1,7 @@
 package io.keelson.client;
 
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Run;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.outlet.BoardTask;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.run.BulkJob;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;

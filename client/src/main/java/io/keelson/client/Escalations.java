@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.inbox.Escalation;
 import org.jspecify.annotations.Nullable;
 
 /** Tickets by which runs ask people. Every method throws {@link KeelsonException} as {@link Api} says. */

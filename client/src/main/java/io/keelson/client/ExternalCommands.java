@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.work.ExternalCommand;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 

@@ -1,5 +1,7 @@
 package io.keelson.client;
 
+import io.keelson.api.inbox.InboxItem;
+import io.keelson.api.inbox.InboxStats;
 import java.math.BigDecimal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.run.Run;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;

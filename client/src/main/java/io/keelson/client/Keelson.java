@@ -1,5 +1,11 @@
 package io.keelson.client;
 
+import io.keelson.api.inbox.Escalation;
+import io.keelson.api.run.Run;
+import io.keelson.api.tenant.AuditEntry;
+import io.keelson.api.work.ModelInfo;
+import io.keelson.api.work.ToolInfo;
+import io.keelson.api.work.WorkerInfo;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.money.LedgerEntry;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;

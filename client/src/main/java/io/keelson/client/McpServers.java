@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.work.McpServer;
 import java.time.Duration;
 import java.util.List;
 import tools.jackson.databind.JsonNode;

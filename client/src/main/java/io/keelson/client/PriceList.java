@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.money.Price;
 import java.util.List;
 
 /**

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.money.TokenPrices;
 import java.math.BigDecimal;
 import tools.jackson.databind.node.ObjectNode;
 

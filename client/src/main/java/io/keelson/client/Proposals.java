@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.inbox.Proposal;
 import org.jspecify.annotations.Nullable;
 
 /** Proposals of steps. Every method throws {@link KeelsonException} as {@link Api} says. */

@@ -1,5 +1,7 @@
 package io.keelson.client;
 
+import io.keelson.api.definition.Recipe;
+import io.keelson.api.run.Run;
 import io.keelson.client.plan.Mission;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.outlet.Report;
 import tools.jackson.databind.JsonNode;
 
 /** Reports on ended tasks and runs, in Markdown. Every method throws {@link KeelsonException} as {@link Api} says. */

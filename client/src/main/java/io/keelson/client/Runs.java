@@ -1,5 +1,16 @@
 package io.keelson.client;
 
+import io.keelson.api.run.Artifact;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Explanation;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.RunAgent;
+import io.keelson.api.run.RunAttempt;
+import io.keelson.api.run.RunPlan;
+import io.keelson.api.run.RunStates;
+import io.keelson.api.run.RunStatus;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
 import io.keelson.client.plan.Mission;
 import java.io.InputStream;
 import java.math.BigDecimal;

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.tenant.Secret;
 import java.util.List;
 
 /** The secrets of a workspace. Every method throws {@link KeelsonException} as {@link Api} says. */

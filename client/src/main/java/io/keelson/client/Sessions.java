@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.tenant.Session;
 import java.util.List;
 
 /** Browsers that are signed in, and links to sign in with. */

@@ -1,5 +1,9 @@
 package io.keelson.client;
 
+import io.keelson.api.run.Explanation;
+import io.keelson.api.run.LogLine;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.StepAttempt;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

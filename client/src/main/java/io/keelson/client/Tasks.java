@@ -1,5 +1,7 @@
 package io.keelson.client;
 
+import io.keelson.api.run.Task;
+import io.keelson.api.run.TranscriptEntry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.money.TokenUsage;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.keelson.client;
 
+import io.keelson.api.outlet.Webhook;
+import io.keelson.api.outlet.WebhookDelivery;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

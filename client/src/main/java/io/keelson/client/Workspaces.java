@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.money.LedgerEntry;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,7 @@ package io.keelson.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.keelson.api.run.Run;
 import io.keelson.client.http.ScriptedServer;
 import io.keelson.client.http.ScriptedServer.Answer;
 import java.time.Duration;

@@ -2,6 +2,8 @@ package io.keelson.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.money.TokenPrices;
 import io.keelson.client.http.ScriptedServer;
 import io.keelson.client.http.ScriptedServer.Answer;
 import java.io.InputStream;

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.keelson.api.run.Artifact;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.RunStates;
+import io.keelson.api.run.Task;
 import io.keelson.client.http.ScriptedServer;
 import io.keelson.client.http.ScriptedServer.Answer;
 import io.keelson.client.plan.Mission;
@@ -70,8 +74,10 @@ class RunsTest {
         assertThat(states.circumstance()).isEqualTo("waits_for_human");
         assertThat(states.canonical().steps()).isEqualTo(Map.of("waiting_approval", 1L));
         assertThat(states.contracts().get("gate4"))
-                .isEqualTo(new RunStates.Words("awaiting_user_confirmation", Map.of("executing", 1L), Map.of()));
-        assertThat(states.contracts().get("handoff")).isEqualTo(new RunStates.Words("RUNNING", Map.of(), Map.of()));
+                .isEqualTo(new RunStates.Words("awaiting_user_confirmation", Map.of("executing", 1L), Map.of(), null,
+                        null));
+        assertThat(states.contracts().get("handoff"))
+                .isEqualTo(new RunStates.Words("RUNNING", Map.of(), Map.of(), null, null));
         assertThat(gate4.projection())
                 .containsExactly(new Lifecycle.Projected("retrying", null, "received", true));
         assertThat(gate4.transitions().get(0).event()).isNull();
@@ -206,7 +212,8 @@ class RunsTest {
 
     @Test
     void streamsAnArtifactOrNamesTheReason() throws IOException {
-        Artifact artifact = new Artifact("a1", "r1", null, null, "x.md", "text/markdown", 4, null, null, null, null);
+        Artifact artifact =
+                new Artifact("a1", "r1", "t1", "s1", 1, "x.md", "text/markdown", 4, "", Instant.EPOCH, null, null);
         server.on("GET /api/v1/runs/r1/artifacts/a1/content",
                 new Answer(200, "# hi", Map.of()), Answer.problem(410, "{\"code\":\"ARTIFACT_EXPIRED\"}"));
 

@@ -1,9 +1,9 @@
 package io.keelson.bench.contender;
 
+import io.keelson.api.run.Run;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.plan.Mission;
 import io.keelson.client.worker.Worker;
 import java.nio.file.Path;

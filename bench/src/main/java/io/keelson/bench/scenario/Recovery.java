@@ -1,14 +1,14 @@
 package io.keelson.bench.scenario;
 
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.report.Measure;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.client.Run;
 import io.keelson.client.RunQuery;
-import io.keelson.client.Step;
 import io.keelson.client.plan.Mission;
 import java.time.Duration;
 import java.util.ArrayList;

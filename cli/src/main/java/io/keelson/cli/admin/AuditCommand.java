@@ -1,10 +1,10 @@
 package io.keelson.cli.admin;
 
+import io.keelson.api.tenant.AuditEntry;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.AuditEntry;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;

@@ -1,5 +1,6 @@
 package io.keelson.cli.admin;
 
+import io.keelson.api.work.McpServer;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
@@ -10,7 +11,6 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.McpServer;
 import io.keelson.server.app.Settings;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.keelson.cli.admin;
 
+import io.keelson.api.tenant.ApiKey;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.DurationArgument;
@@ -8,7 +9,6 @@ import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.ApiKey;
 import io.keelson.client.ApiKeyRequest;
 import io.keelson.client.ApiKeys;
 import io.keelson.client.Json;

@@ -1,8 +1,8 @@
 package io.keelson.cli.admin;
 
+import io.keelson.api.tenant.ApiKey;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.ApiKey;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.WhoAmI;

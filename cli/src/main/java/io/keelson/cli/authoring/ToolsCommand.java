@@ -1,5 +1,6 @@
 package io.keelson.cli.authoring;
 
+import io.keelson.api.work.ToolInfo;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
@@ -8,7 +9,6 @@ import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.ToolInfo;
 import io.keelson.server.app.OfflineToolCatalog;
 import io.keelson.server.engine.tool.ToolSpec;
 import io.keelson.server.mission.plan.NameSuggestion;
@@ -118,7 +118,7 @@ public final class ToolsCommand extends CliCommand {
     private List<ToolInfo> builtIn() {
         return new OfflineToolCatalog(clock()).specs().stream()
                 .map(spec -> new ToolInfo(spec.name(), spec.description(), "builtin", spec.effects().wire(),
-                        spec.inputSchema(), spec.outputSchema(), null))
+                        (int) spec.defaultTimeout().toSeconds(), "tool", spec.inputSchema(), spec.outputSchema(), null))
                 .toList();
     }
 

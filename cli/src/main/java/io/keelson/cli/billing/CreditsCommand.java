@@ -1,5 +1,6 @@
 package io.keelson.cli.billing;
 
+import io.keelson.api.money.LedgerEntry;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.WorkspaceIds;
@@ -7,7 +8,6 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.client.Account;
 import io.keelson.client.Balance;
 import io.keelson.client.Keelson;
-import io.keelson.client.LedgerEntry;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Objects;

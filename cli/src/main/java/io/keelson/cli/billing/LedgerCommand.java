@@ -1,5 +1,6 @@
 package io.keelson.cli.billing;
 
+import io.keelson.api.money.LedgerEntry;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.RunDocuments;
@@ -9,7 +10,6 @@ import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.LedgerEntry;
 import io.keelson.client.LedgerQuery;
 import io.keelson.client.Page;
 import io.keelson.client.Verification;

@@ -1,11 +1,11 @@
 package io.keelson.cli.commands;
 
+import io.keelson.api.work.ExternalCommand;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.ExternalCommand;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
 import java.util.ArrayList;

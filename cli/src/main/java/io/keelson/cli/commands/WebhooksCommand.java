@@ -1,13 +1,13 @@
 package io.keelson.cli.commands;
 
+import io.keelson.api.outlet.Webhook;
+import io.keelson.api.outlet.WebhookDelivery;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
-import io.keelson.client.Webhook;
-import io.keelson.client.WebhookDelivery;
 import io.keelson.client.WebhookRequest;
 import java.util.ArrayList;
 import java.util.List;

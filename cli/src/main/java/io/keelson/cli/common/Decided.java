@@ -1,8 +1,8 @@
 package io.keelson.cli.common;
 
+import io.keelson.api.run.Event;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Event;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;

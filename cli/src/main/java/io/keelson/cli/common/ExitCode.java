@@ -1,6 +1,6 @@
 package io.keelson.cli.common;
 
-import io.keelson.client.Run;
+import io.keelson.api.run.Run;
 
 /** Exit codes. 124 is the code of timeout(1), 130 of an interrupted program. */
 public final class ExitCode {

@@ -1,8 +1,8 @@
 package io.keelson.cli.common;
 
+import io.keelson.api.definition.Recipe;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
-import io.keelson.client.Recipe;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.base.json.Json;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package io.keelson.cli.control;
 
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.ProgramName;
@@ -8,7 +9,6 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ForkRequest;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;

@@ -1,11 +1,12 @@
 package io.keelson.cli.control;
 
+import io.keelson.api.run.BulkJob;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.BulkJob;
+import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
 import java.util.ArrayList;
@@ -40,14 +41,14 @@ public final class BulkCommand extends PageCommand<BulkJob> {
     }
 
     static long refused(BulkJob job) {
-        return job.refused().valueStream().mapToLong(n -> n.asLong()).sum();
+        return job.refused().values().stream().mapToLong(Integer::intValue).sum();
     }
 
     private static List<String> lines(BulkJob job, Style style) {
         List<String> lines = new ArrayList<>(List.of(job.id() + "  " + job.action() + "  " + style.state(job.state()),
                 "  filter:    " + TerminalText.clean(job.filter().toString()), "  matches:   " + matches(job),
                 "  changed:   " + job.changed() + ", unchanged: " + job.unchanged() + ", refused: " + refused(job)
-                        + (refused(job) == 0 ? "" : " " + job.refused())));
+                        + (refused(job) == 0 ? "" : " " + Json.of(job.refused()))));
         if (job.reason() != null) {
             lines.add("  reason:    " + TerminalText.clean(job.reason()));
         }

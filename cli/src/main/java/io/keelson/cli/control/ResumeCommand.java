@@ -1,14 +1,14 @@
 package io.keelson.cli.control;
 
+import io.keelson.api.run.Run;
+import io.keelson.api.run.TaskBudget;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.Sleep;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.client.TaskBudget;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;

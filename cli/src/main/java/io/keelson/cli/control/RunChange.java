@@ -1,12 +1,12 @@
 package io.keelson.cli.control;
 
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.follow.WatchOptions;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

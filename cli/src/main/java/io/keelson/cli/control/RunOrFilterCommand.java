@@ -1,15 +1,16 @@
 package io.keelson.cli.control;
 
+import io.keelson.api.run.BulkJob;
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.FilterParser;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.common.Sleep;
 import io.keelson.cli.view.AmountText;
-import io.keelson.client.BulkJob;
+import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.RetryFrom;
-import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
 import io.keelson.client.Runs;
 import java.io.IOException;
@@ -105,7 +106,8 @@ public abstract class RunOrFilterCommand extends RunChange {
     private String line(BulkJob job) {
         long refused = BulkCommand.refused(job);
         return "bulk " + job.id() + " is " + style().state(job.state()) + ": " + job.changed() + " changed, "
-                + job.unchanged() + " unchanged, " + refused + " refused" + (refused == 0 ? "" : " " + job.refused());
+                + job.unchanged() + " unchanged, " + refused + " refused"
+                + (refused == 0 ? "" : " " + Json.of(job.refused()));
     }
 
     @Command(name = "cancel", description = "Cancels one run or many. Running steps are interrupted.",

@@ -1,10 +1,13 @@
 package io.keelson.cli.control;
 
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Task;
+import io.keelson.api.run.Task;
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
-import io.keelson.client.Task;
+import io.keelson.client.KeelsonException;
 import io.keelson.client.Tasks;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

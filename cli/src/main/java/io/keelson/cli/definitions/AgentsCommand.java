@@ -1,10 +1,10 @@
 package io.keelson.cli.definitions;
 
+import io.keelson.api.definition.Agent;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Agent;
 import io.keelson.client.AgentRequest;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;

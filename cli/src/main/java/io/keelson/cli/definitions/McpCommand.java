@@ -1,5 +1,6 @@
 package io.keelson.cli.definitions;
 
+import io.keelson.api.work.McpServer;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
@@ -8,7 +9,6 @@ import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
-import io.keelson.client.McpServer;
 import io.keelson.server.base.json.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

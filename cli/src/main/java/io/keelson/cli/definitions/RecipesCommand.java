@@ -1,5 +1,7 @@
 package io.keelson.cli.definitions;
 
+import io.keelson.api.definition.Recipe;
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ClientCommand;
@@ -11,9 +13,7 @@ import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.Recipe;
 import io.keelson.client.RecipeRunRequest;
-import io.keelson.client.Run;
 import io.keelson.client.plan.Mission;
 import java.time.Duration;
 import java.util.LinkedHashMap;

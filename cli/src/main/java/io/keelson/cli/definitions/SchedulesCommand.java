@@ -1,5 +1,8 @@
 package io.keelson.cli.definitions;
 
+import io.keelson.api.definition.Recipe;
+import io.keelson.api.schedule.Schedule;
+import io.keelson.api.schedule.ScheduledTime;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ClientCommand;
@@ -10,7 +13,6 @@ import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
-import io.keelson.client.Recipe;
 import io.keelson.client.ScheduleRequest;
 import io.keelson.client.plan.Mission;
 import java.time.Duration;

@@ -1,12 +1,12 @@
 package io.keelson.cli.definitions;
 
+import io.keelson.api.tenant.Secret;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.DocumentFile;
 import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
-import io.keelson.client.Secret;
 import java.io.Console;
 import java.io.IOException;
 import java.nio.ByteBuffer;

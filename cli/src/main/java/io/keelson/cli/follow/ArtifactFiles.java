@@ -1,7 +1,7 @@
 package io.keelson.cli.follow;
 
+import io.keelson.api.run.Artifact;
 import io.keelson.cli.common.CliException;
-import io.keelson.client.Artifact;
 import io.keelson.client.Runs;
 import io.keelson.server.app.FileProblems;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.keelson.cli.follow;
 
+import io.keelson.api.run.Event;
 import io.keelson.cli.view.RunModel;
-import io.keelson.client.Event;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.keelson.cli.follow;
 
+import io.keelson.api.run.Event;
 import io.keelson.cli.view.Frame;
 import io.keelson.cli.view.RunModel;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.cli.view.TreeView;
-import io.keelson.client.Event;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;

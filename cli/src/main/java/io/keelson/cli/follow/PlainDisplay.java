@@ -1,9 +1,9 @@
 package io.keelson.cli.follow;
 
+import io.keelson.api.run.Event;
 import io.keelson.cli.view.EventLines;
 import io.keelson.cli.view.RunModel;
 import io.keelson.cli.view.Style;
-import io.keelson.client.Event;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package io.keelson.cli.follow;
 
+import io.keelson.api.inbox.InboxItem;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.Prompt;
@@ -7,7 +8,6 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.Subject;
 import io.keelson.cli.view.Summary;
-import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;

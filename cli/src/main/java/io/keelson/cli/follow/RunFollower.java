@@ -1,5 +1,9 @@
 package io.keelson.cli.follow;
 
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Explanation;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
@@ -7,13 +11,9 @@ import io.keelson.cli.common.Sleep;
 import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.RunModel;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Event;
-import io.keelson.client.Explanation;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
-import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.client.Step;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

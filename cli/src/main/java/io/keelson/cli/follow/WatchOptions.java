@@ -1,5 +1,7 @@
 package io.keelson.cli.follow;
 
+import io.keelson.api.run.Artifact;
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ProgramName;
@@ -13,9 +15,7 @@ import io.keelson.cli.view.RunTree;
 import io.keelson.cli.view.Subject;
 import io.keelson.cli.view.Summary;
 import io.keelson.client.Api;
-import io.keelson.client.Artifact;
 import io.keelson.client.InboxQuery;
-import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.outlet.BoardTask;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.view.Style;
@@ -7,7 +8,6 @@ import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.BoardColumn;
 import io.keelson.client.BoardQuery;
-import io.keelson.client.BoardTask;
 import io.keelson.client.Keelson;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,8 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.inbox.InboxItem;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.DocumentFile;
@@ -11,13 +14,10 @@ import io.keelson.cli.view.Subject;
 import io.keelson.cli.view.Summary;
 import io.keelson.client.Inbox;
 import io.keelson.client.InboxDecision;
-import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.client.Step;
 import io.keelson.client.Steps;
 import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;

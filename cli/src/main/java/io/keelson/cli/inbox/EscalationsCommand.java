@@ -1,5 +1,7 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.inbox.Escalation;
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.PageCommand;
@@ -7,13 +9,11 @@ import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.control.RunChange;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Escalation;
 import io.keelson.client.EscalationQuery;
 import io.keelson.client.Escalations;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
 import io.keelson.client.Resolution;
-import io.keelson.client.Run;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.inbox.InboxItem;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.DurationArgument;
@@ -11,7 +12,6 @@ import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Inbox;
-import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;

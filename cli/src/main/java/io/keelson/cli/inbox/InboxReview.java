@@ -1,5 +1,6 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.inbox.InboxItem;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.ProgramName;
@@ -7,7 +8,6 @@ import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Subject;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Inbox;
-import io.keelson.client.InboxItem;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import java.io.BufferedReader;

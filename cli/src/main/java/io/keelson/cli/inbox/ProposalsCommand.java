@@ -1,12 +1,12 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.inbox.Proposal;
 import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.client.Proposal;
 import io.keelson.client.ProposalQuery;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

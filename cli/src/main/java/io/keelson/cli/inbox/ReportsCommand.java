@@ -1,5 +1,6 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.outlet.Report;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.PageCommand;
@@ -8,7 +9,6 @@ import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.client.Report;
 import io.keelson.client.ReportQuery;
 import java.util.List;
 import java.util.Objects;

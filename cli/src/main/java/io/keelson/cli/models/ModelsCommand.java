@@ -1,5 +1,7 @@
 package io.keelson.cli.models;
 
+import io.keelson.api.money.TokenPrices;
+import io.keelson.api.work.ModelInfo;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.ListCommand;
@@ -7,8 +9,6 @@ import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
-import io.keelson.client.ModelInfo;
-import io.keelson.client.TokenPrices;
 import io.keelson.server.mission.plan.NameSuggestion;
 import java.math.BigDecimal;
 import java.util.ArrayList;

@@ -1,5 +1,9 @@
 package io.keelson.cli.models;
 
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
+import io.keelson.api.run.TranscriptEntry;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.models.EvaluationFile.Case;
@@ -8,11 +12,7 @@ import io.keelson.cli.models.Trial.Outcome;
 import io.keelson.client.ForkRequest;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
-import io.keelson.client.TranscriptEntry;
 import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
 import java.time.Clock;

@@ -1,5 +1,6 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.Artifact;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.ServerConnection.Work;
@@ -7,7 +8,6 @@ import io.keelson.cli.follow.ArtifactFiles;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Artifact;
 import io.keelson.client.Keelson;
 import io.keelson.client.Runs;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
 import io.keelson.client.Runs;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,13 +1,13 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.Explanation;
+import io.keelson.api.run.Task;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.view.Summary;
-import io.keelson.client.Explanation;
 import io.keelson.client.Keelson;
-import io.keelson.client.Task;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,10 +1,10 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.Step;
 import io.keelson.client.AnswerStream;
 import io.keelson.client.AnswerStream.Part;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.Step;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;

@@ -1,14 +1,14 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.LogLine;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.StepAttempt;
 import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.Sleep;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.LogLine;
-import io.keelson.client.Step;
-import io.keelson.client.StepAttempt;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

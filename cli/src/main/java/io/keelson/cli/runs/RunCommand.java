@@ -1,5 +1,6 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.Browser;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ErrorReport;
@@ -13,7 +14,6 @@ import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.follow.WatchOptions;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.app.Settings;

@@ -1,5 +1,6 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.Run;
 import io.keelson.cli.common.FilterParser;
 import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.view.AmountText;
@@ -7,7 +8,6 @@ import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
 import io.keelson.client.RunQuery;
 import java.time.Instant;

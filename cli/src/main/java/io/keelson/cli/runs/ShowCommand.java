@@ -1,5 +1,9 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.Artifact;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.ProgramName;
@@ -10,13 +14,9 @@ import io.keelson.cli.view.GraphPicture;
 import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.TaskDetails;
-import io.keelson.client.Artifact;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

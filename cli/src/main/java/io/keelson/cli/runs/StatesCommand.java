@@ -1,10 +1,10 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.run.RunStates;
 import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Keelson;
-import io.keelson.client.RunStates;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;

@@ -1,5 +1,10 @@
 package io.keelson.cli.runs;
 
+import io.keelson.api.money.TokenUsage;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
+import io.keelson.api.run.TranscriptEntry;
+import io.keelson.api.run.TurnProblem;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.RunDocuments;
@@ -7,10 +12,6 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
-import io.keelson.client.TokenUsage;
-import io.keelson.client.TranscriptEntry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -111,9 +112,9 @@ public final class TranscriptCommand extends OneRunCommand {
         if (entry.text() != null) {
             entry.text().lines().map(line -> indent + TerminalText.visible(line)).forEach(lines::add);
         }
-        if (entry.again().isObject()) {
-            lines.add(indent + style().red(TerminalText.clean(entry.again().path("code").asString("") + ": "
-                    + entry.again().path("message").asString(""))));
+        TurnProblem again = entry.again();
+        if (again != null) {
+            lines.add(indent + style().red(TerminalText.clean(again.code() + ": " + again.message())));
         }
         if (entry.errorCode() != null) {
             lines.add(indent + style().red(TerminalText.clean(entry.errorCode() + ": " + entry.errorMessage())));

@@ -1,8 +1,8 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Explanation;
-import io.keelson.client.Run;
-import io.keelson.client.TaskBudget;
+import io.keelson.api.run.Explanation;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.TaskBudget;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;

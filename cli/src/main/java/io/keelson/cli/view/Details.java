@@ -1,9 +1,9 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Run;
-import io.keelson.client.RunAttempt;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.RunAttempt;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;

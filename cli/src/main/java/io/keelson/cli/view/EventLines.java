@@ -1,7 +1,7 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Event;
-import io.keelson.client.Step;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -1,9 +1,9 @@
 package io.keelson.cli.view;
 
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
 import io.keelson.client.Json;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,11 +1,11 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Escalation;
-import io.keelson.client.Explanation;
-import io.keelson.client.InboxItem;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
+import io.keelson.api.inbox.Escalation;
+import io.keelson.api.inbox.InboxItem;
+import io.keelson.api.run.Explanation;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
 import java.util.List;
 
 /**

@@ -1,10 +1,10 @@
 package io.keelson.cli.view;
 
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
 import io.keelson.cli.view.TaskLine.StepLine;
-import io.keelson.client.Event;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,6 +1,6 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Run;
+import io.keelson.api.run.Run;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Run;
+import io.keelson.api.run.Run;
 
 /**
  * How text is dressed.

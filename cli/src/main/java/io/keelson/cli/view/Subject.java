@@ -1,8 +1,8 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.InboxItem;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
+import io.keelson.api.inbox.InboxItem;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;

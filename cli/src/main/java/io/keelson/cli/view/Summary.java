@@ -1,13 +1,13 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Artifact;
-import io.keelson.client.Escalation;
-import io.keelson.client.Explanation;
-import io.keelson.client.InboxItem;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
-import io.keelson.client.TaskBudget;
+import io.keelson.api.inbox.Escalation;
+import io.keelson.api.inbox.InboxItem;
+import io.keelson.api.run.Artifact;
+import io.keelson.api.run.Explanation;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
+import io.keelson.api.run.TaskBudget;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Step;
-import io.keelson.client.StepAttempt;
-import io.keelson.client.Task;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.StepAttempt;
+import io.keelson.api.run.Task;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

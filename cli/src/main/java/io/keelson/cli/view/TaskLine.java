@@ -1,6 +1,6 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Step;
+import io.keelson.api.run.Step;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

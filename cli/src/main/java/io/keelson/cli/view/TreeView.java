@@ -1,7 +1,7 @@
 package io.keelson.cli.view;
 
+import io.keelson.api.run.Step;
 import io.keelson.cli.view.TaskLine.StepLine;
-import io.keelson.client.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

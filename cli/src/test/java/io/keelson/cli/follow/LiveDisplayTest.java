@@ -2,10 +2,10 @@ package io.keelson.cli.follow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.cli.view.RunModel;
 import io.keelson.cli.view.Style;
 import io.keelson.client.Json;
-import io.keelson.client.Run;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintWriter;

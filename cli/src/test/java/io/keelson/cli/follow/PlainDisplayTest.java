@@ -2,9 +2,9 @@ package io.keelson.cli.follow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.cli.view.RunModel;
 import io.keelson.client.Json;
-import io.keelson.client.Run;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

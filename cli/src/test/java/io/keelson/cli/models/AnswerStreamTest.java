@@ -2,14 +2,14 @@ package io.keelson.cli.models;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Step;
 import io.keelson.cli.CliProcess;
 import io.keelson.cli.InProcessCli;
 import io.keelson.client.AnswerStream;
 import io.keelson.client.AnswerStream.Part;
-import io.keelson.client.Event;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
-import io.keelson.client.Step;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;

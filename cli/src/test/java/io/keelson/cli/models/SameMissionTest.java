@@ -2,12 +2,12 @@ package io.keelson.cli.models;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.money.TokenUsage;
+import io.keelson.api.run.Run;
 import io.keelson.cli.InProcessCli;
 import io.keelson.client.Keelson;
-import io.keelson.client.LedgerEntry;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
-import io.keelson.client.TokenUsage;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;

@@ -2,13 +2,13 @@ package io.keelson.cli.runs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.cli.CliProcess;
 import io.keelson.cli.InProcessCli;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.client.EventStream;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.Run;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

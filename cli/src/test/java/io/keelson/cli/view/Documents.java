@@ -1,10 +1,10 @@
 package io.keelson.cli.view;
 
-import io.keelson.client.Event;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
+import io.keelson.api.run.Task;
 import io.keelson.client.Json;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -115,6 +115,7 @@ final class Documents {
     /** Each a second after the one before. */
     private Event event(@Nullable String task, @Nullable String step, String type, Map<String, ?> payload) {
         seq++;
-        return new Event(seq, seq, RUN, task, step, type, Json.of(payload), "system", null, BEGIN.plusSeconds(seq));
+        return new Event(seq, seq, RUN, 1, null, task, step, type, Json.of(payload), "system", null,
+                BEGIN.plusSeconds(seq));
     }
 }

@@ -2,8 +2,8 @@ package io.keelson.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.Event;
-import io.keelson.client.Step;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Step;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -2,8 +2,8 @@ package io.keelson.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.client.Json;
-import io.keelson.client.Run;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

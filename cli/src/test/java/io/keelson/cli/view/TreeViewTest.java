@@ -2,8 +2,8 @@ package io.keelson.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.Run;
-import io.keelson.client.Task;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Task;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.keelson.client.worker;
 
+import io.keelson.api.money.TokenUsage;
 import io.keelson.client.Json;
-import io.keelson.client.TokenUsage;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Instant;

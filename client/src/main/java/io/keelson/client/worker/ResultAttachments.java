@@ -1,7 +1,7 @@
 package io.keelson.client.worker;
 
+import io.keelson.api.money.TokenUsage;
 import io.keelson.client.Json;
-import io.keelson.client.TokenUsage;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.Base64;

@@ -1,6 +1,6 @@
 package io.keelson.client.worker;
 
-import io.keelson.client.TokenUsage;
+import io.keelson.api.money.TokenUsage;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Instant;

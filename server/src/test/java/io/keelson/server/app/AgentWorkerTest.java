@@ -2,12 +2,12 @@ package io.keelson.server.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.Agent;
+import io.keelson.api.definition.Agent;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.client.AgentRequest;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
 import io.keelson.client.worker.Turn;
 import io.keelson.client.worker.Worker;
 import io.keelson.server.base.db.DatabaseUrl;

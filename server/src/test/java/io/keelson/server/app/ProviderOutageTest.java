@@ -2,9 +2,9 @@ package io.keelson.server.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.Event;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.base.db.DatabaseUrl;

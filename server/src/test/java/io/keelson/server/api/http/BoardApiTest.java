@@ -2,13 +2,13 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.outlet.BoardTask;
+import io.keelson.api.outlet.Report;
 import io.keelson.client.Board;
 import io.keelson.client.BoardQuery;
-import io.keelson.client.BoardTask;
 import io.keelson.client.BoardTaskRequest;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.client.Report;
 import io.keelson.client.ReportQuery;
 import io.keelson.core.lifecycle.BoardStatus;
 import io.keelson.core.lifecycle.TaskState;

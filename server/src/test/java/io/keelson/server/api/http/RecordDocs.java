@@ -17,7 +17,7 @@ final class RecordDocs {
 
     private static final Path SOURCES = Path.of("..", "api", "src", "main", "java");
     private static final Pattern DOCUMENTED =
-            Pattern.compile("/\\*\\*((?:(?!\\*/).)*)\\*/\\s*(?:@\\w+(?:\\([^)]*\\))?\\s*)*(?:public )?record (\\w+)",
+            Pattern.compile("/\\*\\*((?:(?!\\*/).)*)\\*/\\s*(?:@\\w+(?:\\([^)]*\\))?\\s*)*(?:public )?record\\s+(\\w+)",
                     Pattern.DOTALL);
     private static final Pattern INLINE = Pattern.compile("\\{@(?:code|link) #?([^}]*)\\}");
 
@@ -47,7 +47,7 @@ final class RecordDocs {
      * @throws IllegalStateException if the javadoc has none
      */
     String text(Class<?> record, String component) {
-        String text = texts.get(key(record.getName(), component));
+        String text = texts.get(key(record.getNestHost().getName(), record.getSimpleName(), component));
         if (text == null || text.isEmpty()) {
             throw new IllegalStateException("add to the javadoc of " + record.getName() + " the description "
                     + (component.isEmpty() ? "of the record" : "@param " + component));
@@ -55,8 +55,8 @@ final class RecordDocs {
         return text;
     }
 
-    private static String key(String record, String component) {
-        return record + " " + component;
+    private static String key(String file, String record, String component) {
+        return file + " " + record + " " + component;
     }
 
     private void add(Path file) {
@@ -66,8 +66,7 @@ final class RecordDocs {
             Class<?> top = Class.forName(name);
             add(top);
             while (found.find()) {
-                boolean nested = !found.group(2).equals(top.getSimpleName());
-                document(nested ? name + "$" + found.group(2) : name, found.group(1));
+                document(name, found.group(2), found.group(1));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -83,12 +82,12 @@ final class RecordDocs {
         Stream.of(type.getDeclaredClasses()).sorted((a, b) -> a.getName().compareTo(b.getName())).forEach(this::add);
     }
 
-    private void document(String record, String comment) {
+    private void document(String file, String record, String comment) {
         String[] tags = comment.replaceAll("(?m)^\\s*\\* ?", "").split("(?m)^\\s*@param ");
-        texts.put(key(record, ""), markdown(tags[0]));
+        texts.put(key(file, record, ""), markdown(tags[0]));
         for (int i = 1; i < tags.length; i++) {
             String[] parts = tags[i].strip().split("\\s+", 2);
-            texts.put(key(record, parts[0]), parts.length < 2 ? "" : markdown(parts[1]));
+            texts.put(key(file, record, parts[0]), parts.length < 2 ? "" : markdown(parts[1]));
         }
     }
 

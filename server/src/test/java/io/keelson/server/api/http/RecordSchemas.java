@@ -42,7 +42,7 @@ final class RecordSchemas {
     static ObjectNode of(Class<?> record, RecordDocs docs) {
         boolean request = record.isAnnotationPresent(Shape.Request.class);
         ObjectNode schema = Json.object().put("type", "object").put("description", docs.text(record, ""));
-        if (request) {
+        if (request || record.isAnnotationPresent(Shape.Closed.class)) {
             schema.put("additionalProperties", false);
         }
         ArrayNode required = Json.array();
@@ -121,6 +121,12 @@ final class RecordSchemas {
             bounds(schema, type, raw == List.class ? "Items" : "Properties");
             return schema.set(raw == List.class ? "items" : "additionalProperties",
                     of(argument(type), isNullable(argument(type)), request));
+        }
+        Shape.Types types = type.getAnnotation(Shape.Types.class);
+        if (types != null && types.value().length == 1) {
+            schema.put("type", types.value()[0]);
+        } else if (types != null) {
+            schema.set("type", Json.strings(List.of(types.value())));
         }
         if (raw != JsonNode.class) {
             String name = TYPES.get(raw);

@@ -2,13 +2,13 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.tenant.ApiKey;
+import io.keelson.api.tenant.AuditEntry;
 import io.keelson.client.Account;
-import io.keelson.client.ApiKey;
 import io.keelson.client.ApiKeyRequest;
-import io.keelson.client.AuditEntry;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.LedgerEntry;
 import io.keelson.client.LimitsAndUse;
 import io.keelson.client.RunQuery;
 import io.keelson.client.Workspace;

@@ -2,11 +2,11 @@ package io.keelson.server.work.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.run.Event;
+import io.keelson.api.run.Run;
 import io.keelson.client.AgentRequest;
-import io.keelson.client.Event;
 import io.keelson.client.Keelson;
-import io.keelson.client.LedgerEntry;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;

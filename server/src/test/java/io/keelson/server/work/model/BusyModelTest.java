@@ -2,8 +2,8 @@ package io.keelson.server.work.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;

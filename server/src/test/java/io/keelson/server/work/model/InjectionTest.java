@@ -2,14 +2,14 @@ package io.keelson.server.work.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.Agent;
+import io.keelson.api.definition.Agent;
+import io.keelson.api.inbox.InboxItem;
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
 import io.keelson.client.AgentRequest;
-import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
-import io.keelson.client.Step;
 import io.keelson.client.worker.Worker;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;

@@ -2,12 +2,12 @@ package io.keelson.server.work.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
+import io.keelson.api.run.Step;
+import io.keelson.api.work.McpServer;
+import io.keelson.api.work.ToolInfo;
 import io.keelson.client.AgentRequest;
 import io.keelson.client.Keelson;
-import io.keelson.client.McpServer;
-import io.keelson.client.Run;
-import io.keelson.client.Step;
-import io.keelson.client.ToolInfo;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;

@@ -3,12 +3,12 @@ package io.keelson.server.work.model;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.keelson.client.Escalation;
+import io.keelson.api.inbox.Escalation;
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.run.Run;
 import io.keelson.client.EscalationQuery;
 import io.keelson.client.Keelson;
-import io.keelson.client.LedgerEntry;
 import io.keelson.client.Resolution;
-import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Usage;
 import io.keelson.devmodel.TestModel;

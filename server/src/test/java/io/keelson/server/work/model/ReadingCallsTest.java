@@ -2,9 +2,9 @@ package io.keelson.server.work.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Run;
 import io.keelson.client.AgentRequest;
 import io.keelson.client.Keelson;
-import io.keelson.client.Run;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;

@@ -1,0 +1,5 @@
+/** Webhooks, the board and reports. */
+@NullMarked
+package io.keelson.api.outlet;
+
+import org.jspecify.annotations.NullMarked;
