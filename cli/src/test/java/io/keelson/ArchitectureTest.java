@@ -53,7 +53,7 @@ class ArchitectureTest {
             "devmodel         | core.plan",
             "server.base      | nothing",
             "server.tenant    | core server.base",
-            "server.engine    | core server.base server.tenant",
+            "server.engine    | api core server.base server.tenant",
             "server.mission   | core server.base server.tenant server.engine",
             "server.work      | core server.base server.tenant server.engine server.mission",
             "server.outlet    | core server.base server.tenant server.engine server.mission server.work",

@@ -17,7 +17,7 @@ import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.outbound.OutboundClient;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.commit.Store;
-import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.WorkerClaim;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolPolicy;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
@@ -139,7 +139,7 @@ final class KeelsonEngine implements Contender {
         long start = System.nanoTime();
         for (int i = 0; i < claims; i++) {
             long before = System.nanoTime();
-            int got = engine.remoteWork().claim(new RemoteWork.Claim(Bootstrap.DEFAULT_WORKSPACE, "bench",
+            int got = engine.remoteWork().claim(new WorkerClaim(Bootstrap.DEFAULT_WORKSPACE, "bench",
                     List.of("noop"), each, Duration.ZERO, null, null)).size();
             latencies[i] = System.nanoTime() - before;
             if (got != each) {

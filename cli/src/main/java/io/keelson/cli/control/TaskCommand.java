@@ -1,8 +1,6 @@
 package io.keelson.cli.control;
 
 import io.keelson.api.run.Run;
-import io.keelson.api.run.Run;
-import io.keelson.api.run.Task;
 import io.keelson.api.run.Task;
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.RunDocuments;

@@ -17,7 +17,6 @@ import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.dispatch.Claims;
 import io.keelson.server.engine.dispatch.RemoteDispatch;
-import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.engine.execute.ArtifactIntake;
 import io.keelson.server.engine.execute.ChildMissions;
@@ -213,7 +212,7 @@ public final class Engine implements Commands, AutoCloseable {
     }
 
     /** The API of remote workers. */
-    public RemoteWork remoteWork() {
+    public RemoteDispatch remoteWork() {
         return remote;
     }
 

@@ -2,17 +2,18 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.worker.Completion;
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.ReportAnswer;
+import io.keelson.api.worker.WorkItem;
 import io.keelson.core.Breadth;
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.core.money.Tokens;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.engine.dispatch.RemoteWork;
-import io.keelson.server.engine.dispatch.RemoteWork.Answer;
-import io.keelson.server.engine.dispatch.RemoteWork.Completion;
-import io.keelson.server.engine.dispatch.RemoteWork.Item;
+import io.keelson.server.engine.dispatch.RemoteDispatch;
+import io.keelson.server.engine.dispatch.WorkerClaim;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -216,21 +217,22 @@ class EngineTest {
 
     @Test
     void aWorkerThatWasFrozenPastItsLeaseIsRefused() throws Exception {
-        RemoteWork remote = nodes.node().remoteWork();
+        RemoteDispatch remote = nodes.node().remoteWork();
         UUID run = nodes.submit(nodes.node(), """
                 name: remote
                 goal: g
                 plan: {tasks: [{id: a, steps: [{tool: far.away, input: {n: 1}}]}]}
                 """, "far.away");
-        Item lost = claim(remote, "frozen", Duration.ofMillis(200));
-        Item again = claim(remote, "healthy", Duration.ofSeconds(30));
+        WorkItem lost = claim(remote, "frozen", Duration.ofMillis(200));
+        WorkItem again = claim(remote, "healthy", Duration.ofSeconds(30));
         assertThat(again.stepId()).isEqualTo(lost.stepId());
         assertThat(again.leaseEpoch()).isEqualTo(2);
         assertThat(again.attempt()).isEqualTo(1);
         assertThat(complete(remote, "frozen", lost, "\"late\"").status()).isEqualTo("stale_lease");
         assertThat(remote.heartbeat(Nodes.WORKSPACE, "frozen",
-                List.of(new RemoteWork.Beat(lost.stepId(), 1, null, null, null, List.of()))).getFirst().stop())
-                .isEqualTo(RemoteWork.Stop.LOST);
+                List.of(new Heartbeat(lost.stepId(), 1, 0, null, null, null, null, List.of(), null))).getFirst()
+                .reason())
+                .isEqualTo(ReportAnswer.LOST);
         assertThat(complete(remote, "healthy", again, "\"good\"").status()).isEqualTo("ok");
         assertThat(complete(remote, "healthy", again, "\"good\"").status()).isEqualTo("duplicate");
         assertThat(complete(remote, "healthy", again, "\"twice\"").status()).isEqualTo("conflict");
@@ -256,12 +258,12 @@ class EngineTest {
     @Test
     void waitingClaimHoldsItsStepFromTheCommitOnThatCreatesTheRun() throws Exception {
         Engine engine = nodes.node();
-        RemoteWork remote = engine.remoteWork();
+        RemoteDispatch remote = engine.remoteWork();
         Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> {
-            FutureTask<Item> waiting = new FutureTask<>(() -> claim(remote, "worker", Duration.ofSeconds(30)));
+            FutureTask<WorkItem> waiting = new FutureTask<>(() -> claim(remote, "worker", Duration.ofSeconds(30)));
             Thread.startVirtualThread(waiting);
             UUID run = nodes.submit(engine, REMOTE, "far.away");
-            Item item = waiting.get();
+            WorkItem item = waiting.get();
             long commits = nodes.count("SELECT count(*) FROM run_event_packs WHERE run_id = '" + run + "'");
             assertThat(complete(remote, "worker", item, "1").status()).isEqualTo("ok");
             nodes.awaitState(run, "completed");
@@ -279,7 +281,7 @@ class EngineTest {
         }
         List<UUID> claimed = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            List<Item> items = engine.remoteWork().claim(again(Duration.ZERO, () -> false));
+            List<WorkItem> items = engine.remoteWork().claim(again(Duration.ZERO, () -> false));
             assertThat(items).as("claim " + i).hasSize(1);
             claimed.add(items.getFirst().runId());
             if (i == 0) {
@@ -294,19 +296,19 @@ class EngineTest {
     @Test
     void stepGivenBetweenClaimsHidesNoneInTheQueue() throws Exception {
         Engine engine = nodes.node();
-        RemoteWork remote = engine.remoteWork();
+        RemoteDispatch remote = engine.remoteWork();
         Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> {
             for (int i = 0; i < 3; i++) {
                 assertThat(remote.claim(again(Duration.ZERO, () -> false))).isEmpty();
             }
             UUID first = nodes.submit(engine, REMOTE, "far.away");
             nodes.submit(engine, REMOTE, "far.away");
-            Item one = remote.claim(again(TIMEOUT, () -> false)).getFirst();
+            WorkItem one = remote.claim(again(TIMEOUT, () -> false)).getFirst();
             boolean given = one.runId().equals(first)
                     && nodes.count("SELECT count(*) FROM run_event_packs WHERE run_id = '" + first + "'") == 1;
-            List<Item> rest = remote.claim(again(given ? Duration.ZERO : TIMEOUT, () -> false));
+            List<WorkItem> rest = remote.claim(again(given ? Duration.ZERO : TIMEOUT, () -> false));
             assertThat(rest).hasSize(1);
-            for (Item item : List.of(one, rest.getFirst())) {
+            for (WorkItem item : List.of(one, rest.getFirst())) {
                 assertThat(complete(remote, "worker", item, "1").status()).isEqualTo("ok");
                 nodes.awaitState(item.runId(), "completed");
             }
@@ -323,7 +325,7 @@ class EngineTest {
         NewRun run = nodes.run(REMOTE, "far.away");
         AtomicBoolean over = new AtomicBoolean();
         CountDownLatch waits = new CountDownLatch(2);
-        FutureTask<List<Item>> ended = new FutureTask<>(() -> engine.remoteWork().claim(again(TIMEOUT, () -> {
+        FutureTask<List<WorkItem>> ended = new FutureTask<>(() -> engine.remoteWork().claim(again(TIMEOUT, () -> {
             waits.countDown();
             return over.get();
         })));
@@ -337,14 +339,14 @@ class EngineTest {
     }
 
     private void completeAsAnother(Engine engine, UUID run) throws InterruptedException {
-        Item item = claim(engine.remoteWork(), "other", null);
+        WorkItem item = claim(engine.remoteWork(), "other", null);
         assertThat(complete(engine.remoteWork(), "other", item, "1").status()).isEqualTo("ok");
         nodes.awaitState(run, "completed");
     }
 
     /** A claim for one step of a worker that claims again as soon as it has the answer. */
-    private static RemoteWork.Claim again(Duration maxWait, BooleanSupplier over) {
-        return new RemoteWork.Claim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, maxWait, null, "test", null,
+    private static WorkerClaim again(Duration maxWait, BooleanSupplier over) {
+        return new WorkerClaim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, maxWait, null, "test", null,
                 true, () -> false, over);
     }
 
@@ -353,15 +355,18 @@ class EngineTest {
                 .text("SELECT state FROM orchestration_steps WHERE run_id = '" + run + "' AND name = '" + name + "'");
     }
 
-    private static Item claim(RemoteWork remote, String worker, @Nullable Duration lease) throws InterruptedException {
-        List<Item> items = remote.claim(new RemoteWork.Claim(Nodes.WORKSPACE, worker, List.of("far.away"), 1,
+    private static WorkItem claim(RemoteDispatch remote, String worker, @Nullable Duration lease)
+            throws InterruptedException {
+        List<WorkItem> items = remote.claim(new WorkerClaim(Nodes.WORKSPACE, worker, List.of("far.away"), 1,
                 TIMEOUT, lease, "test"));
         assertThat(items).hasSize(1);
         return items.getFirst();
     }
 
-    private static Answer complete(RemoteWork remote, String worker, Item item, String output) {
-        return remote.complete(Nodes.WORKSPACE, worker, List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), Tokens.NONE, null, null, List.of(), List.of())), null).getFirst();
+    private static ReportAnswer complete(RemoteDispatch remote, String worker, WorkItem item, String output) {
+        return remote
+                .complete(Nodes.WORKSPACE, worker, List.of(new Completion(item.stepId(), item.leaseEpoch(), 0, null,
+                        null, null, null, List.of(), Json.read(output), List.of(), List.of(), List.of())), null)
+                .getFirst();
     }
 }

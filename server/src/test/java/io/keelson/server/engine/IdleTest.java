@@ -2,12 +2,14 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.worker.WorkItem;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.CountingProxy;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.TestDatabase;
-import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.RemoteDispatch;
+import io.keelson.server.engine.dispatch.WorkerClaim;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -53,9 +55,9 @@ class IdleTest {
         try (var proxy = new CountingProxy(TestDatabase.createUrl());
                 var nodes = new Nodes(folder, new Database(proxy.url(), DatabaseOptions.DEFAULTS));
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
-            RemoteWork remote = nodes.node().remoteWork();
+            RemoteDispatch remote = nodes.node().remoteWork();
             for (int i = 0; i < 10; i++) {
-                var claim = new RemoteWork.Claim(Nodes.WORKSPACE, "worker" + i, List.of("far.away"), 1,
+                var claim = new WorkerClaim(Nodes.WORKSPACE, "worker" + i, List.of("far.away"), 1,
                         Duration.ofSeconds(20), null, "test");
                 workers.submit(() -> remote.claim(claim));
             }
@@ -79,7 +81,7 @@ class IdleTest {
             long before = searches(proxy);
             int looksBefore = looks(proxy.executed()).length;
             for (int i = 0; i < STEPS; i++) {
-                Future<List<RemoteWork.Item>> claimed =
+                Future<List<WorkItem>> claimed =
                         workers.submit(() -> engine.remoteWork().claim(claim("far.away")));
                 nodes.submit(engine, """
                         name: far
@@ -95,8 +97,8 @@ class IdleTest {
         }
     }
 
-    private static RemoteWork.Claim claim(String tool) {
-        return new RemoteWork.Claim(Nodes.WORKSPACE, "for " + tool, List.of(tool), 1, Duration.ofSeconds(20), null,
+    private static WorkerClaim claim(String tool) {
+        return new WorkerClaim(Nodes.WORKSPACE, "for " + tool, List.of(tool), 1, Duration.ofSeconds(20), null,
                 "test");
     }
 

@@ -2,13 +2,14 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.money.Tokens;
+import io.keelson.api.worker.Completion;
+import io.keelson.api.worker.Failure;
+import io.keelson.api.worker.WorkItem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.engine.dispatch.RemoteWork;
-import io.keelson.server.engine.dispatch.RemoteWork.Completion;
-import io.keelson.server.engine.dispatch.RemoteWork.Item;
+import io.keelson.server.engine.dispatch.RemoteDispatch;
+import io.keelson.server.engine.dispatch.WorkerClaim;
 import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.RunReader;
 import java.nio.file.Path;
@@ -70,7 +71,7 @@ class LifeTest {
 
     @Test
     void workerGetsThePreviousFailure() throws Exception {
-        RemoteWork remote = nodes.node().remoteWork();
+        RemoteDispatch remote = nodes.node().remoteWork();
         UUID run = nodes.submit(nodes.node(), """
                 name: judged
                 plan:
@@ -80,20 +81,20 @@ class LifeTest {
                       steps: [{tool: far.away, retry: {base_delay_seconds: 0}}]
                       verify: [{kind: regex, pattern: good, feedback: not good}]
                 """, "far.away");
-        Item first = claim(remote);
-        assertThat(first.failureContext()).isNull();
+        WorkItem first = claim(remote);
+        assertThat(first.failureContext().isNull()).isTrue();
         assertThat(first.effectKey()).isEqualTo(run + "/1/a/step-1");
         complete(remote, first, "\"bad\"");
 
-        Item second = claim(remote);
+        WorkItem second = claim(remote);
         assertThat(second.attempt()).isEqualTo(1);
         assertThat(second.effectKey()).as("rejected work has a new key").isEqualTo(run + "/1.2/a/step-1");
         assertThat(second.failureContext().get("task_attempt").asInt()).isEqualTo(2);
         assertThat(second.failureContext().get("message").asString()).contains("not good");
-        remote.fail(Nodes.WORKSPACE, "worker", List.of(new RemoteWork.Failure(second.stepId(), 1, "BUSY", null, "busy",
-                null, Tokens.NONE, null, null)));
+        remote.fail(Nodes.WORKSPACE, "worker", List.of(new Failure(second.stepId(), 1, 0, null, null, null, null,
+                List.of(), "BUSY", null, "busy", null)));
 
-        Item third = claim(remote);
+        WorkItem third = claim(remote);
         assertThat(third.effectKey()).isEqualTo(second.effectKey());
         assertThat(third.failureContext().get("error_code").asString()).isEqualTo("BUSY");
         assertThat(third.failureContext().at("/task_failure/message").asString()).contains("not good");
@@ -103,7 +104,7 @@ class LifeTest {
 
     @Test
     void retriedRunChangesTheKeysOfRejectedWorkOnly() throws Exception {
-        RemoteWork remote = nodes.node().remoteWork();
+        RemoteDispatch remote = nodes.node().remoteWork();
         UUID run = nodes.submit(nodes.node(), """
                 name: judged
                 plan:
@@ -119,17 +120,17 @@ class LifeTest {
                       steps: [{tool: far.away}]
                       verify: [{kind: regex, pattern: good}]
                 """, "far.away");
-        Item first = claim(remote);
+        WorkItem first = claim(remote);
         complete(remote, first, "\"bad\"");
         retry(run);
-        Item second = claim(remote);
+        WorkItem second = claim(remote);
         assertThat(List.of(first.effectKey(), second.effectKey())).containsExactly(run + "/1/a/step-1",
                 run + "/1.2/a/step-1");
         complete(remote, second, "\"good\"");
         complete(remote, claim(remote), "\"good\"");
         complete(remote, claim(remote), "\"bad\"");
         retry(run);
-        Item again = claim(remote);
+        WorkItem again = claim(remote);
         assertThat(again.effectKey()).as("the completed item is kept").isEqualTo(run + "/1.2/each[1]/step-1");
         complete(remote, again, "\"good\"");
         nodes.awaitState(run, "completed");
@@ -220,16 +221,18 @@ class LifeTest {
                 + " " + step.get("superseded").asBoolean();
     }
 
-    private static Item claim(RemoteWork remote) throws InterruptedException {
-        List<Item> items = remote.claim(new RemoteWork.Claim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1,
+    private static WorkItem claim(RemoteDispatch remote) throws InterruptedException {
+        List<WorkItem> items = remote.claim(new WorkerClaim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1,
                 Duration.ofSeconds(20), Duration.ofSeconds(30), "test"));
         assertThat(items).hasSize(1);
         return items.getFirst();
     }
 
-    private static void complete(RemoteWork remote, Item item, String output) {
-        assertThat(remote.complete(Nodes.WORKSPACE, "worker", List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), Tokens.NONE, null, null, List.of(), List.of())), null).getFirst().status())
+    private static void complete(RemoteDispatch remote, WorkItem item, String output) {
+        assertThat(remote
+                .complete(Nodes.WORKSPACE, "worker", List.of(new Completion(item.stepId(), item.leaseEpoch(), 0, null,
+                        null, null, null, List.of(), Json.read(output), List.of(), List.of(), List.of())), null)
+                .getFirst().status())
                 .isEqualTo("ok");
     }
 }

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.worker.WorkItem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
@@ -10,8 +11,7 @@ import io.keelson.server.base.db.CountingProxy.Loss;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.TestDatabase;
-import io.keelson.server.engine.dispatch.RemoteWork.Claim;
-import io.keelson.server.engine.dispatch.RemoteWork.Item;
+import io.keelson.server.engine.dispatch.WorkerClaim;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -73,18 +73,20 @@ class LostCommitTest {
         NewRun run = nodes.run("{name: short, plan: {tasks: [{id: a, steps: [{tool: remote.work}]}]}}",
                 "remote.work");
         CountDownLatch waits = new CountDownLatch(2);
-        FutureTask<List<Item>> claim = new FutureTask<>(() -> engine.remoteWork().claim(new Claim(Nodes.WORKSPACE,
-                "worker", List.of("remote.work"), 1, Duration.ofMinutes(1), Duration.ofSeconds(1), "1", null, false,
-                () -> false, () -> {
-                    waits.countDown();
-                    return false;
-                })));
+        FutureTask<List<WorkItem>> claim = new FutureTask<>(() -> engine.remoteWork()
+                .claim(new WorkerClaim(Nodes.WORKSPACE,
+                        "worker", List.of("remote.work"), 1, Duration.ofMinutes(1), Duration.ofSeconds(1), "1", null,
+                        false,
+                        () -> false, () -> {
+                            waits.countDown();
+                            return false;
+                        })));
         Thread.startVirtualThread(claim);
         waits.await();
         proxy.lose(loss, "run_heads");
         engine.submit(new Command.Create(run, true, Nodes.WHO)).join();
 
-        assertThat(claim.get()).extracting(Item::runId).containsExactly(run.id());
+        assertThat(claim.get()).extracting(WorkItem::runId).containsExactly(run.id());
         assertThat(proxy.lost()).isTrue();
         nodes.assertSound();
     }

@@ -2,10 +2,10 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.money.Tokens;
-import io.keelson.server.engine.dispatch.RemoteWork;
-import io.keelson.server.engine.dispatch.RemoteWork.Completion;
-import io.keelson.server.engine.dispatch.RemoteWork.Item;
+import io.keelson.api.worker.Completion;
+import io.keelson.api.worker.WorkItem;
+import io.keelson.server.engine.dispatch.RemoteDispatch;
+import io.keelson.server.engine.dispatch.WorkerClaim;
 import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolResult;
@@ -166,8 +166,8 @@ class WorkLimitsTest {
                     goal: g
                     plan: {tasks: [{id: a, title: Think, suggested_model: large}]}""", "agent.turn");
         }
-        RemoteWork.Claim claim =
-                new RemoteWork.Claim(Nodes.WORKSPACE, "w", List.of("agent.turn"), 10, Duration.ZERO, null,
+        WorkerClaim claim =
+                new WorkerClaim(Nodes.WORKSPACE, "w", List.of("agent.turn"), 10, Duration.ZERO, null,
                         "test");
         assertThat(engine.remoteWork().claim(claim)).hasSize(1);
         assertThat(engine.remoteWork().claim(claim)).isEmpty();
@@ -177,18 +177,18 @@ class WorkLimitsTest {
     void workersGetNoMoreThanTheLimit() throws Exception {
         limit("steps", 2);
         Engine engine = nodes.node();
-        RemoteWork remote = engine.remoteWork();
+        RemoteDispatch remote = engine.remoteWork();
         for (int i = 0; i < 4; i++) {
             nodes.submit(engine, """
                     {name: far, goal: g, plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}}""", "far.away");
         }
 
-        List<Item> first = claim(remote, "w1");
+        List<WorkItem> first = claim(remote, "w1");
         assertThat(first).hasSize(2);
         assertThat(claim(remote, "w2")).isEmpty();
 
         remote.complete(Nodes.WORKSPACE, "w1", List.of(new Completion(first.getFirst().stepId(),
-                first.getFirst().leaseEpoch(), JsonNodeFactory.instance.nullNode(), Tokens.NONE, null, null, List.of(),
+                first.getFirst().leaseEpoch(), 0, null, null, null, null, List.of(), null, List.of(), List.of(),
                 List.of())),
                 null);
         assertThat(claim(remote, "w2")).hasSize(1);
@@ -223,8 +223,8 @@ class WorkLimitsTest {
         nodes.awaitState(run, "completed");
     }
 
-    private static List<Item> claim(RemoteWork remote, String worker) throws InterruptedException {
-        return remote.claim(new RemoteWork.Claim(Nodes.WORKSPACE, worker, List.of("far.away"), 10, Duration.ZERO, null,
+    private static List<WorkItem> claim(RemoteDispatch remote, String worker) throws InterruptedException {
+        return remote.claim(new WorkerClaim(Nodes.WORKSPACE, worker, List.of("far.away"), 10, Duration.ZERO, null,
                 "test"));
     }
 

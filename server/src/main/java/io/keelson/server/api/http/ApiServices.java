@@ -5,7 +5,7 @@ import io.keelson.server.base.artifact.ArtifactStore;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Commands;
-import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.RemoteDispatch;
 import io.keelson.server.engine.live.LiveTexts;
 import io.keelson.server.engine.purge.WorkspacePurger;
 import io.keelson.server.engine.store.IdempotencyKeys;
@@ -59,7 +59,7 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
      * @param computation for what requests have computed
      * @param texts of steps, while they arrive
      */
-    public record Work(Commands commands, RemoteWork remote, ToolCatalog tools, CommandHandler external,
+    public record Work(Commands commands, RemoteDispatch remote, ToolCatalog tools, CommandHandler external,
             Computation computation, LiveTexts texts) {}
 
     /** Stored definitions of workspaces. */

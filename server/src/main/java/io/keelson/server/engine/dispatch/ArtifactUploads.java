@@ -1,12 +1,12 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.api.worker.Completion;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.server.base.artifact.ArtifactOwner;
 import io.keelson.server.base.artifact.ArtifactRefusedException;
 import io.keelson.server.base.artifact.StoredArtifact;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Store;
-import io.keelson.server.engine.dispatch.RemoteWork.UploadReply;
 import io.keelson.server.engine.execute.ArtifactIntake;
 import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.store.read.StepWorkReader;
@@ -53,20 +53,20 @@ final class ArtifactUploads {
         this.ids = ids;
     }
 
-    UploadReply take(UUID workspace, String worker, RemoteWork.Upload upload, InputStream content) throws IOException {
+    Upload.Reply take(UUID workspace, String worker, Upload upload, InputStream content) throws IOException {
         StepWork step = database.withConnection(c -> work.work(c, List.of(upload.stepId()))).get(upload.stepId());
         if (step == null || !step.workspaceId().equals(workspace)) {
-            return new UploadReply.NoStep();
+            return new Upload.Reply.NoStep();
         }
         if (step.leaseEpoch() != upload.leaseEpoch() || !worker.equals(step.holder())) {
-            return new UploadReply.StaleLease();
+            return new Upload.Reply.StaleLease();
         }
         try (UploadSlot slot = new UploadSlot(database, slots, workspace)) {
             return store(upload, step, slot.keptBy(content));
         }
     }
 
-    private UploadReply store(RemoteWork.Upload upload, StepWork step, InputStream content) throws IOException {
+    private Upload.Reply store(Upload upload, StepWork step, InputStream content) throws IOException {
         UUID workspace = step.workspaceId();
         Redaction redaction = scopes.redaction(workspace, step.input());
         DigestInputStream sent = new DigestInputStream(content, sha256());
@@ -85,7 +85,7 @@ final class ArtifactUploads {
             database.runInTransaction(c -> uploads.add(c, id, workspace,
                     new Uploads.Uploaded(step.stepId(), step.leaseEpoch(), artifact)));
             noted = true;
-            return new UploadReply.Stored(id, stored);
+            return new Upload.Reply.Stored(id, stored);
         } finally {
             if (!noted) {
                 intake.discard(stored.storageKey());
@@ -93,7 +93,7 @@ final class ArtifactUploads {
         }
     }
 
-    private static void check(RemoteWork.Upload upload, String hash) throws ArtifactRefusedException {
+    private static void check(Upload upload, String hash) throws ArtifactRefusedException {
         if (upload.sha256() != null && !upload.sha256().equalsIgnoreCase(hash)) {
             throw new ArtifactRefusedException("ARTIFACT_HASH_MISMATCH",
                     "what arrived has the SHA-256 " + hash + "; nothing was stored");
@@ -110,14 +110,15 @@ final class ArtifactUploads {
      *
      * @throws ArtifactRefusedException where one was not uploaded in that execution, or is named twice
      */
-    static List<NewArtifact> named(Map<UUID, Uploads.Uploaded> known, RemoteWork.Completion item)
+    static List<NewArtifact> named(Map<UUID, Uploads.Uploaded> known, Completion item)
             throws ArtifactRefusedException {
         List<NewArtifact> artifacts = new ArrayList<>();
-        Set<UUID> named = new HashSet<>();
-        for (UUID id : item.uploads()) {
+        Set<UUID> seen = new HashSet<>();
+        for (Completion.Upload named : item.uploads()) {
+            UUID id = named.uploadId();
             Uploads.Uploaded upload = known.get(id);
             if (upload == null || !upload.stepId().equals(item.stepId()) || upload.leaseEpoch() != item.leaseEpoch()
-                    || !named.add(id)) {
+                    || !seen.add(id)) {
                 throw new ArtifactRefusedException("ARTIFACT_UPLOAD_UNKNOWN",
                         "the execution has no upload " + id + ", or named it already");
             }

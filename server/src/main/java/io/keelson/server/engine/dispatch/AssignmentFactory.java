@@ -1,5 +1,7 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.api.Absent;
+import io.keelson.api.worker.WorkItem;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.PreviousFailure;
@@ -11,7 +13,6 @@ import io.keelson.core.run.TraceParent;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.expr.ExpressionException;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.engine.dispatch.RemoteWork.Item;
 import io.keelson.server.engine.execute.RecordedInput;
 import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
@@ -30,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Creates the assignments that are sent to remote workers. */
@@ -66,9 +68,9 @@ final class AssignmentFactory {
      * The assignments of the replies' steps, by id and in order. Omits a step whose input cannot be resolved, which
      * fails, and a step that the worker no longer holds.
      */
-    Map<UUID, Item> items(UUID workspace, String worker, Collection<? extends Reply> replies) {
+    Map<UUID, WorkItem> items(UUID workspace, String worker, Collection<? extends Reply> replies) {
         Map<UUID, StepWork> read = read(replies);
-        Map<UUID, Item> items = new LinkedHashMap<>();
+        Map<UUID, WorkItem> items = new LinkedHashMap<>();
         for (Reply reply : replies) {
             UUID step = stepOf(reply);
             if (step != null) {
@@ -99,18 +101,19 @@ final class AssignmentFactory {
         return steps.isEmpty() ? Map.of() : database.withConnection(c -> reader.work(c, steps));
     }
 
-    private void add(Map<UUID, Item> items, UUID workspace, StepAssignment assignment, @Nullable String details) {
+    private void add(Map<UUID, WorkItem> items, UUID workspace, StepAssignment assignment, @Nullable String details) {
         try {
             ToolInput input =
                     scopes.resolveInput(workspace, assignment.runId(), assignment.taskId(), assignment.input());
             assigned.put(workspace, assignment.stepId(), assignment.leaseEpoch(), owner(assignment),
                     RecordedInput.of(assignment.input(), input));
             TraceParent trace = tracing.ofStep(assignment.trace(), assignment.stepId(), assignment.leaseEpoch());
-            items.put(assignment.stepId(), new Item(assignment.stepId(), assignment.runId(), assignment.taskId(),
+            items.put(assignment.stepId(), new WorkItem(assignment.stepId(), assignment.runId(), assignment.taskId(),
                     assignment.tool(), input.json(),
                     assignment.attempt(), assignment.leaseEpoch(), assignment.leaseExpiresAt(),
                     Objects.requireNonNull(assignment.deadline()),
-                    assignment.effectKey(), failure(assignment.previous()), details == null ? null : Json.read(details),
+                    assignment.effectKey(), Absent.asNull(failure(assignment.previous())),
+                    details == null ? NullNode.getInstance() : Json.read(details),
                     trace == null ? null : trace.text(), assignment.maxOutputTokens()));
         } catch (ExpressionException e) {
             var _ = commands.apply(new Command.Fail(assignment.runId(), assignment.stepId(), assignment.leaseEpoch(),

@@ -1,26 +1,30 @@
 package io.keelson.server.engine.dispatch;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.keelson.core.policy.ErrorClass;
+import io.keelson.api.Absent;
+import io.keelson.api.worker.Completion;
+import io.keelson.api.worker.Failure;
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.Release;
+import io.keelson.api.worker.Report;
+import io.keelson.api.worker.ReportAnswer;
+import io.keelson.api.worker.WorkItem;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Deferral;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepAssignment;
-import io.keelson.core.run.StepError;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.base.artifact.ArtifactOwner;
 import io.keelson.server.base.artifact.ArtifactRefusedException;
 import io.keelson.server.base.artifact.StoredArtifact;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.expr.ExpressionException;
-import io.keelson.server.base.json.SafeText;
+import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Store;
-import io.keelson.server.engine.dispatch.RepeatedReports.About;
 import io.keelson.server.engine.execute.ArtifactIntake;
 import io.keelson.server.engine.execute.DelayedActions;
 import io.keelson.server.engine.execute.ProposalTexts;
@@ -42,11 +46,12 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -56,20 +61,17 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Submits the work of remote workers as the same commands that this node's own executors use. */
-public final class RemoteDispatch implements RemoteWork, AutoCloseable {
+/**
+ * Serves remote workers: claims, heartbeats and reports become the commands that this node's own executors use. Each call takes a
+ * batch and answers every item; an item of another workspace gets the answer of an unknown one.
+ */
+public final class RemoteDispatch implements AutoCloseable {
     private static final int SPARE = 2;
-    private static final int MAX_MESSAGE = 4_000;
     /** How soon a claim that waits notices that its worker is gone. */
     private static final Duration SLICE = Duration.ofMillis(500);
     /** How often a worker that waits is recorded as present. */
     private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(20);
     static final Reply NOT_FOUND = new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
-
-    private static final About<Completion> COMPLETION = new About<>(Completion::stepId, Completion::leaseEpoch,
-            Completion::output);
-
-    private static final About<Failure> FAILURE = new About<>(Failure::stepId, Failure::leaseEpoch, item -> null);
 
     /** Reads the turn in the output of a task's step; null if absent. */
     @FunctionalInterface
@@ -114,8 +116,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         this.lease = lease;
     }
 
-    @Override
-    public List<Item> claim(Claim claim) throws InterruptedException {
+    /** Returns as soon as there is work; empty after the wait. */
+    public List<WorkItem> claim(WorkerClaim claim) throws InterruptedException {
         long end = System.nanoTime() + claim.maxWait().toNanos();
         boolean drained = draining(claim);
         long sign = System.nanoTime();
@@ -134,7 +136,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
                 if (news || !given.isEmpty()) {
                     drained = draining.of(claim.workspaceId(), claim.workerId());
                 }
-                List<Item> items = given(claim, given, drained ? 0 : claim.max());
+                List<WorkItem> items = given(claim, given, drained ? 0 : claim.max());
                 if (items.isEmpty() && news && !drained) {
                     items = tryClaim(claim, watch);
                 }
@@ -164,34 +166,34 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         }
     }
 
-    private WorkAvailability.Offer offer(Claim claim, int slots, BooleanSupplier gone) {
+    private WorkAvailability.Offer offer(WorkerClaim claim, int slots, BooleanSupplier gone) {
         return new WorkAvailability.Offer(claim.workerId(), lease(claim), slots, gone);
     }
 
-    private Duration lease(Claim claim) {
+    private Duration lease(WorkerClaim claim) {
         return claim.lease() == null ? lease : claim.lease();
     }
 
     /**
      * Assignments of steps that the worker received without a search; releases steps beyond the worker's free slots.
      */
-    private List<Item> given(Claim claim, List<StepAssignment> given, int slots) {
+    private List<WorkItem> given(WorkerClaim claim, List<StepAssignment> given, int slots) {
         int fitting = Math.min(slots, given.size());
         release(claim.workerId(), given.subList(fitting, given.size()));
         return items(claim, given.subList(0, fitting).stream().<Reply>map(Reply.Claimed::new).toList());
     }
 
-    private List<Item> items(Claim claim, Collection<Reply> claimed) {
+    private List<WorkItem> items(WorkerClaim claim, Collection<Reply> claimed) {
         return List.copyOf(assignmentFactory.items(claim.workspaceId(), claim.workerId(), claimed).values());
     }
 
-    private boolean draining(Claim claim) {
+    private boolean draining(WorkerClaim claim) {
         return draining.claiming(claim.workspaceId(), claim.workerId(),
                 new DrainingWorkers.Offer(Set.copyOf(claim.tools()), claim.version(), claim.specs()), claim.max());
     }
 
     /** None for a worker that was drained during the search. */
-    private List<Item> tryClaim(Claim claim, WorkAvailability.Watch watch) {
+    private List<WorkItem> tryClaim(WorkerClaim claim, WorkAvailability.Watch watch) {
         List<Reply> claimed = new ArrayList<>();
         int before;
         boolean more;
@@ -211,7 +213,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     }
 
     /** Returns whether there may be more than it has claimed. */
-    private boolean claimSome(Claim claim, List<Reply> claimed) {
+    private boolean claimSome(WorkerClaim claim, List<Reply> claimed) {
         int limit = (claim.max() - claimed.size()) * SPARE;
         List<Candidate> found =
                 claims.find(new Search(claim.workspaceId(), claim.tools(), limit, new WorkspaceRoundRobin()));
@@ -225,51 +227,60 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         return found.size() == limit || from < found.size();
     }
 
-    private Command command(Claim claim, Candidate candidate) {
+    private Command command(WorkerClaim claim, Candidate candidate) {
         return new Command.Claim(candidate.runId(), candidate.taskId(), candidate.lane(), claim.workerId(),
                 lease(claim), Actor.agent(claim.workerId()));
     }
 
-    @Override
+    /**
+     * Makes tools known before a worker claims their steps, so that missions may name them.
+     *
+     * @param specs the announced tools, as JSON text
+     */
     public void register(UUID workspaceId, String workerId, List<String> tools, String specs) {
         database.runInTransaction(c -> workers.register(c, workspaceId, workerId, tools, specs));
     }
 
-    @Override
+    /**
+     * The announced tools of the workspace's workers, by name: objects with {@code name} and, if the worker gives them,
+     * {@code description}, {@code input_schema} and {@code effects}.
+     */
     public Map<String, JsonNode> announced(UUID workspaceId) {
         return database.withConnection(c -> workers.announced(c, workspaceId));
     }
 
-    @Override
-    public List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats) {
+    /** Charges the reported use, then extends the leases. */
+    public List<ReportAnswer> heartbeat(UUID workspaceId, String workerId, List<Heartbeat> beats) {
         return heartbeats.take(workspaceId, workerId, beats);
     }
 
-    /** Stores what items of a report say beside their results, while their leases last. */
-    private <T> void note(UUID workspaceId, String workerId, List<T> items, About<T> about, Function<T, Notes> notes) {
-        List<Beat> beats = items.stream().filter(item -> !notes.apply(item).equals(Notes.NONE))
-                .map(item -> new Beat(about.step().apply(item), about.epoch().apply(item), notes.apply(item), null,
-                        null))
-                .toList();
+    /** Stores progress and log lines of reports while their leases last. */
+    private void note(UUID workspaceId, String workerId, List<? extends Report.WithNotes> items) {
+        List<Heartbeat> beats = items.stream().filter(ReportedValues::hasNotes).map(ReportedValues::notes).toList();
         if (!beats.isEmpty()) {
             var _ = heartbeats.take(workspaceId, workerId, beats);
         }
     }
 
-    @Override
-    public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items,
-            @Nullable Continuation next) {
+    /**
+     * Reports results.
+     *
+     * @param next null to request no next step. A repeated report gets the same next step again, while the worker holds
+     *             it
+     */
+    public List<ReportAnswer> complete(UUID workspaceId, String workerId, List<Completion> items,
+            Completion.@Nullable Next next) {
         NextStepRequest request =
                 next == null || draining.of(workspaceId, workerId) ? null
                         : new NextStepRequest(workerId, Set.copyOf(next.tools()),
-                                next.lease() == null ? lease : next.lease());
-        note(workspaceId, workerId, items, COMPLETION, Completion::notes);
+                                Objects.requireNonNullElse(ReportedValues.millis(next.leaseMs()), lease));
+        note(workspaceId, workerId, items);
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
-        List<Reply> replies = send(workspaceId, items, COMPLETION,
+        List<Reply> replies = send(workspaceId, items,
                 (owner, redaction, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
                         result(workspaceId, owner, redaction, uploaded, item), request, Actor.agent(workerId)));
-        Map<UUID, Item> given = assignmentFactory.items(workspaceId, workerId, replies);
-        List<Answer> answers = new ArrayList<>();
+        Map<UUID, WorkItem> given = assignmentFactory.items(workspaceId, workerId, replies);
+        List<ReportAnswer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
             UUID step = AssignmentFactory.stepOf(replies.get(i));
             answers.add(answer(items.get(i).stepId(), replies.get(i), step == null ? null : given.get(step)));
@@ -277,52 +288,50 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         return answers;
     }
 
-    @Override
-    public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
-        note(workspaceId, workerId, items, COMPLETION, Completion::notes);
+    /** Like {@link #complete}, but each task gets another turn a second later. */
+    public List<ReportAnswer> another(UUID workspaceId, String workerId, List<Completion> items) {
+        note(workspaceId, workerId, items);
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
-        return report(workspaceId, items, COMPLETION,
+        return report(workspaceId, items,
                 (owner, redaction, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
                         result(workspaceId, owner, redaction, uploaded, item), Actor.agent(workerId)));
     }
 
-    @Override
-    public UploadReply upload(UUID workspaceId, String workerId, Upload upload, InputStream content)
+    /**
+     * Stores an artifact of a running step while it arrives; it becomes the step's when the step's result names it.
+     *
+     * @throws ArtifactRefusedException with the reason
+     */
+    public Upload.Reply upload(UUID workspaceId, String workerId, Upload upload, InputStream content)
             throws IOException {
         return uploads.take(workspaceId, workerId, upload, content);
     }
 
     private Map<UUID, Uploaded> uploaded(UUID workspaceId, List<Completion> items) {
-        return uploads.find(workspaceId, items.stream().flatMap(item -> item.uploads().stream()).toList());
+        return uploads.find(workspaceId,
+                items.stream().flatMap(item -> item.uploads().stream().map(Completion.Upload::uploadId)).toList());
     }
 
-    @Override
-    public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
-        note(workspaceId, workerId, items, FAILURE, Failure::notes);
-        return report(workspaceId, items, FAILURE,
+    /** Reports failures. */
+    public List<ReportAnswer> fail(UUID workspaceId, String workerId, List<Failure> items) {
+        note(workspaceId, workerId, items);
+        return report(workspaceId, items,
                 (owner, redaction, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        new StepError(redaction.text(item.errorCode()), errorClass(item.errorClass()),
-                                cut(redaction.text(item.message())), item.retryAfter()),
-                        Result.spent(item.tokens(), item.cost(), model(redaction, item.model()))
+                        ReportedValues.error(redaction, item.errorCode(), item.errorClass(), item.message(),
+                                item.retryAfterMs()),
+                        ReportedValues.spent(redaction, item)
                                 .withInput(input(workspaceId, owner, item.stepId(), item.leaseEpoch())),
                         Actor.agent(workerId)));
     }
 
-    @Override
-    public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
-        return report(workspaceId, items, new About<>(Handback::stepId, Handback::leaseEpoch, item -> null),
+    /** Returns leases without a result. */
+    public List<ReportAnswer> release(UUID workspaceId, String workerId, List<Release> items) {
+        return report(workspaceId, items,
                 (owner, redaction, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        deferral(redaction, item.deferral()), Actor.agent(workerId)));
+                        ReportedValues.deferral(redaction, item.deferral()), Actor.agent(workerId)));
     }
 
-    private static @Nullable Deferral deferral(Redaction redaction, @Nullable Postponement given) {
-        return given == null ? null
-                : new Deferral(given.delay(), given.busy() == null ? null : redaction.text(given.busy()),
-                        new StepError(redaction.text(given.errorCode()), ErrorClass.INFRASTRUCTURE,
-                                cut(redaction.text(given.message()))));
-    }
-
-    @Override
+    /** Drains a worker, which may finish its leased work. False for an unknown worker. */
     public boolean drain(UUID workspaceId, String workerId) {
         boolean known = database.inTransaction(c -> workers.drain(c, workspaceId, workerId));
         draining.changed(workspaceId, workerId);
@@ -342,37 +351,37 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         }
     }
 
-    private interface Report<T> {
+    private interface CommandOf<T> {
         Command of(Owner owner, Redaction redaction, T item);
     }
 
-    private <T> List<Answer> report(UUID workspaceId, List<T> items, About<T> about, Report<T> report) {
-        List<Reply> replies = send(workspaceId, items, about, report);
-        List<Answer> answers = new ArrayList<>();
+    private <T extends Report> List<ReportAnswer> report(UUID workspaceId, List<T> items, CommandOf<T> command) {
+        List<Reply> replies = send(workspaceId, items, command);
+        List<ReportAnswer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
-            answers.add(answer(about.step().apply(items.get(i)), replies.get(i), null));
+            answers.add(answer(items.get(i).stepId(), replies.get(i), null));
         }
         return answers;
     }
 
-    private <T> List<Reply> send(UUID workspaceId, List<T> items, About<T> about, Report<T> report) {
-        Map<UUID, Owner> owners = owners(workspaceId, items, about);
+    private <T extends Report> List<Reply> send(UUID workspaceId, List<T> items, CommandOf<T> command) {
+        Map<UUID, Owner> owners = owners(workspaceId, items);
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (T item : items) {
-            Owner owner = owners.get(about.step().apply(item));
+            Owner owner = owners.get(item.stepId());
             replies.add(owner == null ? CompletableFuture.completedFuture(NOT_FOUND)
-                    : send(owner, redaction(workspaceId, owner), item, report));
+                    : send(owner, redaction(workspaceId, owner), item, command));
         }
-        return repeated.judged(items, about, replies.stream().map(CompletableFuture::join).toList());
+        return repeated.judged(items, replies.stream().map(CompletableFuture::join).toList());
     }
 
     /** Reads only the owners of steps that another node assigned or that were reported before. */
-    private <T> Map<UUID, Owner> owners(UUID workspaceId, List<T> items, About<T> about) {
+    private Map<UUID, Owner> owners(UUID workspaceId, List<? extends Report> items) {
         Map<UUID, Owner> owners = new HashMap<>();
         List<UUID> unknown = new ArrayList<>();
-        for (T item : items) {
-            UUID step = about.step().apply(item);
-            Owner owner = assigned.owner(workspaceId, step, about.epoch().apply(item));
+        for (Report item : items) {
+            UUID step = item.stepId();
+            Owner owner = assigned.owner(workspaceId, step, item.leaseEpoch());
             if (owner == null) {
                 unknown.add(step);
             } else {
@@ -389,14 +398,9 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         return owner == null || owner.input() == null ? Redaction.NONE : scopes.redaction(workspaceId, owner.input());
     }
 
-    /** Only after redaction: a secret that is cut in two would not be found. */
-    static String cut(String text) {
-        return text.length() <= MAX_MESSAGE ? text : SafeText.clean(text.substring(0, MAX_MESSAGE));
-    }
-
-    private <T> CompletableFuture<Reply> send(Owner owner, Redaction redaction, T item, Report<T> report) {
+    private <T> CompletableFuture<Reply> send(Owner owner, Redaction redaction, T item, CommandOf<T> command) {
         try {
-            return commands.apply(report.of(owner, redaction, item))
+            return commands.apply(command.of(owner, redaction, item))
                     .exceptionallyCompose(failure -> failure instanceof Commands.RunNotFound
                             ? CompletableFuture.completedFuture(NOT_FOUND)
                             : CompletableFuture.failedFuture(failure));
@@ -406,14 +410,15 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         }
     }
 
-    static Answer answer(UUID step, Reply reply, @Nullable Item next) {
+    static ReportAnswer answer(UUID step, Reply reply, @Nullable WorkItem next) {
         return switch (reply) {
-            case Reply.Done d -> new Answer(step, "ok", null, null, null, null);
-            case Reply.Metered m -> new Answer(step, "ok", null, null, null, null);
-            case Reply.Claimed c -> new Answer(step, "ok", null, null, null, next);
-            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null, next, d.output(), null);
+            case Reply.Done d -> ReportAnswer.ok(step, null, null);
+            case Reply.Metered m -> ReportAnswer.ok(step, null, null);
+            case Reply.Claimed c -> ReportAnswer.ok(step, null, next);
+            case Reply.Duplicate d ->
+                ReportAnswer.duplicate(step, next, d.output() == null ? null : Json.read(d.output()));
             case Reply.Rejected(String code, String message, String current, List<String> allowed) ->
-                new Answer(step, status(code), null, code, message, null);
+                ReportAnswer.refused(step, status(code), code, message);
         };
     }
 
@@ -425,10 +430,6 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
             case RepeatedReports.CONFLICT -> "conflict";
             default -> "rejected";
         };
-    }
-
-    private static ErrorClass errorClass(@Nullable String wire) {
-        return wire == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.valueOf(wire.toUpperCase(Locale.ROOT));
     }
 
     /** The step's input; resolved again where another node has assigned it. */
@@ -456,12 +457,15 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        JsonNode output = redaction.json(item.output());
-        return new Result(output.toString(), item.tokens(), item.cost(), model(redaction, item.model()), stored,
+        JsonNode given = Absent.asNull(item.output());
+        JsonNode output = redaction.json(given);
+        return new Result(output.toString(), ReportedValues.tokens(item), item.cost(),
+                ReportedValues.model(redaction, item), stored,
                 ProposalTexts
-                        .of(item.proposals().stream().map(each -> ProposalTexts.redacted(each, redaction)).toList()),
+                        .of(item.proposals().stream().map(ReportedValues::proposed)
+                                .map(each -> ProposalTexts.redacted(each, redaction)).toList()),
                 VerdictText.of(output), turns.of(workspace, owner.taskId(), output),
-                input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()), null);
+                input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(given), null);
     }
 
     /** All of them, or none. */
@@ -470,10 +474,11 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
         List<NewArtifact> stored = new ArrayList<>();
         try {
-            for (InlineArtifact artifact : item.artifacts()) {
+            for (Completion.InlineArtifact artifact : item.artifacts()) {
                 StoredArtifact put = artifacts.take(owner, redaction.text(artifact.name()),
                         redaction.text(artifact.contentType()),
-                        redaction.stream(new ByteArrayInputStream(artifact.content())));
+                        redaction.stream(
+                                new ByteArrayInputStream(Base64.getDecoder().decode(artifact.contentBase64()))));
                 stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
                         put.storageKey()));
             }
@@ -484,10 +489,6 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
             }
             throw e;
         }
-    }
-
-    static @Nullable String model(Redaction redaction, @Nullable String named) {
-        return named == null ? null : redaction.text(named);
     }
 
     /** Releases steps of workers that have not got them. */

@@ -1,5 +1,7 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.api.Absent;
+import io.keelson.api.worker.Report;
 import io.keelson.core.run.Reply;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.store.read.StepWorkReader;
@@ -12,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -22,13 +23,6 @@ import tools.jackson.databind.JsonNode;
  */
 final class RepeatedReports {
     static final String CONFLICT = "RESULT_CONFLICT";
-
-    /**
-     * The kind of a report.
-     *
-     * @param output returns null for reports without one
-     */
-    record About<T>(Function<T, UUID> step, Function<T, Integer> epoch, Function<T, @Nullable JsonNode> output) {}
 
     private final Database database;
     private final StepWorkReader reader;
@@ -50,19 +44,24 @@ final class RepeatedReports {
     }
 
     /** A late report may be one whose first answer was lost: its result is recorded all the same. */
-    <T> List<Reply> judged(List<T> items, About<T> about, List<Reply> replies) {
+    List<Reply> judged(List<? extends Report> items, List<Reply> replies) {
         if (replies.stream().noneMatch(RepeatedReports::repeated)) {
             return replies;
         }
-        List<UUID> steps = items.stream().map(about.step).toList();
+        List<UUID> steps = items.stream().<UUID>map(Report::stepId).toList();
         Map<UUID, Map<Integer, Recorded>> results = database.withConnection(c -> reader.resultsOf(c, steps));
         List<Reply> judged = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
-            Recorded recorded = results.getOrDefault(steps.get(i), Map.of()).get(about.epoch.apply(items.get(i)));
+            Recorded recorded = results.getOrDefault(steps.get(i), Map.of()).get(items.get(i).leaseEpoch());
             judged.add(recorded == null || !repeated(replies.get(i)) ? replies.get(i)
-                    : judged(replies.get(i), about.output.apply(items.get(i)), recorded));
+                    : judged(replies.get(i), output(items.get(i)), recorded));
         }
         return judged;
+    }
+
+    /** The reported output; null for reports without one. */
+    private static @Nullable JsonNode output(Report report) {
+        return report instanceof Report.WithOutput result ? Absent.asNull(result.output()) : null;
     }
 
     private static Reply judged(Reply reply, @Nullable JsonNode output, Recorded recorded) {

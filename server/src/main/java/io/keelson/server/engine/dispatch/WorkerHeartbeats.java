@@ -1,5 +1,8 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.Progress;
+import io.keelson.api.worker.ReportAnswer;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
@@ -7,11 +10,6 @@ import io.keelson.core.run.Result;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Store;
-import io.keelson.server.engine.dispatch.RemoteWork.Answer;
-import io.keelson.server.engine.dispatch.RemoteWork.Beat;
-import io.keelson.server.engine.dispatch.RemoteWork.Notes;
-import io.keelson.server.engine.dispatch.RemoteWork.Stop;
-import io.keelson.server.engine.dispatch.RemoteWork.Used;
 import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.store.queue.LeaseHeartbeats;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
@@ -49,47 +47,48 @@ final class WorkerHeartbeats {
         this.commands = commands;
     }
 
-    List<Answer> take(UUID workspaceId, String workerId, List<Beat> beats) {
-        List<UUID> ids = beats.stream().map(Beat::stepId).toList();
+    List<ReportAnswer> take(UUID workspaceId, String workerId, List<Heartbeat> beats) {
+        List<UUID> ids = beats.stream().map(Heartbeat::stepId).toList();
         Map<UUID, Integer> newest = beats.stream()
-                .collect(Collectors.toMap(Beat::stepId, Beat::leaseEpoch, Math::max));
+                .collect(Collectors.toMap(Heartbeat::stepId, Heartbeat::leaseEpoch, Math::max));
         Map<UUID, Owner> known = database.withConnection(c -> work.ownersOf(c, workspaceId, ids));
         Map<UUID, Redaction> redactions = new HashMap<>();
         known.forEach((step, owner) -> redactions.put(step,
                 owner.input() == null ? Redaction.NONE : scopes.redaction(workspaceId, owner.input())));
-        List<Beat> redacted = beats.stream()
-                .map(beat -> redacted(beat, redactions.getOrDefault(beat.stepId(), Redaction.NONE))).toList();
-        Map<Beat, CompletableFuture<Reply>> charged = charge(workerId, redacted, known);
+        List<Heartbeat> redacted = beats.stream()
+                .map(beat -> ReportedValues.redacted(beat, redactions.getOrDefault(beat.stepId(), Redaction.NONE)))
+                .toList();
+        Map<Heartbeat, CompletableFuture<Reply>> charged = charge(workerId, redacted, known);
         charged.values().forEach(CompletableFuture::join);
         Map<UUID, Instant> accepted = accept(workspaceId, workerId, redacted, newest);
-        Map<UUID, Stop> lost = lost(beats, accepted, newest);
+        Map<UUID, String> lost = lost(beats, accepted, newest);
         return redacted.stream().map(beat -> {
             Instant expires = accepted.get(beat.stepId());
             if (!known.containsKey(beat.stepId())) {
                 return RemoteDispatch.answer(beat.stepId(), RemoteDispatch.NOT_FOUND, null);
             }
             if (expires == null || newest.getOrDefault(beat.stepId(), 0) != beat.leaseEpoch()) {
-                return new Answer(beat.stepId(), "stop", null, "STALE_LEASE", "stop working on it", null, null,
-                        lost.getOrDefault(beat.stepId(), Stop.LOST));
+                return ReportAnswer.stop(beat.stepId(), null, lost.getOrDefault(beat.stepId(), ReportAnswer.LOST),
+                        "STALE_LEASE", "stop working on it");
             }
             CompletableFuture<Reply> reply = charged.get(beat);
             return reply != null && reply.join() instanceof Reply.Metered(boolean exhausted) && exhausted
-                    ? new Answer(beat.stepId(), "stop", expires, "BUDGET_EXCEEDED",
-                            "report the step now: the limits leave nothing for more", null, null,
-                            Stop.BUDGET_EXCEEDED)
-                    : new Answer(beat.stepId(), "ok", expires, null, null, null);
+                    ? ReportAnswer.stop(beat.stepId(), expires, "budget_exceeded", "BUDGET_EXCEEDED",
+                            "report the step now: the limits leave nothing for more")
+                    : ReportAnswer.ok(beat.stepId(), expires, null);
         }).toList();
     }
 
-    private Map<Beat, CompletableFuture<Reply>> charge(String workerId, List<Beat> beats, Map<UUID, Owner> known) {
-        Map<Beat, CompletableFuture<Reply>> charged = new HashMap<>();
-        for (Beat beat : beats) {
+    private Map<Heartbeat, CompletableFuture<Reply>> charge(String workerId, List<Heartbeat> beats,
+            Map<UUID, Owner> known) {
+        Map<Heartbeat, CompletableFuture<Reply>> charged = new HashMap<>();
+        for (Heartbeat beat : beats) {
             Owner owner = known.get(beat.stepId());
-            Used used = beat.used();
-            if (owner != null && used != null) {
+            if (owner != null && ReportedValues.hasUse(beat)) {
                 charged.put(beat, commands
                         .apply(new Command.Meter(owner.runId(), beat.stepId(), beat.leaseEpoch(),
-                                Result.spent(used.tokens(), used.cost(), used.model()), Actor.agent(workerId)))
+                                Result.spent(ReportedValues.tokens(beat), beat.cost(), beat.model()),
+                                Actor.agent(workerId)))
                         .exceptionallyCompose(failure -> failure instanceof Commands.RunNotFound
                                 ? CompletableFuture.completedFuture(RemoteDispatch.NOT_FOUND)
                                 : CompletableFuture.failedFuture(failure)));
@@ -98,44 +97,39 @@ final class WorkerHeartbeats {
         return charged;
     }
 
-    private Map<UUID, Instant> accept(UUID workspaceId, String workerId, List<Beat> beats,
+    private Map<UUID, Instant> accept(UUID workspaceId, String workerId, List<Heartbeat> beats,
             Map<UUID, Integer> newest) {
-        List<LeaseHeartbeats.Beat> signs = beats.stream().map(beat -> new LeaseHeartbeats.Beat(beat.stepId(),
-                beat.leaseEpoch(), beat.notes().progress(), beat.notes().message(),
-                beat.details() == null ? null : beat.details().toString())).toList();
+        List<LeaseHeartbeats.Beat> signs = beats.stream().map(WorkerHeartbeats::sign).toList();
         return database.inTransaction(c -> {
             workers.seen(c, workspaceId, workerId);
             var extended = heartbeats.beat(c, workspaceId, workerId, signs);
             heartbeats.log(c, beats.stream()
-                    .filter(b -> !b.notes().logs().isEmpty() && extended.containsKey(b.stepId())
+                    .filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
                             && newest.getOrDefault(b.stepId(), 0) == b.leaseEpoch())
-                    .map(b -> new LeaseHeartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.notes().logs())).toList());
+                    .map(b -> new LeaseHeartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
             return extended;
         });
     }
 
+    private static LeaseHeartbeats.Beat sign(Heartbeat beat) {
+        Progress progress = beat.progress();
+        return new LeaseHeartbeats.Beat(beat.stepId(), beat.leaseEpoch(), progress == null ? null : progress.fraction(),
+                progress == null ? null : progress.message(),
+                beat.details() == null ? null : beat.details().toString());
+    }
+
     /** Why the newest leases that were not accepted have ended. */
-    private Map<UUID, Stop> lost(List<Beat> beats, Map<UUID, Instant> accepted, Map<UUID, Integer> newest) {
-        List<UUID> refused = beats.stream().map(Beat::stepId).filter(step -> !accepted.containsKey(step)).toList();
-        Map<UUID, Stop> reasons = new HashMap<>();
+    private Map<UUID, String> lost(List<Heartbeat> beats, Map<UUID, Instant> accepted, Map<UUID, Integer> newest) {
+        List<UUID> refused = beats.stream().map(Heartbeat::stepId).filter(step -> !accepted.containsKey(step)).toList();
+        Map<UUID, String> reasons = new HashMap<>();
         if (!refused.isEmpty()) {
             database.withConnection(c -> work.endsOf(c, refused)).forEach((step, end) -> {
                 int epoch = newest.getOrDefault(step, 0);
-                reasons.put(step, end.timedOut(epoch) ? Stop.TIMED_OUT
-                        : end.cancelled(epoch) ? Stop.CANCELLED : Stop.LOST);
+                reasons.put(step, end.timedOut(epoch) ? "timed_out"
+                        : end.cancelled(epoch) ? "cancelled" : ReportAnswer.LOST);
             });
         }
         return reasons;
     }
 
-    private static Beat redacted(Beat beat, Redaction redaction) {
-        Notes notes = beat.notes();
-        Used used = beat.used();
-        return new Beat(beat.stepId(), beat.leaseEpoch(),
-                new Notes(notes.progress(),
-                        notes.message() == null ? null : RemoteDispatch.cut(redaction.text(notes.message())),
-                        notes.logs().stream().map(line -> RemoteDispatch.cut(redaction.text(line))).toList()),
-                beat.details() == null ? null : redaction.json(beat.details()), used == null ? null
-                        : new Used(used.tokens(), used.cost(), RemoteDispatch.model(redaction, used.model())));
-    }
 }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -27,7 +28,7 @@ final class RecordSchemas {
             Map.entry(int.class, "integer"), Map.entry(Integer.class, "integer"), Map.entry(long.class, "integer"),
             Map.entry(Long.class, "integer"), Map.entry(boolean.class, "boolean"), Map.entry(Boolean.class, "boolean"),
             Map.entry(BigDecimal.class, "number"), Map.entry(double.class, "number"), Map.entry(Double.class, "number"),
-            Map.entry(Instant.class, "string"), Map.entry(ObjectNode.class, "object"));
+            Map.entry(Instant.class, "string"), Map.entry(UUID.class, "string"), Map.entry(ObjectNode.class, "object"));
     private static final String ID = "^([a-z]+_)?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
 
     private RecordSchemas() {}
@@ -74,7 +75,10 @@ final class RecordSchemas {
 
     private static boolean isAbsentIfNull(RecordComponent component) {
         JsonInclude include = component.getAccessor().getAnnotation(JsonInclude.class);
-        return include != null && include.value() == JsonInclude.Include.NON_NULL;
+        JsonInclude all = component.getDeclaringRecord().getAnnotation(JsonInclude.class);
+        return include != null && include.value() == JsonInclude.Include.NON_NULL
+                || all != null && all.value() == JsonInclude.Include.NON_NULL
+                        && isNullable(component.getAnnotatedType());
     }
 
     private static boolean isNullable(AnnotatedElement type) {
@@ -171,7 +175,7 @@ final class RecordSchemas {
     }
 
     private static void constraints(ObjectNode schema, AnnotatedType type, Class<?> raw, boolean request) {
-        if (type.isAnnotationPresent(Shape.Id.class)) {
+        if (type.isAnnotationPresent(Shape.Id.class) || raw == UUID.class) {
             schema.put("format", request ? "id" : "uuid");
             if (request) {
                 schema.put("pattern", ID);

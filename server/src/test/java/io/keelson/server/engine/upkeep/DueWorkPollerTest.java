@@ -9,8 +9,8 @@ import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Nodes;
 import io.keelson.server.engine.commit.Observer;
-import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.WorkAvailability;
+import io.keelson.server.engine.dispatch.WorkerClaim;
 import io.keelson.server.engine.store.RunStore;
 import io.keelson.server.engine.tool.SlotKind;
 import java.nio.file.Path;
@@ -81,7 +81,7 @@ class DueWorkPollerTest {
                     name: held
                     plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}
                     """, "far.away");
-            var claim = new RemoteWork.Claim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, Duration.ofSeconds(20),
+            var claim = new WorkerClaim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, Duration.ofSeconds(20),
                     Duration.ofSeconds(30), "test");
             assertThat(engine.remoteWork().claim(claim)).hasSize(1);
         }

@@ -11,8 +11,8 @@ import io.keelson.server.base.artifact.ArtifactRefusedException;
 import io.keelson.server.base.artifact.ArtifactStore;
 import io.keelson.server.base.artifact.StoredArtifact;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.engine.dispatch.RemoteWork;
-import io.keelson.server.engine.dispatch.RemoteWork.UploadReply;
+import io.keelson.server.engine.dispatch.RemoteDispatch;
+import io.keelson.server.engine.dispatch.Upload;
 import io.keelson.server.tenant.auth.Scope;
 import io.keelson.server.tenant.workspace.Limits;
 import java.io.FilterInputStream;
@@ -29,10 +29,10 @@ public final class UploadActions {
     private static final String STORAGE_RETRY_SECONDS = "60";
     private static final String RETRY_SECONDS = "2";
 
-    private final RemoteWork work;
+    private final RemoteDispatch work;
     private final ArtifactStore store;
 
-    public UploadActions(RemoteWork work, ArtifactStore store) {
+    public UploadActions(RemoteDispatch work, ArtifactStore store) {
         this.work = work;
         this.store = store;
     }
@@ -47,7 +47,7 @@ public final class UploadActions {
         UUID step = Objects.requireNonNull(query.id("step_id"));
         long days = query.integer("retention_days", 0);
         String type = request.header("Content-Type");
-        RemoteWork.Upload upload = new RemoteWork.Upload(step, (int) query.integer("lease_epoch", 0),
+        Upload upload = new Upload(step, (int) query.integer("lease_epoch", 0),
                 Objects.requireNonNull(query.text("name")), type == null ? "application/octet-stream" : type,
                 days == 0 ? null : Duration.ofDays(days), query.text("sha256"), Math.max(0, request.contentLength()));
         if (upload.announced() > store.maxBytes()) {
@@ -57,7 +57,7 @@ public final class UploadActions {
         return answer(step, store(request, worker, upload));
     }
 
-    private UploadReply store(ApiRequest request, String worker, RemoteWork.Upload upload) throws IOException {
+    private Upload.Reply store(ApiRequest request, String worker, Upload upload) throws IOException {
         Incoming content = new Incoming(request.stream());
         try {
             return work.upload(request.workspace(), worker, upload, content);
@@ -82,12 +82,12 @@ public final class UploadActions {
                 : problem;
     }
 
-    private static ApiResponse answer(UUID step, UploadReply reply) {
+    private static ApiResponse answer(UUID step, Upload.Reply reply) {
         return switch (reply) {
-            case UploadReply.NoStep none -> throw IdKind.STEP.notFound(step);
-            case UploadReply.StaleLease stale -> throw ApiProblem.of(ErrorCode.STALE_LEASE,
+            case Upload.Reply.NoStep none -> throw IdKind.STEP.notFound(step);
+            case Upload.Reply.StaleLease stale -> throw ApiProblem.of(ErrorCode.STALE_LEASE,
                     "this worker does not hold the lease: stop working on the step; nothing was stored");
-            case UploadReply.Stored(UUID id, StoredArtifact stored) -> ApiResponse.json(201, Json.object()
+            case Upload.Reply.Stored(UUID id, StoredArtifact stored) -> ApiResponse.json(201, Json.object()
                     .put("upload_id", id.toString()).put("name", stored.name())
                     .put("content_type", stored.contentType()).put("size_bytes", stored.sizeBytes())
                     .put("sha256", stored.sha256()));

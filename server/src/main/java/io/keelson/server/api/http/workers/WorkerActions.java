@@ -10,7 +10,7 @@ import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.RemoteDispatch;
 import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolSpec;
@@ -30,11 +30,11 @@ import tools.jackson.databind.node.ObjectNode;
 public final class WorkerActions {
 
     private final Reads reads;
-    private final RemoteWork work;
+    private final RemoteDispatch work;
     private final ToolCatalog catalog;
     private final McpService mcp;
 
-    public WorkerActions(Reads reads, RemoteWork work, ToolCatalog catalog, McpService mcp) {
+    public WorkerActions(Reads reads, RemoteDispatch work, ToolCatalog catalog, McpService mcp) {
         this.mcp = mcp;
         this.reads = reads;
         this.work = work;

@@ -1,0 +1,32 @@
+package io.keelson.api.worker;
+
+import io.keelson.api.Shape.Default;
+import io.keelson.api.Shape.Range;
+import io.keelson.api.Shape.Ref;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Size;
+import io.keelson.api.Shape.Text;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims steps under a lease.
+ *
+ * @param workerId the worker
+ * @param tools tools that the worker serves
+ * @param max maximum number of steps
+ * @param waitMs maximum wait for the first step
+ * @param leaseMs length of the lease; the server's setting of 30 s if absent
+ * @param version version of the worker
+ * @param toolSpecs descriptions of the worker's tools in addition to their names; once is enough, an empty list changes
+ *     nothing
+ * @param again whether the worker claims again as soon as it has the answer. Steps that become ready meanwhile are
+ *     leased to it, as long as they and the answer's steps are at most {@code max}; its next claim gets them at once.
+ *     The server releases them if there is none within 250 ms. Has no effect on a claim that does not itself follow
+ *     another one within 250 ms at that server
+ */
+@Request
+public record Claim(@Ref("Name") String workerId, @Size(min = 1, max = 500) List<@Ref("Name") String> tools,
+        @Default("1") @Range(min = 1, max = 1000) int max, @Default("0") @Range(min = 0, max = 60_000) long waitMs,
+        @Nullable @Range(min = 1000, max = 3_600_000) Long leaseMs, @Nullable @Text(max = 200) String version,
+        @Default("[]") @Size(max = 500) List<AnnouncedTool> toolSpecs, @Default("false") boolean again) {}

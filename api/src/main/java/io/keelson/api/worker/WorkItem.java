@@ -1,0 +1,40 @@
+package io.keelson.api.worker;
+
+import io.keelson.api.Absent;
+import io.keelson.api.Shape.Range;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A step under the worker's lease.
+ *
+ * @param stepId id of the step
+ * @param runId id of the run
+ * @param taskId id of the task
+ * @param tool tool to call
+ * @param input resolved input
+ * @param attempt number of the step's attempt
+ * @param leaseEpoch epoch of the lease
+ * @param leaseExpiresAt end of the lease without a heartbeat
+ * @param deadline end of the attempt by the step's {@code timeout_seconds}, however often the lease is renewed
+ * @param effectKey key for providers: equal over reclaims and infrastructure retries
+ * @param failureContext {@code error_code}, {@code error_class} and {@code message} of the last failure; in a task's further
+ *     attempt {@code task_attempt} and, as {@code task_failure}, the end of the previous one, a verifier's feedback for example
+ * @param details details of the last heartbeat of an earlier holder
+ * @param traceparent the W3C Trace Context header for calls made by the step
+ * @param maxOutputTokens tokens of output that the credits held for the step's {@code worst_case} pay, reasoning included; pass
+ *     it to the provider. Null without a worst case
+ */
+public record WorkItem(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, @Range(min = 1) int attempt,
+        @Range(min = 1) int leaseEpoch, Instant leaseExpiresAt, Instant deadline, String effectKey,
+        JsonNode failureContext, JsonNode details, @Nullable String traceparent,
+        @Nullable @Range(min = 0) Long maxOutputTokens) {
+
+    public WorkItem {
+        input = Absent.asNull(input);
+        failureContext = Absent.asNull(failureContext);
+        details = Absent.asNull(details);
+    }
+}

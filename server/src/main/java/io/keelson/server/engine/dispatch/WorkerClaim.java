@@ -1,0 +1,33 @@
+package io.keelson.server.engine.dispatch;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim, with the means to end its wait.
+ *
+ * @param workerId the worker's own stable name
+ * @param tools the tools it serves
+ * @param max maximum number of items
+ * @param maxWait maximum wait for work
+ * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
+ * @param specs the announced tools, as JSON text; null if unchanged
+ * @param again whether the worker claims again as soon as it has the answer: it gets steps that become ready
+ *            meanwhile, as long as it has slots of {@code max} left
+ * @param gone true once the worker cannot be answered any more: it gets no work then. Commits ask it, so it must
+ *            return at once
+ * @param over true when the claim must not wait any longer
+ */
+public record WorkerClaim(UUID workspaceId, String workerId, List<String> tools, int max, Duration maxWait,
+        @Nullable Duration lease, @Nullable String version, @Nullable String specs, boolean again,
+        BooleanSupplier gone, BooleanSupplier over) {
+
+    /** For a worker that waits for its answer. */
+    public WorkerClaim(UUID workspaceId, String workerId, List<String> tools, int max, Duration maxWait,
+            @Nullable Duration lease, @Nullable String version) {
+        this(workspaceId, workerId, tools, max, maxWait, lease, version, null, false, () -> false, () -> false);
+    }
+}
