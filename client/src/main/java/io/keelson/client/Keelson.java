@@ -1,7 +1,5 @@
 package io.keelson.client;
 
-import io.keelson.api.inbox.Escalation;
-import io.keelson.api.run.Run;
 import io.keelson.api.tenant.AuditEntry;
 import io.keelson.api.work.ModelInfo;
 import io.keelson.api.work.ToolInfo;

@@ -5,7 +5,6 @@ import io.keelson.api.run.Task;
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.client.Keelson;
-import io.keelson.client.KeelsonException;
 import io.keelson.client.Tasks;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
