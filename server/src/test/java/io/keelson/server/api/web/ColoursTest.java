@@ -23,7 +23,7 @@ class ColoursTest {
 
     private static Map<String, int[]> theme(boolean dark) {
         String css = new String(WebSources.read(null).get("look/1-tokens.css"), StandardCharsets.UTF_8);
-        int second = css.indexOf("[data-theme=\"dark\"]");
+        int second = css.indexOf("[data-theme='dark']");
         Map<String, int[]> colours = new HashMap<>();
         Matcher matcher = COLOUR.matcher(dark ? css.substring(second) : css.substring(0, second));
         while (matcher.find()) {
