@@ -79,7 +79,7 @@ class DeployTest {
     /** Profiles do not count: the launcher and the image build with {@code -Dfast}. */
     @Test
     void everyJarHasItsBillOfMaterialsAndNothingOfTheJdkThatMavenRunsOn() throws IOException {
-        String build = text("server/pom.xml").replaceAll("(?s)<profiles>.*</profiles>", "");
+        String build = text("cli/pom.xml").replaceAll("(?s)<profiles>.*</profiles>", "");
 
         assertThat(build).contains("<artifactId>cyclonedx-maven-plugin</artifactId>",
                 "${project.build.outputDirectory}/META-INF/sbom", "<addDefaultEntries>false</addDefaultEntries>");
