@@ -50,7 +50,7 @@ class ArchitectureTest {
             "core.schedule    | nothing",
             "api              | nothing",
             "client           | api",
-            "devmodel         | core.plan",
+            "devmodel         | nothing",
             "server.base      | nothing",
             "server.tenant    | core server.base",
             "server.engine    | api core server.base server.tenant",

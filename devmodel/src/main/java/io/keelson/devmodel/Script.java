@@ -1,6 +1,5 @@
 package io.keelson.devmodel;
 
-import io.keelson.core.plan.PlanProblem;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -77,12 +76,20 @@ public final class Script {
     }
 
     /**
+     * A problem of a script that its schema cannot express.
+     *
+     * @param code stable, such as {@code CONFLICT}
+     * @param pointer JSON pointer into the script
+     */
+    public record Contradiction(String code, String pointer, String message) {}
+
+    /**
      * The problems of a script that its schema cannot express.
      *
      * @param document valid against {@link #schema}
      */
-    public static List<PlanProblem> contradictions(JsonNode document) {
-        List<PlanProblem> problems = new ArrayList<>();
+    public static List<Contradiction> contradictions(JsonNode document) {
+        List<Contradiction> problems = new ArrayList<>();
         JsonNode rules = document.path("rules");
         for (int i = 0; problems.isEmpty() && i < rules.size(); i++) {
             contradictions(rules.get(i).get("answer"), "/rules/" + i + "/answer", problems);
@@ -90,25 +97,25 @@ public final class Script {
         return problems;
     }
 
-    private static void contradictions(JsonNode answer, String at, List<PlanProblem> problems) {
+    private static void contradictions(JsonNode answer, String at, List<Contradiction> problems) {
         for (List<String> pair : EITHER) {
             if (pair.stream().allMatch(answer::has)) {
-                problems.add(new PlanProblem("CONFLICT", at + "/" + pair.getLast(),
+                problems.add(new Contradiction("CONFLICT", at + "/" + pair.getLast(),
                         "an answer has '" + pair.getFirst() + "' or '" + pair.getLast() + "', not both"));
             }
         }
         if (answer.has("error") && !answer.has("status")) {
-            problems.add(new PlanProblem("REQUIRED", at + "/status", "an 'error' needs a 'status'"));
+            problems.add(new Contradiction("REQUIRED", at + "/status", "an 'error' needs a 'status'"));
         }
         JsonNode usage = answer.path("usage");
         if (usage.has("output") && usage.path("reasoning").asLong(0) > usage.get("output").asLong()) {
-            problems.add(new PlanProblem("OUT_OF_RANGE", at + "/usage/reasoning",
+            problems.add(new Contradiction("OUT_OF_RANGE", at + "/usage/reasoning",
                     "reasoning tokens are part of 'output' and cannot be more"));
         }
         for (int i = 0; i < answer.path("calls").size(); i++) {
             JsonNode call = answer.get("calls").get(i);
             if (call.has("input") && call.has("arguments")) {
-                problems.add(new PlanProblem("CONFLICT", at + "/calls/" + i + "/arguments",
+                problems.add(new Contradiction("CONFLICT", at + "/calls/" + i + "/arguments",
                         "a call has 'input' or 'arguments', not both"));
             }
         }

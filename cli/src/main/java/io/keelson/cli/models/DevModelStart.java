@@ -70,7 +70,10 @@ public final class DevModelStart {
     static List<PlanProblem> problems(JsonNode document) {
         JsonNode schema = Script.schema();
         List<PlanProblem> problems = SchemaCheck.of(schema, schema).check(document);
-        return problems.isEmpty() ? Script.contradictions(document) : problems;
+        return problems.isEmpty()
+                ? Script.contradictions(document).stream()
+                        .map(each -> new PlanProblem(each.code(), each.pointer(), each.message())).toList()
+                : problems;
     }
 
     private static void close(DevModel model) {
