@@ -2,6 +2,7 @@ package io.keelson.server.api.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The modules and styles of the dashboard as Prettier formats them. {@code -Dupdate.docs=true} formats them. The page is not
  * formatted: the hash of its import map is in the content security policy.
  */
+@Breadth.InPart(0)
 class WebFormatTest {
 
     private static final Path SOURCES = Path.of("src", "main", "resources", "web").toAbsolutePath();

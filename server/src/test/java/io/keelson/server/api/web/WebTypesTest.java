@@ -2,6 +2,7 @@ package io.keelson.server.api.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The modules of the dashboard under the type checker of TypeScript, by what their code and JSDoc say. Templates are not checked. */
+@Breadth.InPart(0)
 class WebTypesTest {
 
     private static final String OPTIONS = """
