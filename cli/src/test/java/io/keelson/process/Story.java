@@ -24,6 +24,8 @@ final class Story {
             "parent_task_id", "output_summary");
     /** The key under which more is reserved ends with an event's number. */
     private static final Pattern EXTENSION = Pattern.compile("/extend/[0-9]+");
+    /** A heartbeat that brings a worker's use before its report is charged under a key with the lease epoch and an event's number. */
+    private static final Pattern METERED = Pattern.compile("/used/[0-9]+/[0-9]+");
 
     private Story() {}
 
@@ -49,7 +51,8 @@ final class Story {
     private static String without(JsonNode document) {
         JsonNode copy = document.deepCopy();
         strip(copy);
-        return EXTENSION.matcher(ID.matcher(copy.toString()).replaceAll("ID")).replaceAll("/extend/N");
+        String extended = EXTENSION.matcher(ID.matcher(copy.toString()).replaceAll("ID")).replaceAll("/extend/N");
+        return METERED.matcher(extended).replaceAll("");
     }
 
     private static void strip(JsonNode node) {
