@@ -4,14 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -20,8 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Shell scripts and YAML files without findings of shellcheck and yamllint. */
 class LintTest {
 
-    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
-    private static final Set<String> NOT_OURS = Set.of(".git", "target", "node_modules");
+    private static final Path ROOT = RepositoryFiles.ROOT;
     private static final List<String> SHELL = List.of("shellcheck", "-x");
     private static final List<String> YAML = List.of("yamllint", "-c", ROOT.resolve("config/yamllint.yaml").toString());
 
@@ -35,25 +29,8 @@ class LintTest {
         return findings;
     }
 
-    private static List<Path> files(Predicate<Path> wanted) throws IOException {
-        List<Path> files = new ArrayList<>();
-        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-                return NOT_OURS.contains(folder.getFileName().toString())
-                        ? FileVisitResult.SKIP_SUBTREE
-                        : FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (wanted.test(file)) {
-                    files.add(ROOT.relativize(file));
-                }
-                return FileVisitResult.CONTINUE;
-            }
-        });
-        return files;
+    private static List<Path> files(Predicate<Path> wanted) {
+        return RepositoryFiles.below(ROOT, wanted).stream().map(ROOT::relativize).toList();
     }
 
     private static boolean isShell(Path file) {

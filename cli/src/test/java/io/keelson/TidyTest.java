@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,9 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Bans that the compiler does not know, each with what to do instead. Reads every module's sources. */
 class TidyTest {
 
-    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+    private static final Path ROOT = RepositoryFiles.ROOT;
     private static final Map<String, String> SOURCES = read();
-    private static final Set<String> NOT_OURS = Set.of(".git", "target", "node_modules", "keelson-report");
 
     /** Words of translated English, and what to write instead. */
     private static final Map<String, String> PLAIN_WORDS = Map.ofEntries(
@@ -309,23 +305,9 @@ class TidyTest {
     private static Map<String, String> files(Path folder, Predicate<String> wanted) {
         Map<String, String> texts = new TreeMap<>();
         try {
-            Files.walkFileTree(folder, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult preVisitDirectory(Path each, BasicFileAttributes attributes) {
-                    return NOT_OURS.contains(each.getFileName().toString())
-                            ? FileVisitResult.SKIP_SUBTREE
-                            : FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    String path = ROOT.relativize(file).toString();
-                    if (wanted.test(path)) {
-                        texts.put(path, Files.readString(file));
-                    }
-                    return FileVisitResult.CONTINUE;
-                }
-            });
+            for (Path file : RepositoryFiles.below(folder, each -> wanted.test(ROOT.relativize(each).toString()))) {
+                texts.put(ROOT.relativize(file).toString(), Files.readString(file));
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -92,7 +92,7 @@ public record InboxItem(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Lis
      * @param scope scope that the key needs
      * @param body members that the request has anyway
      * @param fields members of the body that the person may give
-     * @param confirm the consequence; null where there is none
+     * @param confirm the consequence, for a confirmation; null if the action needs no confirmation
      */
     public record Action(
             @OneOf({"accept", "reject", "skip", "try_all_again", "skip_all", "fail", "cancel", "downgrade",

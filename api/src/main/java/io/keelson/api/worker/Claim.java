@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *     nothing
  * @param again whether the worker claims again as soon as it has the answer. Steps that become ready meanwhile are
  *     leased to it, as long as they and the answer's steps are at most {@code max}; its next claim gets them at once.
- *     The server releases them if there is none within 250 ms. Has no effect on a claim that does not itself follow
+ *     The server releases them if no claim follows within 250 ms. Has no effect on a claim that does not itself follow
  *     another one within 250 ms at that server
  */
 @Request

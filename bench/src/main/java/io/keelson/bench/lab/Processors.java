@@ -5,7 +5,7 @@ import java.nio.file.Files;
 
 /**
  * The machine's processor time up to a moment, and the part of this process and its descendants, in clock ticks. Reads
- * {@code /proc}; where there is none, nothing is known.
+ * {@code /proc}; on a system without it, all values are 0.
  */
 public record Processors(long busy, long total, long own) {
     public static Processors now() {

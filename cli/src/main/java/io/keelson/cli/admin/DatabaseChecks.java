@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Checks the database: the configured one, else an embedded one that is started for the check. */
+/** Checks the configured database, or an embedded database that the check starts. */
 final class DatabaseChecks {
 
     /** Connections for commits and notifications. */

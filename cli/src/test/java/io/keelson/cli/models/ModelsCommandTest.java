@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands about models, and those that limit a workspace to models, tools and a level of autonomy. */
+/** The commands about models, and the commands for a workspace's models, tools and level of autonomy. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ModelsCommandTest {
     private ApiServer api;

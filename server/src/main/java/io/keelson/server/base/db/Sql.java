@@ -190,7 +190,7 @@ public final class Sql {
             return execute(statement -> Rows.all(statement, reader));
         }
 
-        /** The first row; empty when there is none. */
+        /** The first row; empty if the query has no row. */
         public <T> Optional<T> first(Rows.Reader<T> reader) throws SQLException {
             return execute(statement -> {
                 try (ResultSet row = statement.executeQuery()) {
@@ -202,7 +202,7 @@ public final class Sql {
         /**
          * The row of a query that always has one.
          *
-         * @throws IllegalStateException when there is none
+         * @throws IllegalStateException if the query has no row
          */
         public <T extends @Nullable Object> T one(Rows.Reader<T> reader) throws SQLException {
             return execute(statement -> {

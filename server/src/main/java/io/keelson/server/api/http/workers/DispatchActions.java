@@ -94,7 +94,7 @@ public final class DispatchActions {
     private static @Nullable String specs(Claim claim) {
         for (int i = 0; i < claim.toolSpecs().size(); i++) {
             if (!claim.tools().contains(claim.toolSpecs().get(i).name())) {
-                throw ApiProblem.of("INVALID_VALUE", "/tool_specs/" + i + "/name", "is none of tools");
+                throw ApiProblem.of("INVALID_VALUE", "/tool_specs/" + i + "/name", "is not in tools");
             }
         }
         return claim.toolSpecs().isEmpty() ? null : text(claim.toolSpecs());
