@@ -4,11 +4,14 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.report.Measure;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
-import io.keelson.cli.models.DevModelStart;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
+import io.keelson.devmodel.DevModel;
+import io.keelson.devmodel.Journal;
+import io.keelson.devmodel.Script;
 import io.keelson.server.base.json.Json;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -59,9 +62,10 @@ public final class TurnsInFlight implements Scenario {
     public void measure(Bench bench) throws Exception {
         int runs = Math.max(1, Math.min(MAX, bench.sizes().recovered()) / TASKS_OF_A_RUN);
         Path folder = Files.createTempDirectory("turns-in-flight");
-        Path models = models(folder);
-        try (KeelsonServer server = bench.turn().server("node", Map.of("KEELSON_MODELS", models.toString(),
-                "KEELSON_MODEL_CALLS", Integer.toString(MAX), "KEELSON_JAVA_OPTS", HEAP))) {
+        try (DevModel model = provider();
+                KeelsonServer server =
+                        bench.turn().server("node", Map.of("KEELSON_MODELS", models(folder, model).toString(),
+                                "KEELSON_MODEL_CALLS", Integer.toString(MAX), "KEELSON_JAVA_OPTS", HEAP))) {
             Keelson client = server.client();
             long end = System.nanoTime() + (long) (bench.sizes().warmup() * 1e9);
             do {
@@ -89,19 +93,22 @@ public final class TurnsInFlight implements Scenario {
         }
     }
 
-    /** A dev-model in this JVM with a quick and a slow model, and the file that names them. */
-    private static Path models(Path folder) throws IOException {
-        Path script = Files.writeString(folder.resolve("script.yaml"), """
-                rules:
-                  - {when: {model: slow}, answer: {text: done, delay_ms: %d}}
-                  - {answer: {text: done}}
-                """.formatted(Duration.ofSeconds(WAIT_SECONDS).toMillis()));
-        int port = DevModelStart.start("127.0.0.1", 0, script.toString(), null, Clock.systemUTC());
+    /** A provider in this JVM: its model {@code slow} takes its time, any other answers at once. */
+    private static DevModel provider() throws IOException {
+        JsonNode script = Json.read("""
+                {"rules": [{"when": {"model": "slow"}, "answer": {"text": "done", "delay_ms": %d}},
+                 {"answer": {"text": "done"}}]}""".formatted(Duration.ofSeconds(WAIT_SECONDS).toMillis()));
+        Clock clock = Clock.systemUTC();
+        return new DevModel(new InetSocketAddress("127.0.0.1", 0), new Script(script), new Journal(clock, null), clock);
+    }
+
+    /** The file that names the two models of the provider. */
+    private static Path models(Path folder, DevModel model) throws IOException {
         return Files.writeString(folder.resolve("models.yaml"), "models:\n" + List.of(QUICK, SLOW).stream()
                 .map(name -> """
                           %1$s: {wire: openai-responses, base_url: "http://127.0.0.1:%2$d/v1", model: %1$s, family: dev,
                               context_tokens: 100000, max_output_tokens: 500, prices: {input: 1, output: 1}}
-                        """.formatted(name, port))
+                        """.formatted(name, model.port()))
                 .collect(Collectors.joining()));
     }
 

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How a server is started: by the product's own launcher, or from this class path where there is none. */
+/** How a server is started: by {@code ./keelson}, or as a {@link BenchServer} from this class path in tests. */
 public final class Launcher {
     /** Path of {@code ./keelson}; set by {@code ./benchmark} and handed on, absent in tests. */
     private static final String PROPERTY = "keelson.launcher";
@@ -26,7 +26,7 @@ public final class Launcher {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvm);
         command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("java.class.path"), "io.keelson.cli.Main", "server"));
+                System.getProperty("java.class.path"), BenchServer.class.getName()));
         return command;
     }
 }
