@@ -3,12 +3,12 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.common.Logging;
+import io.keelson.server.annex.postgres.EmbeddedPostgres;
+import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.db.TestPostgres;
-import io.keelson.server.base.db.embedded.EmbeddedPostgres;
-import io.keelson.server.base.db.embedded.EmbeddedPostgresOptions;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

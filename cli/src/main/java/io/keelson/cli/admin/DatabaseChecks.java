@@ -1,13 +1,13 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.view.AmountText;
+import io.keelson.server.annex.postgres.EmbeddedPostgres;
+import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.Adoption;
 import io.keelson.server.base.db.DatabaseException;
 import io.keelson.server.base.db.DatabaseProbe;
 import io.keelson.server.base.db.DatabaseUrl;
-import io.keelson.server.base.db.embedded.EmbeddedPostgres;
-import io.keelson.server.base.db.embedded.EmbeddedPostgresOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

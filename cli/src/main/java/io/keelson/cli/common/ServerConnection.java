@@ -1,13 +1,13 @@
 package io.keelson.cli.common;
 
 import io.keelson.client.Keelson;
+import io.keelson.server.annex.postgres.EmbeddedPostgres;
+import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
 import io.keelson.server.app.DataFolder;
 import io.keelson.server.app.FileProblems;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.app.StartupException;
-import io.keelson.server.base.db.embedded.EmbeddedPostgres;
-import io.keelson.server.base.db.embedded.EmbeddedPostgresOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;

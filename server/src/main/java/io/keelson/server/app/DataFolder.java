@@ -1,7 +1,7 @@
 package io.keelson.server.app;
 
+import io.keelson.server.annex.postgres.FullDisk;
 import io.keelson.server.base.db.DatabaseException;
-import io.keelson.server.base.db.embedded.FullDisk;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;

@@ -1,5 +1,8 @@
 package io.keelson.server.app;
 
+import io.keelson.server.annex.postgres.DataDirectory;
+import io.keelson.server.annex.postgres.EmbeddedPostgres;
+import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
 import io.keelson.server.api.http.ApiServices;
 import io.keelson.server.api.http.HttpServer;
 import io.keelson.server.api.http.HttpStartException;
@@ -7,9 +10,6 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseException;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.SqlFailure;
-import io.keelson.server.base.db.embedded.DataDirectory;
-import io.keelson.server.base.db.embedded.EmbeddedPostgres;
-import io.keelson.server.base.db.embedded.EmbeddedPostgresOptions;
 import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Caller;

@@ -6,7 +6,7 @@
  * <tr><td>{@code artifact}<td>the bytes of artifacts
  * <tr><td>{@code background}<td>repeated work
  * <tr><td>{@code compute}<td>threads for computations of tenants, fair between workspaces, with budgets per run
- * <tr><td>{@code db}<td>connections, transactions, database clock, migrations; {@code .embedded}: the bundled PostgreSQL
+ * <tr><td>{@code db}<td>connections, transactions, database clock, migrations
  * <tr><td>{@code expr}<td>jq in {@code ${ }}, bounded: parser and evaluation
  * <tr><td>{@code json}<td>JSON helpers, and the one reader for documents from outside
  * <tr><td>{@code log}<td>context of log entries

@@ -1,7 +1,7 @@
 package io.keelson.server.base.db;
 
-import io.keelson.server.base.db.embedded.EmbeddedPostgres;
-import io.keelson.server.base.db.embedded.EmbeddedPostgresOptions;
+import io.keelson.server.annex.postgres.EmbeddedPostgres;
+import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package io.keelson.server.base.db.embedded;
+package io.keelson.server.annex.postgres;
 
 import io.keelson.server.base.db.DatabaseException;
 import io.keelson.server.base.db.DatabaseException.Code;

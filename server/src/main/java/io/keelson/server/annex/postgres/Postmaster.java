@@ -1,4 +1,4 @@
-package io.keelson.server.base.db.embedded;
+package io.keelson.server.annex.postgres;
 
 import static java.util.Objects.requireNonNull;
 

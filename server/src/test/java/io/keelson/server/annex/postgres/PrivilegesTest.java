@@ -1,6 +1,6 @@
-package io.keelson.server.base.db.embedded;
+package io.keelson.server.annex.postgres;
 
-import static io.keelson.server.base.db.embedded.EmbeddedPostgresTest.single;
+import static io.keelson.server.annex.postgres.EmbeddedPostgresTest.single;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

@@ -1,4 +1,4 @@
-package io.keelson.server.base.db.embedded;
+package io.keelson.server.annex.postgres;
 
 import static java.util.Objects.requireNonNull;
 
@@ -27,6 +27,8 @@ record PostgresBinaries(Path home) {
 
     private static final Logger LOG = LoggerFactory.getLogger(PostgresBinaries.class);
     private static final Object ONE_AT_A_TIME = new Object();
+    /** Filtered by the build. */
+    private static final String VERSION = "/io/keelson/server/base/db/embedded/postgres.properties";
 
     /**
      * The programs below {@code folder}, unpacked first where absent. Several processes may do this at once: one of
@@ -73,7 +75,7 @@ record PostgresBinaries(Path home) {
 
     /** For example {@code 18.6.0}. */
     static String version() {
-        try (InputStream in = PostgresBinaries.class.getResourceAsStream("postgres.properties")) {
+        try (InputStream in = PostgresBinaries.class.getResourceAsStream(VERSION)) {
             var properties = new Properties();
             properties.load(requireNonNull(in));
             return requireNonNull(properties.getProperty("version"));

@@ -1,4 +1,4 @@
-package io.keelson.server.base.db.embedded;
+package io.keelson.server.annex.postgres;
 
 import io.keelson.server.base.db.DatabaseException;
 import io.keelson.server.base.db.DatabaseException.Code;
@@ -168,12 +168,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
     private void requireOwnDataAndDatabase() {
         try (Connection connection = url("postgres").connect(); Statement statement = connection.createStatement()) {
-            Path served = Path.of(single(statement, "show data_directory").orElseThrow());
+            Path served = Path.of(single(statement, "data_directory", "show data_directory").orElseThrow());
             if (!Files.isSameFile(served, cluster.path())) {
                 throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "Another PostgreSQL, that of " + served
                         + ", answers on port " + postmaster.port() + ". Start again.");
             }
-            if (single(statement, "select 1 from pg_database where datname = '" + DATABASE + "'").isEmpty()) {
+            if (single(statement, "datname", "select datname from pg_database where datname = '" + DATABASE + "'")
+                    .isEmpty()) {
                 statement.execute("create database " + DATABASE);
             }
             hashSecretOnce(statement);
@@ -188,7 +189,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
     /** Random, so thousands of hash rounds add no security, and each client would have to repeat them. */
     private void hashSecretOnce(Statement statement) throws SQLException {
-        if (single(statement, "select 1 from pg_authid where rolname = current_user"
+        if (single(statement, "rolname", "select rolname from pg_authid where rolname = current_user"
                 + " and rolpassword like 'SCRAM-SHA-256$1:%'").isEmpty()) {
             statement.execute("set password_encryption = 'scram-sha-256'");
             statement.execute("set scram_iterations = 1");
@@ -196,9 +197,9 @@ public final class EmbeddedPostgres implements AutoCloseable {
         }
     }
 
-    private static Optional<String> single(Statement statement, String sql) throws SQLException {
+    private static Optional<String> single(Statement statement, String column, String sql) throws SQLException {
         try (ResultSet rows = statement.executeQuery(sql)) {
-            return rows.next() ? Optional.of(rows.getString(1)) : Optional.empty();
+            return rows.next() ? Optional.of(rows.getString(column)) : Optional.empty();
         }
     }
 }

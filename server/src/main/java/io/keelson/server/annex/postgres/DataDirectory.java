@@ -1,4 +1,4 @@
-package io.keelson.server.base.db.embedded;
+package io.keelson.server.annex.postgres;
 
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;

@@ -1,8 +1,8 @@
-package io.keelson.server.base.db.embedded;
+package io.keelson.server.annex.postgres;
 
-import static io.keelson.server.base.db.embedded.EmbeddedPostgresTest.execute;
-import static io.keelson.server.base.db.embedded.EmbeddedPostgresTest.postmaster;
-import static io.keelson.server.base.db.embedded.EmbeddedPostgresTest.single;
+import static io.keelson.server.annex.postgres.EmbeddedPostgresTest.execute;
+import static io.keelson.server.annex.postgres.EmbeddedPostgresTest.postmaster;
+import static io.keelson.server.annex.postgres.EmbeddedPostgresTest.single;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
