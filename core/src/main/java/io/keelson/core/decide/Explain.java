@@ -552,7 +552,7 @@ public final class Explain {
     private void unclaimed(StepRow step, boolean served) {
         String full = step.isHeld() ? null : around.full(step.spec().tool(), step.spec().input());
         if (full != null) {
-            add(step, "WORKSPACE_LIMIT", "so much is at work in its workspace that it has to wait (" + full + ")", null,
+            add(step, "WORKSPACE_LIMIT", "its workspace is at a limit (" + full + ")", null,
                     List.of(full));
             return;
         }

@@ -38,7 +38,6 @@ public final class Server implements AutoCloseable {
     private final URI baseUrl;
     private final @Nullable AuthServices links;
     private final String apiKey;
-    private final boolean newKey;
     private volatile @Nullable StartupException failure;
     /** Null before it is open and after it is closed. */
     private @Nullable Database database;
@@ -87,7 +86,7 @@ public final class Server implements AutoCloseable {
             database = storage.database();
             LocalCredentials files = new LocalCredentials(settings.dataDir());
             Bootstrap.GivenKey given = settings.keys().bootstrap();
-            Bootstrap.LocalKey key = given == null
+            apiKey = given == null
                     ? Bootstrap.ensureKey(storage.database(), storage.auth().holders(), files)
                     : Bootstrap.ensureGiven(storage.database(), given);
             storage.money().ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.initialCredits());
@@ -102,8 +101,6 @@ public final class Server implements AutoCloseable {
             files.writeUrl(baseUrl);
             closer.register(() -> files.removeUrl(baseUrl));
             links = settings.http().dashboard() ? storage.auth() : null;
-            apiKey = key.key();
-            newKey = key.created();
         } catch (RuntimeException | IOException | StartupException | Error e) {
             close();
             throw e;
@@ -144,11 +141,6 @@ public final class Server implements AutoCloseable {
     /** The key of the default workspace that the settings give or the data directory keeps. */
     public String apiKey() {
         return apiKey;
-    }
-
-    /** True when this start made the key: it is to be shown to the user once. */
-    public boolean apiKeyIsNew() {
-        return newKey;
     }
 
     /**

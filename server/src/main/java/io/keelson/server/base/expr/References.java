@@ -1,6 +1,8 @@
 package io.keelson.server.base.expr;
 
+import java.util.Collections;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The names of a template's scope, found without running it.
@@ -18,12 +20,17 @@ public record References(Set<String> tasks, boolean allTasks, Set<String> steps,
         boolean allInputs, Set<String> others, Set<String> secrets, boolean all, Set<String> roots) {
 
     public References {
-        tasks = Set.copyOf(tasks);
-        steps = Set.copyOf(steps);
-        inputs = Set.copyOf(inputs);
-        others = Set.copyOf(others);
-        secrets = Set.copyOf(secrets);
-        roots = Set.copyOf(roots);
+        tasks = sorted(tasks);
+        steps = sorted(steps);
+        inputs = sorted(inputs);
+        others = sorted(others);
+        secrets = sorted(secrets);
+        roots = sorted(roots);
+    }
+
+    /** In one order everywhere: the problems of a mission are reported in this order. */
+    private static Set<String> sorted(Set<String> names) {
+        return Collections.unmodifiableSet(new TreeSet<>(names));
     }
 
     /** Whether it can reach that part, named from the top: {@code reach("run", "plan")}. */

@@ -26,20 +26,16 @@ public final class Bootstrap {
         });
     }
 
-    /**
-     * The key that the data directory keeps, or a new one to the default workspace when it keeps none that opens it.
-     *
-     * @return the key, and whether it is new and so to be shown to the user once
-     */
-    public static LocalKey ensureKey(Database database, ApiKeyLookup keys, LocalCredentials files) {
+    /** The key that the data directory keeps, or a new one to the default workspace when it keeps none that opens it. */
+    public static String ensureKey(Database database, ApiKeyLookup keys, LocalCredentials files) {
         ensureWorkspace(database);
         String kept = files.readKey();
         if (kept != null && keys.find(kept) != null) {
-            return new LocalKey(kept, false);
+            return kept;
         }
         String key = allPowerful(new KeyStore(database), Principal.Kind.PERSON);
         files.writeKey(key);
-        return new LocalKey(key, true);
+        return key;
     }
 
     /**
@@ -54,11 +50,11 @@ public final class Bootstrap {
      *
      * @return the key; never shown
      */
-    public static LocalKey ensureGiven(Database database, GivenKey given) {
+    public static String ensureGiven(Database database, GivenKey given) {
         ensureWorkspace(database);
         NewKey wanted = new NewKey("bootstrap", "bootstrap", null, Scope.all(true), given.lifetime());
         var _ = new KeyStore(database).createOnce(DEFAULT_WORKSPACE, wanted, given.text(), AuditOrigin.SERVER);
-        return new LocalKey(given.text(), false);
+        return given.text();
     }
 
     /** @param kind null to take the principal as it is */
@@ -72,7 +68,4 @@ public final class Bootstrap {
             case KeyResult.NoKey n -> throw new IllegalStateException("nothing was rotated");
         };
     }
-
-    /** @param created true when it did not exist before */
-    public record LocalKey(String key, boolean created) {}
 }

@@ -136,7 +136,6 @@ class ReadersTest {
         assertThat(steps.get(0).get("max_attempts").asInt()).isEqualTo(3);
         assertThat(steps.get(1).get("input")).hasToString("{\"question\":\"Publish?\"}");
         assertThat(reader.steps(c, world.workspace, run, Detail.WHOLE, 2, false, null, 100).items()).isEmpty();
-        assertThat(reader.waitingApprovals(c, world.workspace, 10)).containsExactly(steps.get(1));
     }
 
     /** The same row read alone: only a list says what it left out. It left out nothing here. */
@@ -223,7 +222,6 @@ class ReadersTest {
         assertThat(reader.artifacts(c, other, run)).isEmpty();
         assertThat(reader.artifact(c, other, run, artifact)).isEmpty();
         assertThat(reader.logs(c, other, first.id(), 0, 9).items()).isEmpty();
-        assertThat(reader.waitingApprovals(c, other, 9)).isEmpty();
         assertThat(new StepWorkReader().ownersOf(c, other, List.of(first.id()))).isEmpty();
         assertThat(new StepWorkReader().ownersOf(c, world.workspace, List.of(first.id())))
                 .containsEntry(first.id(),

@@ -244,13 +244,12 @@ class ApiKeysTest {
     void firstStartCreatesAKeyThatLaterStartsFind() throws Exception {
         LocalCredentials files = new LocalCredentials(folder);
 
-        Bootstrap.LocalKey first = Bootstrap.ensureKey(database, keys, files);
-        Bootstrap.LocalKey second = Bootstrap.ensureKey(database, keys, files);
+        String first = Bootstrap.ensureKey(database, keys, files);
+        String second = Bootstrap.ensureKey(database, keys, files);
 
-        assertThat(first.created()).isTrue();
-        assertThat(second).isEqualTo(new Bootstrap.LocalKey(first.key(), false));
+        assertThat(second).isEqualTo(first);
         Path file = folder.resolve("api-key");
-        assertThat(Files.readString(file).strip()).isEqualTo(first.key());
+        assertThat(Files.readString(file).strip()).isEqualTo(first);
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
     }
 
@@ -277,9 +276,10 @@ class ApiKeysTest {
     @Test
     void aKeyThatOpensNothingHereIsReplaced() {
         LocalCredentials files = new LocalCredentials(folder);
-        files.writeKey(ApiKeyFormat.generate());
+        String foreign = ApiKeyFormat.generate();
+        files.writeKey(foreign);
 
-        assertThat(Bootstrap.ensureKey(database, keys, files).created()).isTrue();
+        assertThat(Bootstrap.ensureKey(database, keys, files)).isNotEqualTo(foreign).isEqualTo(files.readKey());
     }
 
     @Test

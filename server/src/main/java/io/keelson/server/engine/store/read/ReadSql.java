@@ -392,17 +392,6 @@ final class ReadSql {
              where workspace_id = ?
              order by id""";
 
-    static final String WAITING_APPROVALS = """
-            select %s
-              from orchestration_runs r
-              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
-              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
-              left join step_progress p on p.step_id = s.id
-              %s
-             where r.workspace_id = ? and r.state_type <> 'terminal' and s.state = 'waiting_approval'
-             order by s.started_at, s.id
-             limit ?""".formatted(TaskSql.STEP_COLUMNS.formatted(TaskSql.LISTED_STEP_VALUES), TaskSql.STEP_VALUE_TABLE);
-
     private static final String ESCALATIONS = """
             select e.id, e.run_id, r.title as run_name, e.attempt, e.kind, e.task_id, t.key as task_key, e.step_id,
                 s.name as step_name, e.severity, e.reason, e.error_code, e.message, e.state, e.resolution,

@@ -480,14 +480,6 @@ public final class RunReader {
         return list(c, ReadSql.QUEUE, statement -> statement.setObject(1, workspaceId));
     }
 
-    /** Approval steps that wait for a decision, oldest first. */
-    public List<ObjectNode> waitingApprovals(Connection c, UUID workspaceId, int limit) throws SQLException {
-        return list(c, ReadSql.WAITING_APPROVALS, statement -> {
-            statement.setObject(1, workspaceId);
-            statement.setInt(2, limit);
-        });
-    }
-
     public Optional<ObjectNode> escalation(Connection c, UUID workspaceId, UUID ticketId) throws SQLException {
         return first(c, ReadSql.ESCALATION, ids(workspaceId, ticketId));
     }
