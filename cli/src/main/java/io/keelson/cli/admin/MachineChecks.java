@@ -6,7 +6,7 @@ import io.keelson.server.app.DataFolderSpace;
 import io.keelson.server.app.ModelConfiguration;
 import io.keelson.server.app.Setting;
 import io.keelson.server.app.Settings;
-import io.keelson.server.app.StartupException;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.work.model.registry.Models;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

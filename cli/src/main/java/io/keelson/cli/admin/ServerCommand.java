@@ -9,7 +9,7 @@ import io.keelson.cli.common.Terminals;
 import io.keelson.client.Json;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
-import io.keelson.server.app.StartupException;
+import io.keelson.server.base.problem.StartupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;

@@ -2,7 +2,7 @@ package io.keelson.cli.common;
 
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.app.InvalidSettingsException;
-import io.keelson.server.app.StartupException;
+import io.keelson.server.base.problem.StartupException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;

@@ -2,7 +2,7 @@ package io.keelson.cli.common;
 
 import io.keelson.cli.view.AmountText;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.app.FileProblems;
+import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.mission.plan.Documents;
 import io.keelson.server.mission.plan.Format;
 import io.keelson.server.mission.plan.ReadResult;

@@ -3,7 +3,7 @@ package io.keelson.cli.follow;
 import io.keelson.api.run.Artifact;
 import io.keelson.cli.common.CliException;
 import io.keelson.client.Runs;
-import io.keelson.server.app.FileProblems;
+import io.keelson.server.base.problem.FileProblems;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

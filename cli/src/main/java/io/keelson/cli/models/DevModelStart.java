@@ -6,7 +6,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.devmodel.DevModel;
 import io.keelson.devmodel.Journal;
 import io.keelson.devmodel.Script;
-import io.keelson.server.app.FileProblems;
+import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.mission.plan.SchemaCheck;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,6 +4,7 @@
  *
  * <table>
  * <caption>Packages</caption>
+ * <tr><td>{@code effect}<td>commands to external systems, at most once per key; provider adapters
  * <tr><td>{@code postgres}<td>the embedded PostgreSQL
  * </table>
  */

@@ -35,14 +35,14 @@ final class ApiWiring {
                                 new InboxReader(DbClock.DATABASE), parts.missions(), parts.submissions(),
                                 UuidCreator::getTimeOrderedEpoch, parts.store().keys()),
                         new ApiServices.Work(parts.engine(), parts.engine().remoteWork(), parts.tools(),
-                                parts.commands(), parts.computation(), parts.engine().texts()),
+                                parts.computation(), parts.engine().texts()),
                         new ApiServices.Stores(storage.artifacts(), parts.store().artifacts(), storage.money(),
                                 parts.roster(), parts.models(),
                                 endpoint -> ModelConfiguration.answers(endpoint, clock), parts.mcp(),
                                 storage.secrets(), parts.recipes(),
                                 storage.endpoints(),
                                 storage.deliveries()),
-                        background, () -> obstacle(parts.engine(), database)),
+                        background, parts.modules(), () -> obstacle(parts.engine(), database)),
                 new Observed(observation.http(), observation.metrics()::background, observation.metrics()::page,
                         settings.metricsAccess()));
     }

@@ -2,6 +2,7 @@ package io.keelson.server.app;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.server.api.http.ApiServices;
+import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
@@ -22,10 +23,10 @@ import io.keelson.server.mission.submission.SubmissionServices;
 import io.keelson.server.outlet.statusdoc.StatusDocuments;
 import io.keelson.server.outlet.webhook.WebhookDispatcher;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
-import io.keelson.server.work.effect.CommandUpkeep;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -66,13 +67,18 @@ final class Background {
                 new RetryAdmission(workspaces, submissions.admission())).start());
         WebhookDispatcher webhooks = closer.register(new WebhookDispatcher(database, storage.endpoints(),
                 storage.deliveries(), parts.outbound(), clock, observation.tracing()::ofRun, observation.deliveries()));
-        CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
-        engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
-                DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
+        Map<DueWorkPoller.Kind, Runnable> due = new EnumMap<>(Map.of(
+                DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal, DueWorkPoller.Kind.WEBHOOKS, webhooks::signal));
+        parts.modules().forEach(module -> due.putAll(module.due()));
+        engine.start(due);
+        for (ToolModule module : parts.modules()) {
+            module.start(engine::settingsChanged);
+            tasks.addAll(module.tasks());
+        }
         parts.mcp().start(engine::settingsChanged);
         tasks.add(parts.mcp().task());
         WorkspacePurger purger = closer.register(new WorkspacePurger(database, storage.runs(), engine).start());
-        Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(), commands.tasks(),
+        Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(),
                 engine.tasks(), purger.tasks()).forEach(tasks::addAll);
         tasks.forEach(observation.metrics()::background);
         return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner), jobs, bulk, purger);

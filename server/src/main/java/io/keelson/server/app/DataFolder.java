@@ -2,6 +2,8 @@ package io.keelson.server.app;
 
 import io.keelson.server.annex.postgres.FullDisk;
 import io.keelson.server.base.db.DatabaseException;
+import io.keelson.server.base.problem.FileProblems;
+import io.keelson.server.base.problem.StartupException;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;

@@ -1,6 +1,8 @@
 package io.keelson.server.app;
 
 import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.server.annex.effect.EffectModule;
+import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.compute.UnbudgetedWork;
 import io.keelson.server.base.db.Database;
@@ -8,6 +10,7 @@ import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.expr.ExpressionLimits;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.outbound.OutboundClient;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.dispatch.WorkerToolRegistry;
@@ -34,7 +37,6 @@ import io.keelson.server.tenant.workspace.WorkspaceRules;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
 import io.keelson.server.work.builtin.ArtifactRead;
 import io.keelson.server.work.builtin.BuiltinTools;
-import io.keelson.server.work.effect.CommandHandler;
 import io.keelson.server.work.mcp.McpService;
 import io.keelson.server.work.model.coordination.PlanningFacts;
 import io.keelson.server.work.model.registry.ModelAdmission;
@@ -53,9 +55,10 @@ import java.util.function.LongSupplier;
 /**
  * The engine, not yet started, and its parts.
  *
+ * @param modules the annexes
  * @param missions reads missions with the tools and agents of a workspace
  */
-record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, CommandHandler commands,
+record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, List<ToolModule> modules,
         Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
         WorkspaceModels models, McpService mcp, SubmissionServices submissions) {
 
@@ -69,14 +72,13 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Computation computation = computation("compute", settings.execution().runComputation(), closer);
         Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
         OutboundClient outbound = closer.register(new OutboundClient(settings.tools().privateAddresses()));
-        CommandHandler commands = EffectWiring.handler(settings.commands(), database, outbound);
-        ToolCatalog plain = EffectWiring.catalog(
+        EffectModule effects = closer.register(new EffectModule(settings.commands(), database, outbound));
+        ToolCatalog plain = effects.tools(new ToolCatalog(
                 BuiltinTools.all(ToolFolders.policy(settings, models, new WorkspaceStore(database)), expressions,
-                        computation("files", Computation.UNLIMITED, closer), outbound, clock),
-                commands, settings.commands())
+                        computation("files", Computation.UNLIMITED, closer), outbound, clock))
                 .with(List.of(new ArtifactRead((workspace, task, step, from, length) -> database
                         .withConnection(c -> LongResults.part(c, workspace, task, step, from, length))
-                        .map(part -> new ArtifactRead.Part(part.text(), part.chars())))));
+                        .map(part -> new ArtifactRead.Part(part.text(), part.chars()))))));
         McpService mcp = closer.register(new McpService(database, McpConfiguration.read(settings.tools().mcpServers()),
                 outbound, storage.secrets(),
                 Path.of(System.getProperty("java.io.tmpdir")),
@@ -118,7 +120,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         observation.engine(), observation.tracing())));
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
-        return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
+        return new EngineParts(engine, store, tools, outbound, List.of(effects), computation, missions, roster, recipes,
                 workspaceModels, mcp, SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(),
                         engine, new PlanEdits(database, store.scopes(), plans)));
     }

@@ -1,6 +1,8 @@
 package io.keelson.server.app;
 
 import io.keelson.core.plan.PlanProblem;
+import io.keelson.server.base.problem.FileProblems;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.mission.plan.ReadResult;
 import io.keelson.server.work.mcp.McpCommands;
 import java.io.IOException;

@@ -3,6 +3,8 @@ package io.keelson.server.app;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundClient;
+import io.keelson.server.base.problem.FileProblems;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.mission.plan.ReadResult;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;

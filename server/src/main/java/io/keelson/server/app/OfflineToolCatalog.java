@@ -1,5 +1,6 @@
 package io.keelson.server.app;
 
+import io.keelson.server.annex.effect.EffectModule;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundClient;
@@ -11,7 +12,6 @@ import io.keelson.server.mission.plan.CatalogToolKnowledge;
 import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.work.builtin.BuiltinTools;
-import io.keelson.server.work.effect.CommandTools;
 import io.keelson.server.work.model.call.ModelCalls;
 import io.keelson.server.work.model.call.ModelGenerate;
 import io.keelson.server.work.model.coordination.ModelJudge;
@@ -32,7 +32,7 @@ public final class OfflineToolCatalog {
     public OfflineToolCatalog(Clock clock) {
         List<Tool> tools = new ArrayList<>(
                 BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))), expressions, new OutboundClient(false), clock));
-        tools.addAll(CommandTools.unconnected());
+        tools.addAll(EffectModule.unconnected());
         ModelGenerate generate = new ModelGenerate(ModelCalls.unconnected(clock), expressions.computation());
         tools.add(generate);
         tools.add(new ModelJudge(generate, call -> Set.of()));

@@ -10,6 +10,7 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseException;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.SqlFailure;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Caller;

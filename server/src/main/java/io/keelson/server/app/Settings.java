@@ -1,12 +1,12 @@
 package io.keelson.server.app;
 
+import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.secret.SealingKey;
-import io.keelson.server.work.effect.EndpointAdapter;
 import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Path;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
-        BigDecimal initialCredits, Commands commands, Models models, Telemetry telemetry, Log log) {
+        BigDecimal initialCredits, EffectSettings commands, Models models, Telemetry telemetry, Log log) {
 
     /**
      * Settings of the API.
@@ -135,18 +135,6 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param documents whether the status documents of runs are kept beside them
      */
     public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention, boolean documents) {}
-
-    /**
-     * Settings of commands to external systems.
-     *
-     * @param url of the provider, without a trailing slash; null for deployments and orders on paper
-     * @param token that it is shown; null if absent
-     * @param idempotent whether it does once what comes twice under one key
-     * @param timeout of one call
-     * @param types that users have registered
-     */
-    public record Commands(@Nullable String url, @Nullable String token, boolean idempotent, Duration timeout,
-            List<EndpointAdapter.Endpoint> types) {}
 
     /**
      * Settings of the models that the server calls. The text form shows no variable.

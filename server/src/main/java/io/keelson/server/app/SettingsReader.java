@@ -1,15 +1,15 @@
 package io.keelson.server.app;
 
 import io.keelson.core.plan.PlanProblem;
+import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.api.http.support.Observed;
+import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.money.CreditAmounts;
 import io.keelson.server.tenant.secret.SealingKey;
-import io.keelson.server.work.effect.CommandTypes;
-import io.keelson.server.work.effect.EndpointAdapter;
 import java.io.File;
 import java.io.IOException;
 import java.io.Reader;
@@ -31,7 +31,6 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.Function;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -57,9 +56,6 @@ final class SettingsReader {
     /** The JVM's home directory of a user without an entry in the password file. */
     private static final String NO_HOME = "?";
     private static final Pattern WEB = Pattern.compile("https?://[^\\s?#@]+");
-    /** Not the name of a built-in tool: those have one point at most and areas of their own. */
-    private static final Pattern COMMAND_TYPE =
-            Pattern.compile("([a-z][a-z0-9_]{0,49}\\.[a-z][a-z0-9_]{0,49})=(https?://[^\\s#@]+)(\\s+idempotent)?");
 
     private final Map<String, String> environment;
     private final Path home;
@@ -197,23 +193,22 @@ final class SettingsReader {
         }).filter(Objects::nonNull);
     }
 
-    private Settings.Commands commands() {
+    private EffectSettings commands() {
         String url = text(Setting.KEELSON_PROVIDER_URL);
         if (url != null && !WEB.matcher(url).matches()) {
             refuse(Setting.KEELSON_PROVIDER_URL, url, "an address such as https://provider.example/v1");
         }
-        List<EndpointAdapter.Endpoint> types = new ArrayList<>();
+        List<EffectSettings.Endpoint> types = new ArrayList<>();
         list(Setting.KEELSON_COMMAND_TYPES, ",").forEach(each -> {
-            Matcher type = COMMAND_TYPE.matcher(each.strip());
-            if (type.matches() && !CommandTypes.BUILT_IN.contains(type.group(1))
-                    && types.stream().noneMatch(known -> known.type().equals(type.group(1)))) {
-                types.add(new EndpointAdapter.Endpoint(type.group(1), type.group(2), type.group(3) != null));
+            Optional<EffectSettings.Endpoint> type = EffectSettings.type(each.strip());
+            if (type.isPresent() && types.stream().noneMatch(known -> known.type().equals(type.get().type()))) {
+                types.add(type.get());
             } else {
                 refuse(Setting.KEELSON_COMMAND_TYPES, each.strip(),
                         "new types, each as in crm.note=https://crm.example/notes idempotent");
             }
         });
-        return new Settings.Commands(url == null ? null : url.replaceAll("/+$", ""),
+        return new EffectSettings(url == null ? null : url.replaceAll("/+$", ""),
                 text(Setting.KEELSON_PROVIDER_TOKEN), flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
                 seconds(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, MAX_CALL_SECONDS), types);
     }

@@ -11,6 +11,7 @@
  * <tr><td>{@code json}<td>JSON helpers, and the one reader for documents from outside
  * <tr><td>{@code log}<td>context of log entries
  * <tr><td>{@code outbound}<td>the one client for outgoing HTTP
+ * <tr><td>{@code problem}<td>refused starts and unusable files, in words for operators
  * </table>
  */
 @NullMarked

@@ -19,6 +19,7 @@ import io.keelson.server.ServerLog;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.Platform;
 import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.problem.StartupException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;

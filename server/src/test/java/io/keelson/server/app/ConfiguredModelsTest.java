@@ -3,6 +3,7 @@ package io.keelson.server.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.keelson.server.base.problem.StartupException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

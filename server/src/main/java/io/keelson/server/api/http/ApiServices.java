@@ -26,10 +26,10 @@ import io.keelson.server.outlet.webhook.Endpoints;
 import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.money.Money;
 import io.keelson.server.tenant.secret.SecretStore;
-import io.keelson.server.work.effect.CommandHandler;
 import io.keelson.server.work.mcp.McpService;
 import io.keelson.server.work.model.call.ProviderCheck;
 import io.keelson.server.work.model.registry.WorkspaceModels;
+import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -38,10 +38,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The services that the API exposes.
  *
+ * @param modules with routes of their own
  * @param obstacle why no runs can be taken at the moment; gives null if they can
  */
 public record ApiServices(Database database, AuthServices auth, Runs runs, Work work, Stores stores,
-        Background background, Supplier<@Nullable String> obstacle) {
+        Background background, List<ToolModule> modules, Supplier<@Nullable String> obstacle) {
 
     /**
      * Reads and creates runs.
@@ -55,12 +56,11 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
     /**
      * Executes.
      *
-     * @param external commands to external systems
      * @param computation for what requests have computed
      * @param texts of steps, while they arrive
      */
-    public record Work(Commands commands, RemoteDispatch remote, ToolCatalog tools, CommandHandler external,
-            Computation computation, LiveTexts texts) {}
+    public record Work(Commands commands, RemoteDispatch remote, ToolCatalog tools, Computation computation,
+            LiveTexts texts) {}
 
     /** Stored definitions of workspaces. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,

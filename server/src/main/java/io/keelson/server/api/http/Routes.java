@@ -11,10 +11,6 @@ import io.keelson.server.api.http.admin.WorkspaceActions;
 import io.keelson.server.api.http.billing.CreditActions;
 import io.keelson.server.api.http.billing.LedgerActions;
 import io.keelson.server.api.http.billing.PriceActions;
-import io.keelson.server.api.http.commands.CommandActions;
-import io.keelson.server.api.http.commands.CommandAnswers;
-import io.keelson.server.api.http.commands.DeploymentOrderActions;
-import io.keelson.server.api.http.commands.WebhookActions;
 import io.keelson.server.api.http.definitions.McpActions;
 import io.keelson.server.api.http.definitions.ModelActions;
 import io.keelson.server.api.http.definitions.RecipeActions;
@@ -23,6 +19,7 @@ import io.keelson.server.api.http.definitions.ScheduleActions;
 import io.keelson.server.api.http.definitions.ScheduleTimes;
 import io.keelson.server.api.http.definitions.SecretActions;
 import io.keelson.server.api.http.definitions.ViewActions;
+import io.keelson.server.api.http.definitions.WebhookActions;
 import io.keelson.server.api.http.inbox.BoardActions;
 import io.keelson.server.api.http.inbox.InboxActions;
 import io.keelson.server.api.http.inbox.InboxDecisions;
@@ -111,9 +108,7 @@ final class Routes {
         new ScheduleTimes(services.background().schedules().schedules(), services.database()).addTo(table);
         new ScheduleActions(services.background().schedules(), services.database(), submissions.missions(),
                 services.runs().ids(), keyed).addTo(table);
-        CommandAnswers commands = new CommandAnswers(services.work().external());
-        new DeploymentOrderActions(services.work().external(), commands).addTo(table);
-        new CommandActions(services.work().external(), commands).addTo(table);
+        services.modules().forEach(module -> module.addTo(table));
         new RunViews(reads, poll, ends, services.database(), services.runs().explainer()).addTo(table);
         Streams streams = new Streams(reads, authenticator, shutdown);
         RunProgressPoller progress =

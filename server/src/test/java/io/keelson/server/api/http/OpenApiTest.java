@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskType;
+import io.keelson.server.annex.effect.EffectModule;
+import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.api.http.support.RequestSchema;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.artifact.LocalArtifactStore;
@@ -51,9 +53,6 @@ import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.money.Money;
 import io.keelson.server.tenant.secret.SealingKey;
 import io.keelson.server.tenant.secret.SecretStore;
-import io.keelson.server.work.effect.Adapters;
-import io.keelson.server.work.effect.CommandHandler;
-import io.keelson.server.work.effect.SimulatedProvider;
 import io.keelson.server.work.mcp.McpCommands;
 import io.keelson.server.work.mcp.McpService;
 import io.keelson.server.work.model.call.ProviderCheck;
@@ -230,8 +229,7 @@ class OpenApiTest {
                                             new PlanEdits(database, new ScopeReader(),
                                                     new NewPlans(knowledge, knowledge::timeout))),
                                     UUID::randomUUID, new IdempotencyKeys(DbClock.DATABASE)),
-                            new ApiServices.Work(engine, engine.remoteWork(), tools, outside(database),
-                                    Computation.direct(),
+                            new ApiServices.Work(engine, engine.remoteWork(), tools, Computation.direct(),
                                     engine.texts()),
                             new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
                                     new Roster(database),
@@ -247,15 +245,12 @@ class OpenApiTest {
                                     new BulkDriver(database, jobs, engine,
                                             workspace -> new BulkRetryAdmission.Answer.Closed()),
                                     new WorkspacePurger(database, new RunReader(), engine)),
+                            List.of(new EffectModule(
+                                    new EffectSettings(null, null, true, Duration.ofSeconds(20), List.of()), database,
+                                    new OutboundClient(false))),
                             () -> null))
                     .routes();
         }
-    }
-
-    private static CommandHandler outside(Database database) {
-        return new CommandHandler(database, DbClock.DATABASE,
-                new Adapters(new SimulatedProvider(database, DbClock.DATABASE), List.of(), null), UUID::randomUUID,
-                Duration.ofSeconds(30));
     }
 
     private static ScheduleServices schedules(Database database) {
