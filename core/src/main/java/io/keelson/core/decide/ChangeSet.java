@@ -30,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -184,6 +185,17 @@ public final class ChangeSet {
     /** A child run, with its row in the parent's view. */
     public record Child(RunRow run, ChildRow row) {}
 
+    /**
+     * The steps that the holder of a step may execute after it, before a commit records their ends.
+     *
+     * @param steps in their order, not begun
+     * @param endsAtCharge whether the chain ends after a step that has reported a cost or tokens, because a limit may keep the
+     *                     next one from beginning
+     */
+    public record Chain(List<StepRow> steps, boolean endsAtCharge) {
+        public static final Chain NONE = new Chain(List.of(), false);
+    }
+
     private record BudgetKey(UUID runId, String task) {}
 
     /** A task's budget, as stored for its run. */
@@ -236,6 +248,7 @@ public final class ChangeSet {
     private final List<Proposal> proposals = new ArrayList<>();
     private final List<ProposalEnd> proposalEnds = new ArrayList<>();
     private final Map<StepRow, RunRow> started = new LinkedHashMap<>();
+    private final Map<StepRow, Supplier<Chain>> chains = new HashMap<>();
     private final Map<StepRow, Given> given = new LinkedHashMap<>();
     private final Map<StepRow, Lost> stopped = new LinkedHashMap<>();
     private final List<Evaluate> evaluations = new ArrayList<>();
@@ -455,6 +468,11 @@ public final class ChangeSet {
         started.put(step, run);
     }
 
+    /** @param chain evaluated only for a step that the deciding node executes */
+    void chain(StepRow step, Supplier<Chain> chain) {
+        chains.put(step, chain);
+    }
+
     void assign(StepRow step, Given assignment) {
         given.put(step, assignment);
     }
@@ -664,6 +682,12 @@ public final class ChangeSet {
     /** Steps that run under a lease given in this batch, each with its run. */
     public Map<StepRow, RunRow> started() {
         return started;
+    }
+
+    /** The chain of one of those that the deciding node executes. Call it before the next batch is decided. */
+    public Chain chainOf(StepRow started) {
+        Supplier<Chain> chain = chains.get(started);
+        return chain == null ? Chain.NONE : chain.get();
     }
 
     /** Steps that run under a lease of a worker whose claim waited. */

@@ -44,7 +44,25 @@ public final class Decider {
      */
     public static Reply decide(RunView view, Command command, ChangeSet changes, Instant now, Ids ids,
             LocalCapacity capacity, Funds funds) {
-        Decision d = new Decision(view, changes, now, ids, capacity, funds, command.actor());
+        if (!(command instanceof Command.CompleteChain chain)) {
+            return decideOne(new Decision(view, changes, now, ids, capacity, funds, command.actor()), command);
+        }
+        int taken = 0;
+        for (Command.Report report : chain.reports()) {
+            Decision d = new Decision(view, changes, now, ids, capacity, funds, report.actor());
+            d.yields = chain.yields() && taken == chain.reports().size() - 1;
+            Reply reply = decideOne(d, report);
+            if (!reply.equals(Reply.CHANGED) && !(reply instanceof Reply.Duplicate)) {
+                break;
+            }
+            taken++;
+        }
+        return new Reply.Taken(taken);
+    }
+
+    private static Reply decideOne(Decision d, Command command) {
+        RunView view = d.view;
+        ChangeSet changes = d.changes;
         RunState before = view.run.state;
         int events = changes.events().size();
         Reply reply = decide(d, command);
@@ -96,6 +114,7 @@ public final class Decider {
             case Command.Continue c -> Steps.another(d, c);
             case Command.Fail c -> Steps.fail(d, c);
             case Command.Release c -> Steps.release(d, c);
+            case Command.CompleteChain c -> throw new IllegalArgumentException("a chain in a chain: " + c.runId());
             case Command.TrackCall c -> Steps.track(d, c);
             case Command.Hold c -> Steps.hold(d, c);
             case Command.Meter c -> Steps.meter(d, c);

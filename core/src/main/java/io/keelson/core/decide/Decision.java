@@ -57,6 +57,8 @@ final class Decision {
     List<LostAnswer> fetchable = List.of();
     /** True when a hold has ended: work that waited for it may begin. */
     boolean holdEnded;
+    /** True when the lane goes behind waiting work of others. */
+    boolean yields;
     /** The work that the command's worker asks to continue with; null if absent. */
     @Nullable NextStepRequest request;
     /** The output in the command, JSON text; null if absent. */

@@ -49,6 +49,11 @@ public final class LocalCapacity {
 
         /** True when a call of the tool may follow in the slot that the lane uses, which the node holds. */
         boolean fits(Lane lane, String tool);
+
+        /** True when a call of the tool has no effect, computes, and may be repeated: such steps can be one chain. */
+        default boolean chains(String tool) {
+            return false;
+        }
     }
 
     /** A free slot of a remote worker whose claim waits for work at the deciding node. */
@@ -111,6 +116,11 @@ public final class LocalCapacity {
             public boolean fits(Lane lane, String tool) {
                 return true;
             }
+
+            @Override
+            public boolean chains(String tool) {
+                return true;
+            }
         };
         this.remote = RemoteSlots.NONE;
         this.limits = Limits.NONE;
@@ -134,6 +144,11 @@ public final class LocalCapacity {
     /** True when the offering node continues with the next step of a lane that it holds. May take a slot. */
     boolean keeps(String laneHolder, Lane lane, String tool) {
         return runs(laneHolder, tool) && (slots.fits(lane, tool) || takeSlot(tool));
+    }
+
+    /** True when the offering node may execute the step before a commit has recorded the step before it. */
+    boolean chains(UUID workspace, String tool, String input) {
+        return tools.test(tool) && slots.chains(tool) && !queues(workspace, tool, input);
     }
 
     /** Whether a step must queue although its lane has a holder. */

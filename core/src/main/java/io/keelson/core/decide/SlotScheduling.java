@@ -167,7 +167,7 @@ final class SlotScheduling {
         int busy = 0;
         List<StepRow> idle = new ArrayList<>();
         for (StepRow step : next(task)) {
-            if (step.state == StepState.PENDING && !step.queued && !step.evaluating) {
+            if (idle(step)) {
                 idle.add(step);
             } else {
                 busy++;
@@ -178,6 +178,11 @@ final class SlotScheduling {
             open(d, step, holder);
         }
         d.view.lookAtWaits(task);
+    }
+
+    /** True for a step that was never opened. */
+    static boolean idle(StepRow step) {
+        return step.state == StepState.PENDING && !step.queued && !step.evaluating;
     }
 
     /**
@@ -300,6 +305,9 @@ final class SlotScheduling {
         d.move(step, StepState.RUNNING, again ? new StepPayload.Reclaimed(step.attempt, step.leaseEpoch, holder)
                 : new StepPayload.Started(step.attempt, step.leaseEpoch, holder));
         d.changes.started(d.run, step);
+        if (d.capacity.runs(holder, step.spec().tool())) {
+            d.changes.chain(step, () -> Chains.after(d, step));
+        }
     }
 
     /** How long an execution of the step may take. */

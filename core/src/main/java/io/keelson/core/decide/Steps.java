@@ -86,7 +86,7 @@ final class Steps {
         } else if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
             Verdicts.applyVerdict(d, step, verdict, recorded.holder());
         } else if (AgentMistakes.tolerated(d, step)) {
-            TaskProgress.advance(d, step.task(), AgentTurns.isBeside(step) ? null : recorded.holder());
+            TaskProgress.advance(d, step.task(), AgentTurns.isBeside(step) || d.yields ? null : recorded.holder());
         }
         return d.given == null ? Reply.CHANGED : new Reply.Claimed(d.given);
     }

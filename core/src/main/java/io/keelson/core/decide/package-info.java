@@ -14,7 +14,7 @@
  * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
  * Pauses, LostAnswers, Metering, CallWaits.
- * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
+ * <li>Dispatch and money: SlotScheduling, Chains, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
  * ChildBudgets, RetryModels.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike.

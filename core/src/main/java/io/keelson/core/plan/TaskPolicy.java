@@ -28,11 +28,12 @@ import org.jspecify.annotations.Nullable;
  * @param judges models among the verifying steps, by the steps' names
  * @param ladder the models of its retries, then what follows when these are used up, in order
  * @param untrusted true when its inputs may contain data from outside
+ * @param unchained true when each of its steps is committed before the next one begins
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
         @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label,
         Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget, Map<String, Judge> judges, List<Rung> ladder,
-        boolean untrusted) {
+        boolean untrusted, boolean unchained) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
@@ -47,7 +48,8 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     /** The policy of a task without an agent. */
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
-        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of(), false);
+        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of(), false,
+                false);
     }
 
     /**
@@ -74,42 +76,48 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     /** A copy with that label of its items. */
     public TaskPolicy labelled(@Nullable String template) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget,
-                judges, ladder, untrusted);
+                judges, ladder, untrusted, unchained);
     }
 
     /** A copy with those terms. */
     public TaskPolicy with(AgentTerms terms) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget,
-                judges, ladder, untrusted);
+                judges, ladder, untrusted, unchained);
     }
 
     /** A copy with those thresholds of its verifiers. */
     public TaskPolicy withThresholds(Map<String, BigDecimal> least) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges,
-                ladder, untrusted);
+                ladder, untrusted, unchained);
     }
 
     /** A copy with that budget. */
     public TaskPolicy costing(@Nullable BigDecimal most) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most,
-                judges, ladder, untrusted);
+                judges, ladder, untrusted, unchained);
     }
 
     /** A copy with those models among its verifiers. */
     public TaskPolicy judgedBy(Map<String, Judge> models) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, models,
-                ladder, untrusted);
+                ladder, untrusted, unchained);
     }
 
     /** A copy with that ladder. */
     public TaskPolicy climbing(List<Rung> rungs) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                rungs, untrusted);
+                rungs, untrusted, unchained);
     }
 
     /** A copy whose inputs may or may not contain data from outside. */
     public TaskPolicy untrusted(boolean outside) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, outside);
+                ladder, outside, unchained);
+    }
+
+    /** A copy whose steps are, or are not, each committed before the next one begins. */
+    public TaskPolicy unchained(boolean each) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
+                ladder, untrusted, each);
     }
 }

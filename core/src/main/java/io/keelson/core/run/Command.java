@@ -266,6 +266,14 @@ public sealed interface Command {
     /** A new attempt of a failed run; completed work is carried over unless {@code fromStart}. */
     record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {}
 
+    /** A report that can be part of {@link CompleteChain}. */
+    sealed interface Report extends Command {
+
+        UUID stepId();
+
+        int epoch();
+    }
+
     /** A worker or an executor claims the work of one lane of a task. */
     record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {}
 
@@ -276,7 +284,7 @@ public sealed interface Command {
      * @param lost answers of earlier executions that this one could not use
      */
     record Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable NextStepRequest request,
-            List<LostAnswer> lost, Actor actor) implements Command {
+            List<LostAnswer> lost, Actor actor) implements Report {
         public Complete {
             lost = List.copyOf(lost);
         }
@@ -300,7 +308,7 @@ public sealed interface Command {
      * @param lost answers that the try was waiting for
      */
     record Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, List<LostAnswer> lost, Actor actor)
-            implements Command {
+            implements Report {
         public Fail {
             lost = List.copyOf(lost);
         }
@@ -319,7 +327,7 @@ public sealed interface Command {
      * @param lost answers that the holder was waiting for
      */
     record Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, @Nullable CallWait call,
-            List<LostAnswer> lost, Actor actor) implements Command {
+            List<LostAnswer> lost, Actor actor) implements Report {
         public Release {
             lost = List.copyOf(lost);
         }
@@ -335,6 +343,24 @@ public sealed interface Command {
 
         public Release(UUID runId, UUID stepId, int epoch, Actor actor) {
             this(runId, stepId, epoch, null, actor);
+        }
+    }
+
+    /**
+     * The holder reports consecutive steps of one lane together. The report of each step is decided as if it had come alone, in
+     * their order, up to the first one that is not taken. The reply is {@link Reply.Taken}.
+     *
+     * @param reports of consecutive steps; all but the last are {@link Complete}
+     * @param yields whether the lane goes behind waiting work of others after the last report
+     */
+    record CompleteChain(UUID runId, List<Report> reports, boolean yields, Actor actor) implements Command {
+        public CompleteChain {
+            reports = List.copyOf(reports);
+            if (reports.isEmpty() || !reports.subList(0, reports.size() - 1).stream()
+                    .allMatch(report -> report instanceof Complete)) {
+                throw new IllegalArgumentException(
+                        "a chain has completed steps, and one that may have ended otherwise");
+            }
         }
     }
 

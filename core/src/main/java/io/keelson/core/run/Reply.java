@@ -29,6 +29,13 @@ public sealed interface Reply {
     }
 
     /**
+     * Reports of a chain are recorded, now or before.
+     *
+     * @param reports the number of recorded reports, which are the first of the chain
+     */
+    record Taken(int reports) implements Reply {}
+
+    /**
      * The holder's use is charged.
      *
      * @param exhausted whether the run's limits and the credits leave nothing for more

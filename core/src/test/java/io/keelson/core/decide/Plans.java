@@ -122,7 +122,7 @@ final class Plans {
         T taskRetry(RetryPolicy own) {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
                     policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget(),
-                    policy.judges(), policy.ladder(), policy.untrusted()));
+                    policy.judges(), policy.ladder(), policy.untrusted(), policy.unchained()));
         }
 
         T verify(String... names) {

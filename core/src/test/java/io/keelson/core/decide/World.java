@@ -56,6 +56,8 @@ final class World {
     final List<Event> events = new ArrayList<>();
     final List<ChangeSet.StepResult> results = new ArrayList<>();
     final List<Evaluate> evaluations = new ArrayList<>();
+    /** What the holder of a claimed step may execute after it. */
+    final Map<StepRow, ChangeSet.Chain> chains = new HashMap<>();
     /** What the run has asked of others. */
     final List<Evaluate> elsewhere = new ArrayList<>();
     final Map<UUID, String> outputs = new HashMap<>();
@@ -197,6 +199,8 @@ final class World {
             assertThat(event.seq()).as("no gap").isEqualTo(events.size());
         }
         results.addAll(changes.results());
+        changes.started().keySet().stream().filter(StepRow::isHeld)
+                .forEach(step -> chains.put(step, changes.chainOf(step)));
         bank.commit(changes);
         Invariants.check(this);
     }

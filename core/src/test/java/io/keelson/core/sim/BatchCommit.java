@@ -106,6 +106,7 @@ final class BatchCommit {
             case Reply.Claimed claimed -> false;
             case Reply.Duplicate duplicate -> true;
             case Reply.Metered metered -> false;
+            case Reply.Taken taken -> false;
             case Reply.Rejected rejected -> !List.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE", "TURN_UNREADABLE")
                     .contains(rejected.code());
         };
@@ -118,6 +119,7 @@ final class BatchCommit {
             case Reply.Claimed claimed -> "claimed";
             case Reply.Duplicate duplicate -> "duplicate";
             case Reply.Metered metered -> "metered";
+            case Reply.Taken taken -> "taken " + taken.reports();
             case Reply.Rejected rejected -> rejected.code();
         };
     }

@@ -46,6 +46,11 @@ final class Coverage {
         }
     }
 
+    /** How many commands of a type were decided. */
+    long count(String type) {
+        return decided.getOrDefault(type, 0L);
+    }
+
     /** Counts an occurrence that is no command. */
     void happened(String what) {
         decided.merge(what, 1L, Long::sum);

@@ -1,5 +1,6 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.money.Prices.ModelPrice;
@@ -8,6 +9,7 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -17,6 +19,10 @@ import java.util.UUID;
 
 /** A node's own executions. Stopped ones report nothing; those of a node that crashed are gone with it. */
 final class Executor {
+    private static final int CHAINED = 11;
+    /** The least seed whose story has chains. */
+    private static final int LEAST_CHAINED = 5;
+
     private final Node node;
     private final Map<UUID, Held> running = new HashMap<>();
     /** Leases that have asked for a hold and have no reply. */
@@ -42,10 +48,17 @@ final class Executor {
         }
     }
 
-    void start(UUID run, StepRow step) {
+    void start(UUID run, StepRow step, ChangeSet.Chain chain) {
         Held lease = new Held(run, step.id(), new Lane(step.task().id(), step.lane()), step.leaseEpoch(), step.spec());
         running.put(step.id(), lease);
         int dice = Math.floorMod(step.id().hashCode() + step.leaseEpoch(), 40);
+        if (chains(node.sim.seed) && dice >= 5 && !chain.steps().isEmpty() && !CallServer.has(node.sim, lease)) {
+            List<Held> members = new ArrayList<>(List.of(lease));
+            chain.steps().forEach(next -> members.add(
+                    new Held(run, next.id(), lease.lane(), next.leaseEpoch() + 1, next.spec())));
+            node.later(Tools.time(node.sim), () -> reportChain(members));
+            return;
+        }
         if (dice < 5) {
             WorstCase most = new WorstCase(Provider.MODEL, dice * 600, 400, true);
             waiting.add(lease);
@@ -62,6 +75,44 @@ final class Executor {
                 && price != null) {
             node.sim.store.provider.send(node.sim.store.run(lease.runId()), lease, most, price);
         }
+    }
+
+    /** Executes chains in some stories only: the others are as they were without. */
+    static boolean chains(long seed) {
+        return seed % CHAINED == LEAST_CHAINED;
+    }
+
+    /**
+     * Reports the chain together, in two commands, or only its first steps: the others are executed again. A chain whose first
+     * step has lost its lease reports nothing.
+     */
+    private void reportChain(List<Held> members) {
+        if (!running.remove(members.getFirst().stepId(), members.getFirst())) {
+            return;
+        }
+        Actor who = Actor.agent(node.name());
+        List<Command.Report> reports = new ArrayList<>();
+        for (Held member : members) {
+            Command report = Tools.report(node.sim, member, null, who);
+            if (report instanceof Command.Report each) {
+                reports.add(each);
+            }
+            if (!(report instanceof Command.Complete) || node.sim.chance(8)) {
+                break;
+            }
+        }
+        if (!reports.isEmpty()) {
+            int cut = node.sim.chance(25) ? 1 + node.sim.random.nextInt(reports.size()) : reports.size();
+            own(reports.subList(0, cut), who);
+            if (cut < reports.size()) {
+                own(reports.subList(cut, reports.size()), who);
+            }
+        }
+    }
+
+    private void own(List<Command.Report> reports, Actor who) {
+        Command chain = new Command.CompleteChain(reports.getFirst().runId(), reports, node.sim.chance(20), who);
+        node.own(chain, reply -> ReplyDurability.keep(chain, reply, node.sim.store.run(chain.runId())));
     }
 
     /** Without a reply to its hold, it has sent nothing, and sends nothing any more. */

@@ -376,7 +376,7 @@ final class Node {
         changes.started().forEach((step, run) -> {
             sim.granted(step.id(), step.leaseEpoch(), step.holder());
             if (name().equals(step.holder())) {
-                executor.start(run.id(), step);
+                executor.start(run.id(), step, changes.chainOf(step));
             }
         });
         changes.evaluations().forEach(asked -> later(sim.between(1, sim.chance(5) ? 8_000 : 30),

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What simulations need not reach, each with its reason. They must reach everything else. */
-final class Reach {
+public final class Reach {
     /** Edges of the lifecycles that the simulation does not take. */
     private static final Map<String, List<String>> EDGES = Map.of(
             "passed in one commit: nothing can come between",
@@ -39,6 +39,12 @@ final class Reach {
 
     /** Simple names of the concrete records of a sealed interface. */
     static Stream<String> cases(Class<?> sealed) {
-        return Stream.of(sealed.getPermittedSubclasses()).map(Class::getSimpleName);
+        return types(sealed).map(Class::getSimpleName);
+    }
+
+    /** The records of a sealed interface, and of the sealed interfaces in it. */
+    public static Stream<Class<?>> types(Class<?> sealed) {
+        return sealed.isSealed() ? Stream.of(sealed.getPermittedSubclasses()).flatMap(Reach::types).distinct()
+                : Stream.of(sealed);
     }
 }

@@ -74,6 +74,8 @@ final class ReplyDurability {
             case Command.Retry c -> !changed || rows.run.attempt() > 1;
             case Command.Claim c -> !done;
             case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);
+            case Command.CompleteChain c -> reply instanceof Reply.Taken(int reports) && c.reports().subList(0, reports)
+                    .stream().allMatch(report -> keeps(rows, report));
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
             case Command.Meter c -> !(reply instanceof Reply.Metered) || metered(rows, c);
@@ -89,7 +91,8 @@ final class ReplyDurability {
     }
 
     /** Who speaks of a lease by its epoch ends that one and no other. */
-    static void fenced(Command command, List<Event> events) {
+    static void fenced(Command all, List<Event> events) {
+        Command command = all instanceof Command.CompleteChain chain ? chain.reports().getLast() : all;
         int epoch = command instanceof Command.LeaseExpired expired ? expired.epoch()
                 : command instanceof Command.Release release ? release.epoch()
                         : command instanceof Command.Hold hold ? hold.epoch() : 0;
@@ -122,6 +125,13 @@ final class ReplyDurability {
                 && command.used().tokens().beyond(all.tokens()).none();
     }
 
+    /** A report of a chain that was taken is recorded, now or before. */
+    private static boolean keeps(RunRows rows, Command.Report report) {
+        StepResult result = rows.resultOf(report.stepId(), report.epoch());
+        return report instanceof Command.Release ? rows.steps.get(report.stepId()).leaseEpoch() >= report.epoch()
+                : result != null;
+    }
+
     /** A report that was taken is recorded under the very epoch that it was made for. */
     private static boolean reported(RunRows rows, UUID step, int epoch, String outcome, Reply reply) {
         StepResult result = rows.resultOf(step, epoch);
@@ -131,6 +141,7 @@ final class ReplyDurability {
             case Reply.Claimed c -> outcome.equals("completed") && result != null
                     && result.outcome().equals(outcome);
             case Reply.Metered m -> false;
+            case Reply.Taken t -> false;
             case Reply.Rejected r -> true;
         };
     }

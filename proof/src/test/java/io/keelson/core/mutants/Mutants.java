@@ -57,7 +57,10 @@ final class Mutants {
                         "one attempt too many").foundBy(3),
                 new Mutant(CREDITS, "d.run.tokens = d.run.tokens.plus(result.tokens());",
                         "d.run.tokens = d.run.tokens.plus(result.tokens()).plus(result.tokens());",
-                        "tokens are counted twice"));
+                        "tokens are counted twice"),
+                new Mutant("decide/Decider.java", "return new Reply.Taken(taken);",
+                        "return new Reply.Taken(chain.reports().size());",
+                        "refused reports of a chain are answered as taken").foundBy(16));
     }
 
     private static List<Mutant> time() {

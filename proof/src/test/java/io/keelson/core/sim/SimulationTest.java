@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.run.Command;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +47,15 @@ class SimulationTest {
         List<String> missed = coverage.pairsMissed().stream().filter(Reach::possible).toList();
         assertThat(missed).as("pairs of edge and fault that never met")
                 .hasSizeLessThanOrEqualTo(SEEDS >= MANY ? 0 : coverage.pairsMet() / 14);
+    }
+
+    /** Seeds of stories with chains only. */
+    @Test
+    @Timeout(value = 1, unit = TimeUnit.HOURS)
+    void noLawIsBrokenByChains() {
+        long chains = LongStream.range(1_001, 4_301).filter(Executor::chains)
+                .map(seed -> new Simulation(seed).run().coverage.count("CompleteChain")).sum();
+        assertThat(chains).isGreaterThan(200);
     }
 
     @Test

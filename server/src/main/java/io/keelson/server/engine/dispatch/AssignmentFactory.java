@@ -60,6 +60,7 @@ final class AssignmentFactory {
             case Reply.Duplicate(UUID next, String output) -> next;
             case Reply.Done d -> null;
             case Reply.Metered m -> null;
+            case Reply.Taken t -> null;
             case Reply.Rejected r -> null;
         };
     }
