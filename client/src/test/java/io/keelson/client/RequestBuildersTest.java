@@ -2,6 +2,7 @@ package io.keelson.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.definition.AgentDefinition;
 import io.keelson.api.schedule.ScheduleDefinition;
 import io.keelson.client.plan.Mission;
 import java.time.Duration;
@@ -31,7 +32,11 @@ class RequestBuildersTest {
                         .input("day", 1).timeZone("UTC").overlap("skip").catchUp("all")
                         .catchUpWindow(Duration.ofHours(1)).jitter(Duration.ofSeconds(1)).endAt(Instant.EPOCH)
                         .maxRuns(1)
-                        .paused(true).body()));
+                        .paused(true).body()),
+                Arguments.of(AgentDefinition.class,
+                        AgentRequest.of("writer").name("Writer").description("Writes").model("m").instructions("Write.")
+                                .tools(List.of("files.read")).capabilities(List.of("writing")).maxTurns(1)
+                                .approval("*", "never").runsOn("server").body()));
     }
 
     @ParameterizedTest

@@ -50,13 +50,18 @@ public final class ApprovalRules {
 
     /** The document of the rules. */
     public static ObjectNode write(CallApprovals rules) {
-        ObjectNode document = Json.object();
-        new TreeMap<>(rules.byTool()).forEach((tool, all) -> {
+        return Json.object().setAll(members(rules));
+    }
+
+    /** The members of the rules' document, by tool. */
+    public static Map<String, JsonNode> members(CallApprovals rules) {
+        Map<String, JsonNode> members = new TreeMap<>();
+        rules.byTool().forEach((tool, all) -> {
             ArrayNode written = Json.array();
             all.forEach(rule -> written.add(rule(rule)));
-            document.set(tool, written.size() == 1 ? written.get(0) : written);
+            members.put(tool, written.size() == 1 ? written.get(0) : written);
         });
-        return document;
+        return members;
     }
 
     private static JsonNode rule(CallApproval rule) {

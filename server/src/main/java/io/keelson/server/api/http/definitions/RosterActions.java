@@ -1,5 +1,7 @@
 package io.keelson.server.api.http.definitions;
 
+import io.keelson.api.definition.Agent;
+import io.keelson.api.definition.AgentDefinition;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RunsOn;
@@ -26,31 +28,16 @@ import io.keelson.server.work.model.registry.WorkspaceModels;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The agents of a workspace: what each may do is for its administrators to say. */
 public final class RosterActions {
     private static final Pattern SLUG = Pattern.compile("(?=.*[a-z])[a-z0-9][a-z0-9-]{0,99}");
-
-    record AgentLimits(@Nullable Integer maxTurns, Map<String, JsonNode> approvals) {
-
-        private JsonNode rules() {
-            return Json.object().setAll(approvals);
-        }
-    }
-
-    /** @param slug null in an update that does not name it */
-    record NewAgent(@Nullable String slug, @Nullable String name, @Nullable String description, @Nullable String model,
-            @Nullable String instructions, List<String> tools, List<String> capabilities,
-            @Nullable AgentLimits limits, @Nullable String runsOn) {}
 
     private final Roster roster;
     private final WorkspaceModels models;
@@ -67,9 +54,9 @@ public final class RosterActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/agents", this::list);
-        table.post(Scope.ADMIN, "/agents", NewAgent.class, this::create);
+        table.post(Scope.ADMIN, "/agents", AgentDefinition.class, this::create);
         table.get(Scope.RUNS_READ, "/agents/{agent}", this::one);
-        table.put(Scope.ADMIN, "/agents/{agent}", NewAgent.class, this::update);
+        table.put(Scope.ADMIN, "/agents/{agent}", AgentDefinition.class, this::update);
         table.delete(Scope.ADMIN, "/agents/{agent}", this::delete);
     }
 
@@ -88,8 +75,8 @@ public final class RosterActions {
         return answer(request.workspace(), roster.find(request.workspace(), name).orElseThrow(() -> notFound(name)));
     }
 
-    private ApiResponse create(ApiRequest request, NewAgent body) {
-        String slug = Objects.requireNonNull(body.slug);
+    private ApiResponse create(ApiRequest request, AgentDefinition body) {
+        String slug = Objects.requireNonNull(body.slug());
         RosterEntry.Profile profile = profile(request.workspace(), slug, body);
         return transaction.answer(request, c -> {
             if (roster.full(c, request.workspace())) {
@@ -106,11 +93,11 @@ public final class RosterActions {
     }
 
     /** Replaces the agent's definition; its slug stays. */
-    private ApiResponse update(ApiRequest request, NewAgent body) {
+    private ApiResponse update(ApiRequest request, AgentDefinition body) {
         String name = name(request);
         RosterEntry.Profile profile = profile(request.workspace(), name, body);
         RosterEntry before = roster.find(request.workspace(), name).orElseThrow(() -> notFound(name));
-        if (body.slug != null && !body.slug.equals(before.slug())) {
+        if (body.slug() != null && !body.slug().equals(before.slug())) {
             throw ApiProblem.of("INVALID_VALUE", "/slug", "a slug cannot be changed; create another agent");
         }
         return answer(request.workspace(), roster.update(request.workspace(), name, profile, request.origin(),
@@ -134,11 +121,11 @@ public final class RosterActions {
         return ApiResponse.empty(204);
     }
 
-    private RosterEntry.Profile profile(UUID workspace, String slug, NewAgent body) {
+    private RosterEntry.Profile profile(UUID workspace, String slug, AgentDefinition body) {
         Set<String> tools = new HashSet<>();
         List<PlanProblem> problems = new ArrayList<>();
-        for (int i = 0; i < body.tools.size(); i++) {
-            String tool = body.tools.get(i);
+        for (int i = 0; i < body.tools().size(); i++) {
+            String tool = body.tools().get(i);
             if (AgentTerms.NEVER.contains(tool)) {
                 problems.add(new PlanProblem("INVALID_VALUE", "/tools/" + i,
                         "agents cannot call the tool '" + Excerpt.piece(tool) + "'"));
@@ -146,21 +133,23 @@ public final class RosterActions {
                 problems.add(new PlanProblem("DUPLICATE_NAME", "/tools/" + i, "the list has this tool twice"));
             }
         }
-        if (body.model != null && !models.allows(workspace, body.model)) {
+        if (body.model() != null && !models.allows(workspace, body.model())) {
             problems.add(new PlanProblem("MODEL_NOT_ALLOWED", "/model", "the workspace may not use the model '"
-                    + Excerpt.piece(body.model) + "': an operator sets its models with `keelson workspaces models`"));
+                    + Excerpt.piece(body.model()) + "': an operator sets its models with `keelson workspaces models`"));
         }
-        if (body.limits != null) {
-            ApprovalRules.flaws(body.limits.rules()).forEach(flaw -> problems.add(
+        if (body.limits() != null) {
+            ApprovalRules.flaws(rules(body.limits())).forEach(flaw -> problems.add(
                     new PlanProblem(flaw.code(), "/limits/approvals" + flaw.pointer(), flaw.message())));
         }
         if (!problems.isEmpty()) {
             throw ApiProblem.of(problems);
         }
-        return new RosterEntry.Profile(body.name == null || body.name.isBlank() ? slug : body.name, body.description,
-                body.model, body.instructions, body.tools, body.capabilities,
-                body.limits == null ? null : body.limits.maxTurns, body.runsOn == null ? null : RunsOn.of(body.runsOn),
-                body.limits == null ? CallApprovals.NONE : ApprovalRules.read(body.limits.rules()));
+        return new RosterEntry.Profile(body.name() == null || body.name().isBlank() ? slug : body.name(),
+                body.description(),
+                body.model(), body.instructions(), body.tools(), body.capabilities(),
+                body.limits() == null ? null : body.limits().maxTurns(),
+                body.runsOn() == null ? null : RunsOn.of(body.runsOn()),
+                body.limits() == null ? CallApprovals.NONE : ApprovalRules.read(rules(body.limits())));
     }
 
     private static String name(ApiRequest request) {
@@ -176,20 +165,19 @@ public final class RosterActions {
     }
 
     private ObjectNode document(UUID workspace, RosterEntry agent) {
-        ObjectNode document = Json.object().put("id", agent.id()).put("slug", agent.slug()).put("name", agent.name())
-                .put("description", agent.description()).put("model", agent.model())
-                .put("instructions", agent.instructions());
-        document.set("tools", Json.strings(agent.tools()));
-        document.set("capabilities", Json.strings(agent.capabilities()));
-        document.putObject("limits").put("max_turns", agent.maxTurns())
-                .set("approvals", ApprovalRules.write(agent.approvals()));
-        RunsOn runsOn = agent.runsOn();
-        document.set("warnings", Json.strings(agent.tools().stream().flatMap(tool -> {
+        List<String> warnings = agent.tools().stream().flatMap(tool -> {
             String why = tools.unusable(workspace, tool);
             return Stream.ofNullable(why == null ? null : tool + ": " + why);
-        }).toList()));
-        return document.put("runs_on", runsOn == null ? null : runsOn.wire()).put("created_by", agent.createdBy())
-                .put("created_at", Json.time(agent.createdAt()))
-                .put("updated_at", Json.time(agent.updatedAt()));
+        }).toList();
+        RunsOn runsOn = agent.runsOn();
+        return Json.document(new Agent(agent.id(), agent.slug(), agent.name(), agent.description(), agent.model(),
+                agent.instructions(), agent.tools(), agent.capabilities(),
+                new Agent.Limits(agent.maxTurns(), ApprovalRules.members(agent.approvals())),
+                runsOn == null ? null : runsOn.wire(), agent.createdBy(), agent.createdAt(), agent.updatedAt(),
+                warnings));
+    }
+
+    private static ObjectNode rules(AgentDefinition.Limits limits) {
+        return Json.object().setAll(limits.approvals());
     }
 }
