@@ -3,7 +3,7 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
-import io.keelson.client.ApiKeyRequest;
+import io.keelson.api.tenant.NewApiKey;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -126,7 +126,7 @@ class DecisionCommandsTest {
     void latestIsTheNewestRunThatTheCallerHasSubmitted() throws Exception {
         String mission = inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: echo}]}]}");
         String own = inProcessCli.run("run", mission, "--json").json().at("/run/id").asString();
-        String key = inProcessCli.client().apiKeys().create(null, new ApiKeyRequest("other", "other", "service",
+        String key = inProcessCli.client().apiKeys().create(null, new NewApiKey("other", "other", "service",
                 List.of("runs:read", "runs:write"), null)).key();
         assertThat(InProcessCli
                 .run(Map.of("KEELSON_DATA_DIR", inProcessCli.folder().toString(), "KEELSON_API_KEY", key), "run",

@@ -1,6 +1,7 @@
 package io.keelson.client;
 
 import io.keelson.api.tenant.ApiKey;
+import io.keelson.api.tenant.NewApiKey;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +32,8 @@ public final class ApiKeys {
      *
      * @param workspace its id; null for one's own
      */
-    public ApiKey create(@Nullable String workspace, ApiKeyRequest request) {
-        return Json.document(api.send(Call.post(route(workspace), request.document())).body(), ApiKey.class);
+    public ApiKey create(@Nullable String workspace, NewApiKey request) {
+        return Json.document(api.send(Call.post(route(workspace), Json.document(request))).body(), ApiKey.class);
     }
 
     /** Makes a key like another one of one's own workspace, which ends once the overlap is over. */

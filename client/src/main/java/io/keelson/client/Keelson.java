@@ -1,6 +1,8 @@
 package io.keelson.client;
 
 import io.keelson.api.tenant.AuditEntry;
+import io.keelson.api.tenant.LimitsAndUse;
+import io.keelson.api.tenant.WhoAmI;
 import io.keelson.api.work.ModelInfo;
 import io.keelson.api.work.ToolInfo;
 import io.keelson.api.work.WorkerInfo;

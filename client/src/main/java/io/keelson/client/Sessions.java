@@ -1,6 +1,7 @@
 package io.keelson.client;
 
 import io.keelson.api.tenant.Session;
+import io.keelson.api.tenant.SessionLink;
 import java.util.List;
 
 /** Browsers that are signed in, and links to sign in with. */

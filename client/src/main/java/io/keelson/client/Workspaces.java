@@ -1,6 +1,7 @@
 package io.keelson.client;
 
 import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.tenant.Workspace;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,8 @@
 package io.keelson.api.tenant;
 
 import io.keelson.api.Shape.Range;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Text;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -14,4 +16,20 @@ import org.jspecify.annotations.Nullable;
  * @param updatedBy name of the principal that changed it last
  */
 public record Secret(String name, @Range(min = 1) int version, Instant createdAt, Instant updatedAt,
-        @Nullable String updatedBy) {}
+        @Nullable String updatedBy) {
+
+    /**
+     * Sets a secret.
+     *
+     * @param value the secret; redaction of shorter values would change unrelated text
+     */
+    @Request
+    public record Value(@Text(pattern = "\\S", min = 4, max = 65_536) String value) {
+
+        /** Without the value. */
+        @Override
+        public String toString() {
+            return "Value[…]";
+        }
+    }
+}

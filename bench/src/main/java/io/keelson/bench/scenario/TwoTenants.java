@@ -6,7 +6,7 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.WorkloadResult;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.SlowAnswers;
-import io.keelson.client.ApiKeyRequest;
+import io.keelson.api.tenant.NewApiKey;
 import io.keelson.client.Keelson;
 import io.keelson.client.plan.Mission;
 import java.math.BigDecimal;
@@ -87,7 +87,7 @@ public final class TwoTenants implements Scenario {
 
     private static Keelson tenant(Keelson operator, String name) {
         String workspace = operator.workspaces().create(name, Map.of()).id();
-        ApiKey key = operator.apiKeys().create(workspace, new ApiKeyRequest("bench", null, null,
+        ApiKey key = operator.apiKeys().create(workspace, new NewApiKey("bench", null, null,
                 List.of("runs:read", "runs:write", "credits:grant"), null));
         Keelson tenant = Keelson.builder().url(operator.url().toString()).apiKey(key.key()).build();
         tenant.credits().grant(CREDITS, "to be measured");

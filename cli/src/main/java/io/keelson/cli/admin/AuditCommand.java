@@ -1,6 +1,7 @@
 package io.keelson.cli.admin;
 
 import io.keelson.api.tenant.AuditEntry;
+import io.keelson.api.tenant.Workspace;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.Table;
@@ -8,7 +9,6 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.client.Workspace;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;

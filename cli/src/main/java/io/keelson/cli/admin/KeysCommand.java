@@ -9,7 +9,7 @@ import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.ApiKeyRequest;
+import io.keelson.api.tenant.NewApiKey;
 import io.keelson.client.ApiKeys;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -125,7 +125,7 @@ public final class KeysCommand extends ListCommand<ApiKey> {
         @Override
         ApiKey key(ApiKeys keys, @Nullable String workspaceId) {
             return keys.create(workspaceId,
-                    new ApiKeyRequest(name, principal, person ? "person" : null, scopes, expires));
+                    new NewApiKey(name, principal, person ? "person" : null, scopes, expires == null ? null : expires.toSeconds()));
         }
     }
 

@@ -1,9 +1,9 @@
 package io.keelson.cli.admin;
 
+import io.keelson.api.tenant.WorkspaceLimits;
+import io.keelson.api.tenant.WorkspaceUse;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.view.AmountText;
-import io.keelson.client.WorkspaceLimits;
-import io.keelson.client.WorkspaceUse;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,11 +1,11 @@
 package io.keelson.cli.admin;
 
 import io.keelson.api.tenant.ApiKey;
+import io.keelson.api.tenant.WhoAmI;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.WhoAmI;
 import java.util.List;
 import java.util.Objects;
 import picocli.CommandLine.Command;

@@ -1,5 +1,6 @@
 package io.keelson.cli.admin;
 
+import io.keelson.api.tenant.Workspace;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ClientCommand;
@@ -10,7 +11,6 @@ import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
-import io.keelson.client.Workspace;
 import io.keelson.client.Workspaces;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

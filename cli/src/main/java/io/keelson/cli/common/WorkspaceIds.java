@@ -1,7 +1,7 @@
 package io.keelson.cli.common;
 
+import io.keelson.api.tenant.Workspace;
 import io.keelson.client.Keelson;
-import io.keelson.client.Workspace;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,9 @@
 package io.keelson.server.tenant.audit;
 
+import io.keelson.api.tenant.AuditEntry;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
 import java.sql.Connection;
@@ -20,22 +22,12 @@ public final class AuditLog {
             values (:actor, :actor_kind, :key_id, :from_address, :action, :workspace_id, :subject, :detail::jsonb)""");
 
     private static final Sql LIST = Sql.of("""
-            select id, at, actor, actor_kind, key_id, from_address, action, workspace_id, subject, detail::text as detail
+            select id, at as created_at, actor_kind as actor_type, actor as actor_id, key_id, from_address, action,
+                workspace_id, subject, detail
               from operator_audit
              where (:workspace_id::uuid is null or workspace_id = :workspace_id) and (:before::bigint is null or id < :before)
              order by id desc
              limit :limit""");
-
-    /**
-     * @param at time by the database's clock
-     * @param actor the principal's name; {@code system} for the server itself
-     * @param workspaceId the changed workspace
-     * @param subject the id of the changed object
-     * @param detail JSON
-     */
-    public record Entry(long id, Instant at, String actor, String actorKind, @Nullable UUID keyId,
-            @Nullable String fromAddress, String action, @Nullable UUID workspaceId, @Nullable String subject,
-            String detail) {}
 
     private final Database database;
 
@@ -57,15 +49,9 @@ public final class AuditLog {
      * @param workspaceId selects actions on this workspace; null for all
      * @param before entries older than this one; null to begin with the newest
      */
-    public Page<Entry> list(@Nullable UUID workspaceId, @Nullable Long before, int limit) {
+    public Page<AuditEntry> list(@Nullable UUID workspaceId, @Nullable Long before, int limit) {
         return database.withConnection(
-                c -> LIST.on(c).set("workspace_id", workspaceId).set("before", before).page(limit, AuditLog::entry));
-    }
-
-    private static Entry entry(ResultSet row) throws SQLException {
-        return new Entry(row.getLong("id"), Rows.time(row, "at"),
-                row.getString("actor"), row.getString("actor_kind"), row.getObject("key_id", UUID.class),
-                row.getString("from_address"), row.getString("action"), row.getObject("workspace_id", UUID.class),
-                row.getString("subject"), row.getString("detail"));
+                c -> LIST.on(c).set("workspace_id", workspaceId).set("before", before)
+                        .page(limit, RecordColumns.of(AuditEntry.class)));
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.tenant.auth;
 
+import io.keelson.api.tenant.PrincipalInfo;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
@@ -96,15 +97,10 @@ public final class KeyStore {
         return KNOWN.on(c).set("workspace_id", workspaceId).set("name", principal).exists();
     }
 
-    /** @param active whether it has a key that has not ended */
-    public record KnownPrincipal(Principal principal, boolean active) {}
-
     /** People first, then services, by name; at most 1,000. */
-    public List<KnownPrincipal> principals(UUID workspaceId) {
-        return database.withConnection(c -> PRINCIPALS.on(c).set("workspace_id", workspaceId)
-                .all(row -> new KnownPrincipal(
-                        new Principal(Principal.Kind.of(row.getString("kind")), row.getString("name")),
-                        row.getBoolean("active"))));
+    public List<PrincipalInfo> principals(UUID workspaceId) {
+        return database.withConnection(
+                c -> PRINCIPALS.on(c).set("workspace_id", workspaceId).all(RecordColumns.of(PrincipalInfo.class)));
     }
 
     /** Whether the workspace's principal of that name has or had a key with the scope operator. */

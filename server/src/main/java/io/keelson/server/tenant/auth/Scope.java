@@ -1,6 +1,7 @@
 package io.keelson.server.tenant.auth;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -41,6 +42,11 @@ public enum Scope {
 
     public static Optional<Scope> of(String wire) {
         return Arrays.stream(values()).filter(scope -> scope.wire.equals(wire)).findFirst();
+    }
+
+    /** These scopes as texts, in the order of the constants. */
+    public static List<String> words(Collection<Scope> scopes) {
+        return scopes.stream().sorted().map(Scope::wire).toList();
     }
 
     /** All of them as texts. */

@@ -121,7 +121,7 @@ public final class SessionStore {
         return database.inTransaction(c -> {
             LINK_OUTDATED.on(c).update();
             return LINK_INSERT.on(c).set("code_hash", ApiKeyFormat.hash(code)).set("workspace_id", workspaceId)
-                    .set("key_id", keyId).setTexts("scopes", words(scopes)).set("link", LINK.toSeconds())
+                    .set("key_id", keyId).setTexts("scopes", Scope.words(scopes)).set("link", LINK.toSeconds())
                     .one(row -> new Link(code, Rows.time(row, "expires_at")));
         });
     }
@@ -139,7 +139,7 @@ public final class SessionStore {
     /** Begins a session of the key's holder. */
     public Begun begin(UUID workspaceId, UUID keyId, Set<Scope> scopes, @Nullable String fromAddress) {
         return Tenancy.within(workspaceId, () -> database
-                .inTransaction(c -> begin(c, new Holder(workspaceId, keyId, words(scopes)), fromAddress)));
+                .inTransaction(c -> begin(c, new Holder(workspaceId, keyId, Scope.words(scopes)), fromAddress)));
     }
 
     private static Begun begin(Connection c, Holder holder, @Nullable String fromAddress) throws SQLException {
@@ -205,10 +205,6 @@ public final class SessionStore {
                 Rows.time(row, "created_at"),
                 Rows.time(row, "last_used_at"),
                 Rows.time(row, "ends_at"));
-    }
-
-    private static List<String> words(Set<Scope> scopes) {
-        return scopes.stream().map(Scope::wire).toList();
     }
 
     private static String random() {

@@ -1,5 +1,6 @@
 package io.keelson.server.tenant.secret;
 
+import io.keelson.api.tenant.Secret;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
@@ -37,7 +38,7 @@ public final class SecretStore {
             on conflict (workspace_id, name) do update
                set version = s.version + 1, previous_key_id = s.key_id, previous = s.sealed, key_id = excluded.key_id,
                    sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = clock_timestamp()
-            returning version, created_at, updated_at""");
+            returning name, version, created_at, updated_at, updated_by""");
 
     private static final Sql LIST = Sql.of("""
             select name, version, created_at, updated_at, updated_by from secrets
@@ -75,9 +76,6 @@ public final class SecretStore {
     private static final Sql RESEAL = Sql.of("""
             update secrets set key_id = :key_id, sealed = :sealed where workspace_id = :workspace and name = :name""");
 
-    /** A secret as people see it: never its value. */
-    public record Shown(String name, int version, Instant createdAt, Instant updatedAt, @Nullable String updatedBy) {}
-
     /**
      * The secrets of an execution.
      *
@@ -109,13 +107,12 @@ public final class SecretStore {
      * @param value {@link #MIN_LENGTH} to {@link #MAX_LENGTH} characters
      * @param origin the caller
      */
-    public Shown set(UUID workspace, String name, String value, AuditOrigin origin) {
+    public Secret set(UUID workspace, String name, String value, AuditOrigin origin) {
         String by = origin.name();
         return database.inTransaction(c -> {
-            Shown shown = SET.on(c).set("workspace", workspace).set("name", name).set("key_id", key.id())
+            Secret shown = SET.on(c).set("workspace", workspace).set("name", name).set("key_id", key.id())
                     .set("sealed", key.seal(value, context(workspace, name))).set("updated_by", by)
-                    .one(row -> new Shown(name, row.getInt("version"), Rows.time(row, "created_at"),
-                            Rows.time(row, "updated_at"), by));
+                    .one(RecordColumns.of(Secret.class));
             execute(c, KEEP, workspace, name);
             AuditLog.write(c, origin, "secret_set", workspace, name,
                     JsonNodeFactory.instance.objectNode().put("version", shown.version()));
@@ -124,10 +121,8 @@ public final class SecretStore {
     }
 
     /** The secrets of the workspace, in order of their names. */
-    public List<Shown> list(UUID workspace) {
-        return database.inTransaction(c -> LIST.on(c).set("workspace", workspace)
-                .all(row -> new Shown(row.getString("name"), row.getInt("version"), Rows.time(row, "created_at"),
-                        Rows.time(row, "updated_at"), row.getString("updated_by"))));
+    public List<Secret> list(UUID workspace) {
+        return database.inTransaction(c -> LIST.on(c).set("workspace", workspace).all(RecordColumns.of(Secret.class)));
     }
 
     /**

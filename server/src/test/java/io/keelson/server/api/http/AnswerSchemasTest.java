@@ -28,7 +28,7 @@ class AnswerSchemasTest {
     private static final Set<String> GENERATED = Set.copyOf(OpenApi.generated().propertyNames());
 
     /** Schemas of requests that answers repeat, so that absent members stay absent. */
-    private static final Set<String> OF_REQUESTS = Set.of("Mission", "Limits", "RunFilter");
+    private static final Set<String> OF_REQUESTS = Set.of("Mission", "RunFilter");
 
     /** Objects whose members are not the API's: documents of users, of tools, and of types of events. */
     private static final Set<String> FREE = Set.of(
@@ -38,7 +38,7 @@ class AnswerSchemasTest {
     private static final Set<String> OPTIONAL = Set.of(
             "Lifecycle.errors", "Lifecycle.machines", "Lifecycle.title",
             "McpMessage.error", "McpMessage.error.data", "McpMessage.id", "McpMessage.result", "Machine.projection",
-            "Machine.projection[].when", "Machine.transitions[].event", "Workspace.use", "validateMission.recipe_id",
+            "Machine.projection[].when", "Machine.transitions[].event", "validateMission.recipe_id",
             "validateMission.recipe_version");
 
     @Test

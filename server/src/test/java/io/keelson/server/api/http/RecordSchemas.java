@@ -87,9 +87,7 @@ final class RecordSchemas {
 
     private static ObjectNode of(RecordComponent component, boolean request) {
         AnnotatedType type = component.getAnnotatedType();
-        boolean change = raw(type.getType()) == Optional.class;
-        ObjectNode schema = of(change ? argument(type) : type,
-                change || !request && isNullable(type) && !isAbsentIfNull(component), request);
+        ObjectNode schema = of(type, !request && isNullable(type) && !isAbsentIfNull(component), request);
         Shape.Default absent = component.getAnnotation(Shape.Default.class);
         if (absent != null) {
             schema.set("default", raw(type.getType()) == String.class ? Json.string(absent.value())
@@ -103,12 +101,19 @@ final class RecordSchemas {
         return arguments[arguments.length - 1];
     }
 
+    private static AnnotatedType firstArgument(AnnotatedType type) {
+        return ((AnnotatedParameterizedType) type).getAnnotatedActualTypeArguments()[0];
+    }
+
     private static Class<?> raw(Type type) {
         return (Class<?>) (type instanceof ParameterizedType generic ? generic.getRawType() : type);
     }
 
     private static ObjectNode of(AnnotatedType type, boolean nullable, boolean request) {
         Class<?> raw = raw(type.getType());
+        if (raw == Optional.class) {
+            return of(argument(type), true, request);
+        }
         Shape.Ref ref = type.getAnnotation(Shape.Ref.class);
         if (ref != null || raw.isRecord()) {
             return reference(ref != null ? ref.value() : name(raw), nullable);
@@ -116,6 +121,9 @@ final class RecordSchemas {
         ObjectNode schema = Json.object();
         Shape.OneOf words = type.getAnnotation(Shape.OneOf.class);
         if (words != null) {
+            if (nullable && request) {
+                type(schema, "string", true);
+            }
             ArrayNode all = schema.putArray("enum");
             List.of(words.value()).forEach(all::add);
             return nullable ? schema.set("enum", all.addNull()) : schema;
@@ -123,6 +131,10 @@ final class RecordSchemas {
         if (raw == List.class || raw == Map.class) {
             type(schema, raw == List.class ? "array" : "object", nullable);
             bounds(schema, type, raw == List.class ? "Items" : "Properties");
+            Shape.Text name = raw == Map.class ? firstArgument(type).getAnnotation(Shape.Text.class) : null;
+            if (name != null) {
+                text(schema.putObject("propertyNames"), name);
+            }
             return schema.set(raw == List.class ? "items" : "additionalProperties",
                     of(argument(type), isNullable(argument(type)), request));
         }
@@ -193,6 +205,8 @@ final class RecordSchemas {
             schema.put("maximum", range.max());
         } else if (request && (raw == int.class || raw == Integer.class)) {
             schema.put("maximum", Integer.MAX_VALUE);
+        } else if (request && (raw == long.class || raw == Long.class)) {
+            schema.put("maximum", Long.MAX_VALUE);
         }
         if (range != null && range.decimals() >= 0) {
             schema.put("multipleOf", BigDecimal.ONE.movePointLeft(range.decimals()));

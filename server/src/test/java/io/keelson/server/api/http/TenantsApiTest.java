@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.api.money.LedgerEntry;
 import io.keelson.api.tenant.ApiKey;
 import io.keelson.api.tenant.AuditEntry;
+import io.keelson.api.tenant.LimitsAndUse;
+import io.keelson.api.tenant.Workspace;
 import io.keelson.client.Account;
-import io.keelson.client.ApiKeyRequest;
+import io.keelson.api.tenant.NewApiKey;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.client.LimitsAndUse;
 import io.keelson.client.RunQuery;
-import io.keelson.client.Workspace;
 import io.keelson.client.plan.Mission;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.auth.Bootstrap;
@@ -306,9 +306,9 @@ class TenantsApiTest {
         return operator.apiKeys().create(workspace, request(name, principal, kind, scopes));
     }
 
-    private static ApiKeyRequest request(String name, @Nullable String principal, @Nullable String kind,
+    private static NewApiKey request(String name, @Nullable String principal, @Nullable String kind,
             List<String> scopes) {
-        return new ApiKeyRequest(name, principal, kind, scopes, null);
+        return new NewApiKey(name, principal, kind, scopes, null);
     }
 
     private Keelson client(ApiKey key) {

@@ -6,6 +6,7 @@ import static io.keelson.server.engine.store.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.api.work.NodeInfo;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.RunPolicy;
@@ -252,12 +253,12 @@ class ReadersTest {
         world.tick(Duration.ofSeconds(20));
         assertThat(workers.heartbeat(c, "n2", "0.1", silence)).as("the other one is silent").isFalse();
         assertThat(workers.heartbeat(c, "n2", "0.1", Duration.ofSeconds(20))).as("but not for longer").isTrue();
-        assertThat(workers.nodes(c, Duration.ofSeconds(10))).extracting(WorkerRegistry.Node::id).containsExactly("n2");
+        assertThat(workers.nodes(c, Duration.ofSeconds(10))).extracting(NodeInfo::id).containsExactly("n2");
         workers.deregister(c, "n2");
         assertThat(workers.heartbeat(c, "n1", "0.1", silence)).as("it has left").isFalse();
-        assertThat(workers.nodes(c, Duration.ofSeconds(30))).extracting(WorkerRegistry.Node::id).containsExactly("n1");
+        assertThat(workers.nodes(c, Duration.ofSeconds(30))).extracting(NodeInfo::id).containsExactly("n1");
         workers.heartbeat(c, "n2", "0.1", silence);
-        assertThat(workers.nodes(c, Duration.ofSeconds(10))).as("it is back").extracting(WorkerRegistry.Node::id)
+        assertThat(workers.nodes(c, Duration.ofSeconds(10))).as("it is back").extracting(NodeInfo::id)
                 .containsExactly("n1", "n2");
 
         new LeaseHeartbeats(() -> world.now).log(c,

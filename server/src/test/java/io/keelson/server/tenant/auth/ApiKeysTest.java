@@ -3,6 +3,7 @@ package io.keelson.server.tenant.auth;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.api.tenant.AuditEntry;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.tenant.audit.AuditLog;
@@ -187,7 +188,7 @@ class ApiKeysTest {
 
         assertThat(new AuditLog(database).list(Bootstrap.DEFAULT_WORKSPACE, null, 100).items())
                 .filteredOn(entry -> key.row().id().toString().equals(entry.subject()))
-                .extracting(AuditLog.Entry::action).containsExactly("key_revoked", "key_created");
+                .extracting(AuditEntry::action).containsExactly("key_revoked", "key_created");
         assertThatThrownBy(() -> sql("update operator_audit set actor = 'other'")).hasMessageContaining("append-only");
         assertThatThrownBy(() -> sql("delete from operator_audit")).hasMessageContaining("append-only");
         assertThatThrownBy(() -> sql("truncate operator_audit")).hasMessageContaining("append-only");

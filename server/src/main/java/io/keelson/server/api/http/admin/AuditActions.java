@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.admin;
 
+import io.keelson.api.tenant.AuditEntry;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.ListCursor;
@@ -33,18 +34,7 @@ public final class AuditActions {
         ListCursor cursor = new ListCursor("audit");
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
-        Page<AuditLog.Entry> found = auditLog.list(workspace, before, limit);
-        return ApiResponse.ok(Lists.page(found, cursor, entry -> Long.toString(entry.id()), AuditActions::document));
-    }
-
-    private static ObjectNode document(AuditLog.Entry entry) {
-        ObjectNode document = Json.object().put("id", entry.id()).put("created_at", Json.time(entry.at()))
-                .put("actor_type", entry.actorKind()).put("actor_id", entry.actor())
-                .put("key_id", entry.keyId() == null ? null : entry.keyId().toString())
-                .put("from_address", entry.fromAddress()).put("action", entry.action())
-                .put("workspace_id", entry.workspaceId() == null ? null : entry.workspaceId().toString())
-                .put("subject", entry.subject());
-        document.set("detail", Json.read(entry.detail().getBytes(StandardCharsets.UTF_8)));
-        return document;
+        Page<AuditEntry> found = auditLog.list(workspace, before, limit);
+        return ApiResponse.ok(Lists.page(found, cursor, entry -> Long.toString(entry.id())));
     }
 }

@@ -1,5 +1,8 @@
 package io.keelson.server.api.http.admin;
 
+import io.keelson.api.tenant.ApiKey;
+import io.keelson.api.tenant.Session;
+import io.keelson.api.tenant.WhoAmI;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.IdKind;
@@ -47,18 +50,15 @@ public final class CallerActions {
 
     private ApiResponse whoAmI(ApiRequest request) {
         UUID id = request.workspace();
-        ObjectNode document = Json.object();
-        document.putObject("workspace").put("id", id.toString())
-                .put("name", Reads.found(auth.workspaces().find(id), IdKind.WORKSPACE, id).name());
-        document.set("key", KeyActions.document(Reads.found(auth.keys().find(id, request.keyId()), IdKind.API_KEY,
-                request.keyId())));
         UUID session = request.sessionId();
-        SessionRow shown = session == null ? null : auth.sessions().find(id, session).orElse(null);
-        document.set("session", shown == null ? null : SessionActions.document(shown, session));
-        document.set("scopes", Json.strings(request.scopes().stream().sorted().map(Scope::wire).toList()));
-        document.put("now", database.withConnection(DbClock::now).toEpochMilli()).put("version", version);
-        document.set("features", Json.strings(features()));
-        return ApiResponse.ok(document).header("Cache-Control", "no-store");
+        String name = Reads.found(auth.workspaces().find(id), IdKind.WORKSPACE, id).name();
+        ApiKey key = KeyActions.shown(
+                Reads.found(auth.keys().find(id, request.keyId()), IdKind.API_KEY, request.keyId()), null);
+        Session shown = session == null ? null
+                : auth.sessions().find(id, session).map(row -> SessionActions.shown(row, session)).orElse(null);
+        return ApiResponse.ok(Json.document(new WhoAmI(new WhoAmI.Workspace(id.toString(), name), key, shown,
+                Scope.words(request.scopes()), database.withConnection(DbClock::now).toEpochMilli(), version,
+                features()))).header("Cache-Control", "no-store");
     }
 
     private List<String> features() {
@@ -73,9 +73,6 @@ public final class CallerActions {
     }
 
     private ApiResponse principals(ApiRequest request) {
-        return Lists.whole(auth.keys().principals(request.workspace()).stream()
-                .map(each -> Json.object().put("name", each.principal().name())
-                        .put("kind", each.principal().kind().wire()).put("active", each.active()))
-                .toList());
+        return Lists.wholeOf(auth.keys().principals(request.workspace()));
     }
 }

@@ -1,5 +1,8 @@
 package io.keelson.server.api.http.admin;
 
+import io.keelson.api.tenant.ApiKey;
+import io.keelson.api.tenant.KeyRotation;
+import io.keelson.api.tenant.NewApiKey;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -24,6 +27,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -31,11 +35,6 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** API keys of the caller's workspace and, for operators, of any. A caller cannot create a key with more scopes than its own. */
 public final class KeyActions {
-
-    record NewApiKey(String name, @Nullable String principal, @Nullable String principalKind, List<String> scopes,
-            @Nullable Long expiresInSeconds) {}
-
-    record Rotation(long overlapSeconds) {}
 
     private final KeyStore keys;
 
@@ -47,14 +46,14 @@ public final class KeyActions {
         table.get(Scope.ADMIN, "/api-keys", call -> list(call, call.workspace()));
         table.post(Scope.ADMIN, "/api-keys", NewApiKey.class,
                 (request, body) -> create(request, body, request.workspace(), true));
-        table.post(Scope.ADMIN, "/api-keys/{id}/rotate", Rotation.class, (request, body) -> rotate(request, body,
+        table.post(Scope.ADMIN, "/api-keys/{id}/rotate", KeyRotation.class, (request, body) -> rotate(request, body,
                 request.workspace(), request.id("id", IdKind.API_KEY), true));
         table.post(Scope.ADMIN, "/api-keys/{id}/revoke",
                 apiRequest -> revoke(apiRequest, apiRequest.workspace(), apiRequest.id("id", IdKind.API_KEY)));
         table.get(Scope.OPERATOR, "/workspaces/{id}/api-keys", call -> list(call, call.id("id", IdKind.WORKSPACE)));
         table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys", NewApiKey.class,
                 (request, body) -> create(request, body, request.id("id", IdKind.WORKSPACE), false));
-        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/rotate", Rotation.class,
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/rotate", KeyRotation.class,
                 (request, body) -> rotate(request, body, request.id("id", IdKind.WORKSPACE),
                         request.id("key", IdKind.API_KEY), false));
         table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/revoke",
@@ -95,20 +94,21 @@ public final class KeyActions {
     }
 
     private static NewKey wanted(NewApiKey body) {
-        if (body.principal == null && !Principal.NAME.matcher(body.name).matches()) {
+        if (body.principal() == null && !Principal.NAME.matcher(body.name()).matches()) {
             throw ApiProblem.of("REQUIRED", "/principal",
                     "'principal' is required, because the key's name is not a valid principal");
         }
-        String owner = body.principal == null ? body.name : body.principal;
-        String kind = body.principalKind;
-        return new NewKey(body.name, owner, kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)),
-                body.scopes.stream().map(word -> Scope.of(word).orElseThrow())
+        String owner = body.principal() == null ? body.name() : body.principal();
+        String kind = body.principalKind();
+        return new NewKey(body.name(), owner,
+                kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)),
+                body.scopes().stream().map(word -> Scope.of(word).orElseThrow())
                         .collect(Collectors.toCollection(() -> EnumSet.noneOf(Scope.class))),
-                body.expiresInSeconds == null ? null : Duration.ofSeconds(body.expiresInSeconds));
+                body.expiresInSeconds() == null ? null : Duration.ofSeconds(body.expiresInSeconds()));
     }
 
-    private ApiResponse rotate(ApiRequest request, Rotation body, UUID workspace, UUID id, boolean own) {
-        Duration overlap = Duration.ofSeconds(body.overlapSeconds);
+    private ApiResponse rotate(ApiRequest request, KeyRotation body, UUID workspace, UUID id, boolean own) {
+        Duration overlap = Duration.ofSeconds(body.overlapSeconds());
         if (own) {
             keys.find(workspace, id).ifPresent(old -> old.scopes().forEach(request::require));
         }
@@ -122,7 +122,7 @@ public final class KeyActions {
     private static ApiResponse answer(KeyResult result, UUID workspace, @Nullable UUID key) {
         return switch (result) {
             case KeyResult.Issued(IssuedKey issued) -> ApiResponse.created("/api/v1/api-keys",
-                    document(issued.row()).put("key", issued.text())).header("Cache-Control", "no-store");
+                    document(issued.row(), issued.text())).header("Cache-Control", "no-store");
             case KeyResult.OtherKind(Principal principal) -> throw ApiProblem.of(ErrorCode.PRINCIPAL_EXISTS, "'"
                     + Excerpt.piece(principal.name()) + "' is a " + principal.kind().wire() + " here");
             case KeyResult.NotActive(KeyRow row) -> throw ApiProblem.of(ErrorCode.KEY_NOT_ACTIVE,
@@ -134,14 +134,19 @@ public final class KeyActions {
         };
     }
 
-    static ObjectNode document(KeyRow key) {
-        ObjectNode document = Json.object().put("id", key.id().toString())
-                .put("workspace_id", key.workspaceId().toString()).put("name", key.name()).put("prefix", key.prefix())
-                .put("principal", key.principal().name()).put("principal_kind", key.principal().kind().wire());
-        document.set("scopes", Json.strings(key.scopes().stream().sorted().map(Scope::wire).toList()));
-        return document.put("state", key.state()).put("created_at", Json.time(key.createdAt()))
-                .put("created_by", key.createdBy()).put("expires_at", Json.time(key.expiresAt()))
-                .put("revoked_at", Json.time(key.revokedAt())).put("last_used_at", Json.time(key.lastUsedAt()))
-                .put("replaced_by", key.replacedBy() == null ? null : key.replacedBy().toString());
+    private static ObjectNode document(KeyRow key) {
+        return document(key, null);
+    }
+
+    private static ObjectNode document(KeyRow key, @Nullable String text) {
+        return Json.document(shown(key, text));
+    }
+
+    /** @param text the key itself; null if it is not shown */
+    static ApiKey shown(KeyRow key, @Nullable String text) {
+        return new ApiKey(key.id().toString(), key.workspaceId().toString(), key.name(), key.prefix(),
+                key.principal().name(), key.principal().kind().wire(), Scope.words(key.scopes()), key.state(),
+                key.createdAt(), key.createdBy(), key.expiresAt(), key.revokedAt(), key.lastUsedAt(),
+                Objects.toString(key.replacedBy(), null), text);
     }
 }

@@ -30,13 +30,6 @@ public final class NodeActions {
     }
 
     private ApiResponse list(ApiRequest request) {
-        return Lists
-                .whole(database.withConnection(c -> registry.nodes(c, LISTED_FOR)).stream().map(NodeActions::document)
-                        .toList());
-    }
-
-    private static ObjectNode document(WorkerRegistry.Node node) {
-        return Json.object().put("id", node.id()).put("version", node.version())
-                .put("started_at", Json.time(node.startedAt())).put("last_seen_at", Json.time(node.lastSeenAt()));
+        return Lists.wholeOf(database.withConnection(c -> registry.nodes(c, LISTED_FOR)));
     }
 }

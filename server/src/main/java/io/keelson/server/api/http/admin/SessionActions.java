@@ -1,5 +1,8 @@
 package io.keelson.server.api.http.admin;
 
+import io.keelson.api.tenant.NewSession;
+import io.keelson.api.tenant.Session;
+import io.keelson.api.tenant.SessionLink;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -26,10 +29,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** Sessions of browsers: their sign-in by a one-time code or a key, and their end. */
 public final class SessionActions {
 
-    record NewLink(@Nullable List<String> scopes) {}
-
-    record NewSession(@Nullable String code, @Nullable List<String> scopes) {}
-
     private final SessionStore sessions;
     private final Authenticator authenticator;
     private final SessionCookie cookie;
@@ -41,32 +40,31 @@ public final class SessionActions {
     }
 
     public void addTo(Route.Table table) {
-        table.postByAnyKey("/sessions/links", NewLink.class, this::link);
+        table.postByAnyKey("/sessions/links", SessionLink.New.class, this::link);
         table.postOpen("/sessions", NewSession.class, this::begin);
         table.getByAnyKey("/sessions", this::list);
         table.deleteByAnyKey("/sessions/{id}", this::end);
     }
 
     /** A session would outlive its end by a link that it made. */
-    private ApiResponse link(ApiRequest request, NewLink body) {
+    private ApiResponse link(ApiRequest request, SessionLink.New body) {
         if (request.sessionId() != null) {
             throw ApiProblem.of(ErrorCode.KEY_REQUIRED, "a session makes no links: send an API key");
         }
         SessionStore.Link link = sessions.link(request.workspace(), request.keyId(),
-                wanted(body.scopes, request.scopes()));
-        return secret(201, Json.object().put("code", link.code())
-                .put("url", cookie.origin(request) + "/ui/#code=" + link.code())
-                .put("expires_at", Json.time(link.expiresAt())));
+                wanted(body.scopes(), request.scopes()));
+        return secret(
+                new SessionLink(link.code(), cookie.origin(request) + "/ui/#code=" + link.code(), link.expiresAt()));
     }
 
     private ApiResponse begin(ApiRequest request, NewSession body) {
         authenticator.requireSameOrigin(request);
-        SessionStore.Begun begun = body.code == null ? byKey(request, body)
-                : sessions.begin(body.code, request.peer())
+        SessionStore.Begun begun = body.code() == null ? byKey(request, body)
+                : sessions.begin(body.code(), request.peer())
                         .orElseThrow(() -> ApiProblem.of(ErrorCode.SESSION_CODE_INVALID,
                                 "the code is unknown, was used or is older than a minute; `keelson open` makes another one"));
         SessionRow session = begun.session();
-        return secret(201, document(session, session.id())).header("Set-Cookie",
+        return secret(shown(session, session.id())).header("Set-Cookie",
                 cookie.set(request, session.workspaceId().toString(), begun.token(), SessionStore.LONGEST));
     }
 
@@ -76,7 +74,7 @@ public final class SessionActions {
             throw ApiProblem.of(ErrorCode.UNAUTHENTICATED,
                     "send a one-time code, or the header Authorization: Bearer <api key>");
         }
-        return sessions.begin(caller.workspaceId(), caller.keyId(), wanted(body.scopes, caller.scopes()),
+        return sessions.begin(caller.workspaceId(), caller.keyId(), wanted(body.scopes(), caller.scopes()),
                 request.peer());
     }
 
@@ -94,8 +92,8 @@ public final class SessionActions {
     }
 
     private ApiResponse list(ApiRequest request) {
-        return Lists.whole(sessions.list(request.workspace(), whose(request)).stream()
-                .map(session -> document(session, request.sessionId())).toList());
+        return Lists.wholeOf(sessions.list(request.workspace(), whose(request)).stream()
+                .map(session -> shown(session, request.sessionId())).toList());
     }
 
     private ApiResponse end(ApiRequest request) {
@@ -114,20 +112,15 @@ public final class SessionActions {
         return request.has(Scope.ADMIN) ? null : request.origin().name();
     }
 
-    private static ApiResponse secret(int status, ObjectNode json) {
-        return ApiResponse.json(status, json).header("Cache-Control", "no-store");
+    private static ApiResponse secret(Record answer) {
+        return ApiResponse.json(201, Json.document(answer)).header("Cache-Control", "no-store");
     }
 
     /** @param current the session of the request; null if absent */
-    static ObjectNode document(SessionRow session, @Nullable UUID current) {
-        ObjectNode document = Json.object().put("id", session.id().toString())
-                .put("workspace_id", session.workspaceId().toString()).put("key_id", session.keyId().toString())
-                .put("principal", session.principal().name())
-                .put("principal_kind", session.principal().kind().wire());
-        ArrayNode scopes = document.putArray("scopes");
-        session.scopes().stream().sorted().forEach(scope -> scopes.add(scope.wire()));
-        return document.put("from_address", session.fromAddress()).put("created_at", Json.time(session.createdAt()))
-                .put("last_used_at", Json.time(session.lastUsedAt())).put("ends_at", Json.time(session.endsAt()))
-                .put("current", session.id().equals(current));
+    static Session shown(SessionRow session, @Nullable UUID current) {
+        return new Session(session.id().toString(), session.workspaceId().toString(), session.keyId().toString(),
+                session.principal().name(), session.principal().kind().wire(), Scope.words(session.scopes()),
+                session.fromAddress(), session.createdAt(), session.lastUsedAt(), session.endsAt(),
+                session.id().equals(current));
     }
 }

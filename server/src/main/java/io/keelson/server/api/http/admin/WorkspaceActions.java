@@ -1,5 +1,9 @@
 package io.keelson.server.api.http.admin;
 
+import io.keelson.api.tenant.LimitsAndUse;
+import io.keelson.api.tenant.Workspace;
+import io.keelson.api.tenant.WorkspaceLimits;
+import io.keelson.api.tenant.WorkspaceUse;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.Autonomy;
 import io.keelson.core.run.Ids;
@@ -27,6 +31,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -37,46 +42,6 @@ import tools.jackson.databind.node.ObjectNode;
 public final class WorkspaceActions {
 
     private static final String FOLDERS = "allowed_folders";
-
-    /** New limits: null leaves one unchanged, empty removes it. */
-    record NewLimits(@Nullable Optional<Long> openRuns, @Nullable Optional<Long> steps,
-            @Nullable Optional<Long> runsPerMinute, @Nullable Optional<Long> storageBytes,
-            @Nullable Optional<Long> requestsPerMinute, @Nullable Optional<BigDecimal> usdPerMonth,
-            Map<String, Optional<Long>> tools, Map<String, Optional<Long>> models) {
-
-        /** The given limits, by their names in the table. */
-        Map<String, Optional<BigDecimal>> byName() {
-            Map<String, Optional<BigDecimal>> limits = new TreeMap<>();
-            put(limits, "open_runs", openRuns);
-            put(limits, "steps", steps);
-            put(limits, "runs_per_minute", runsPerMinute);
-            put(limits, "storage_bytes", storageBytes);
-            put(limits, "requests_per_minute", requestsPerMinute);
-            if (usdPerMonth != null) {
-                limits.put(Limits.USD_PER_MONTH, usdPerMonth.map(Amounts::of));
-            }
-            tools.forEach((name, limit) -> put(limits, Limits.TOOL + name, limit));
-            models.forEach((name, limit) -> put(limits, Limits.MODEL + name, limit));
-            return limits;
-        }
-
-        private static void put(Map<String, Optional<BigDecimal>> limits, String name,
-                @Nullable Optional<Long> limit) {
-            if (limit != null) {
-                limits.put(name, limit.map(BigDecimal::valueOf));
-            }
-        }
-    }
-
-    record NewWorkspace(String name, @Nullable NewLimits limits, @Nullable Optional<List<String>> allowedFolders,
-            @Nullable Optional<List<String>> allowedModels, @Nullable Optional<List<String>> allowedTools,
-            @Nullable List<String> deniedTools, @Nullable Optional<String> defaultAutonomy) {}
-
-    /** Absent members stay unchanged. */
-    record WorkspaceChange(@Nullable String name, @Nullable NewLimits limits,
-            @Nullable Optional<List<String>> allowedFolders, @Nullable Optional<List<String>> allowedModels,
-            @Nullable Optional<List<String>> allowedTools, @Nullable List<String> deniedTools,
-            @Nullable Optional<String> defaultAutonomy) {}
 
     private final WorkspaceStore workspaces;
     private final Reads reads;
@@ -98,9 +63,9 @@ public final class WorkspaceActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.OPERATOR, "/workspaces", this::list);
-        table.post(Scope.OPERATOR, "/workspaces", NewWorkspace.class, this::create);
+        table.post(Scope.OPERATOR, "/workspaces", Workspace.Change.class, this::create);
         table.get(Scope.OPERATOR, "/workspaces/{id}", this::one);
-        table.patch(Scope.OPERATOR, "/workspaces/{id}", WorkspaceChange.class, this::change);
+        table.patch(Scope.OPERATOR, "/workspaces/{id}", Workspace.Change.class, this::change);
         table.post(Scope.OPERATOR, "/workspaces/{id}/close", this::close);
         table.delete(Scope.OPERATOR, "/workspaces/{id}", this::delete);
         table.get(Scope.RUNS_READ, "/limits", this::limits);
@@ -118,49 +83,70 @@ public final class WorkspaceActions {
 
     private ApiResponse one(ApiRequest request) {
         UUID id = request.id("id", IdKind.WORKSPACE);
-        ObjectNode document = document(Reads.found(workspaces.find(id), IdKind.WORKSPACE, id));
-        document.set("use", reads.read((runs, c) -> runs.use(c, id)));
-        return ApiResponse.resource(document);
+        WorkspaceRow found = Reads.found(workspaces.find(id), IdKind.WORKSPACE, id);
+        return ApiResponse.resource(document(found, reads.read((runs, c) -> runs.use(c, id))));
     }
 
     private ApiResponse limits(ApiRequest request) {
         UUID id = request.workspace();
-        WorkspaceRow workspace = workspaces.find(id).orElseThrow();
-        ObjectNode document = Json.object().put("workspace_id", id.toString());
-        document.set("limits", document(workspace.limits()));
-        document.set("use", reads.read((runs, c) -> runs.use(c, id)));
-        return ApiResponse.ok(document);
+        return ApiResponse.ok(Json.document(new LimitsAndUse(id.toString(),
+                limits(workspaces.find(id).orElseThrow().limits()), reads.read((runs, c) -> runs.use(c, id)))));
     }
 
-    private ApiResponse create(ApiRequest request, NewWorkspace body) {
-        Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
-        WorkspaceStore.Change settings = new WorkspaceStore.Change(null, limits, folders(body.allowedFolders),
-                models(body.allowedModels), tools(body.allowedTools), body.deniedTools, autonomy(body.defaultAutonomy));
+    private ApiResponse create(ApiRequest request, Workspace.Change body) {
+        WorkspaceStore.Change settings = change(body, null);
         UUID id = ids.next();
         ApiResponse response = transaction.answer(request, c -> {
-            WorkspaceRow made = row(workspaces.create(c, id, body.name, settings, request.origin()), id);
+            WorkspaceRow made =
+                    row(workspaces.create(c, id, Objects.requireNonNull(body.name()), settings, request.origin()), id);
             return ApiResponse.created("/api/v1/workspaces/" + made.id(), document(made));
         });
-        limitsChanged(limits);
+        limitsChanged(settings);
         return response;
     }
 
-    private void limitsChanged(Map<String, Optional<BigDecimal>> limits) {
-        if (!limits.isEmpty()) {
+    private void limitsChanged(WorkspaceStore.Change change) {
+        if (!change.limits().isEmpty()) {
             limited.run();
         }
     }
 
-    private ApiResponse change(ApiRequest request, WorkspaceChange body) {
-        Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
-        WorkspaceStore.Change change = new WorkspaceStore.Change(body.name, limits, folders(body.allowedFolders),
-                models(body.allowedModels), tools(body.allowedTools), body.deniedTools, autonomy(body.defaultAutonomy));
+    private static WorkspaceStore.Change change(Workspace.Change body, @Nullable String name) {
+        return new WorkspaceStore.Change(name, body.limits() == null ? Map.of() : byName(body.limits()),
+                folders(body.allowedFolders()), models(body.allowedModels()), tools(body.allowedTools()),
+                body.deniedTools(), autonomy(body.defaultAutonomy()));
+    }
+
+    /** The given limits, by their names in the table; empty for a limit to be removed. */
+    private static Map<String, Optional<BigDecimal>> byName(WorkspaceLimits.Change given) {
+        Map<String, Optional<BigDecimal>> limits = new TreeMap<>();
+        put(limits, Limits.OPEN_RUNS, given.openRuns());
+        put(limits, Limits.STEPS, given.steps());
+        put(limits, Limits.RUNS_PER_MINUTE, given.runsPerMinute());
+        put(limits, Limits.STORAGE_BYTES, given.storageBytes());
+        put(limits, Limits.REQUESTS_PER_MINUTE, given.requestsPerMinute());
+        if (given.usdPerMonth() != null) {
+            limits.put(Limits.USD_PER_MONTH, given.usdPerMonth().map(Amounts::of));
+        }
+        given.tools().forEach((name, limit) -> put(limits, Limits.TOOL + name, limit));
+        given.models().forEach((name, limit) -> put(limits, Limits.MODEL + name, limit));
+        return limits;
+    }
+
+    private static void put(Map<String, Optional<BigDecimal>> limits, String name, @Nullable Optional<Long> limit) {
+        if (limit != null) {
+            limits.put(name, limit.map(BigDecimal::valueOf));
+        }
+    }
+
+    private ApiResponse change(ApiRequest request, Workspace.Change body) {
+        WorkspaceStore.Change change = change(body, body.name());
         UUID id = request.id("id", IdKind.WORKSPACE);
         WorkspaceRow changed = row(workspaces.change(id, change, request.origin()), id);
         if (changed.closed()) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
-        limitsChanged(limits);
+        limitsChanged(change);
         return ApiResponse.ok(document(changed));
     }
 
@@ -242,42 +228,31 @@ public final class WorkspaceActions {
     }
 
     private static ObjectNode document(WorkspaceRow workspace) {
-        ObjectNode document = Json.object().put("id", workspace.id().toString()).put("name", workspace.name())
-                .put("state", state(workspace))
-                .put("created_at", Json.time(workspace.createdAt()))
-                .put("closed_at", Json.time(workspace.closedAt()))
-                .put("purged_rows", workspace.purge().rows());
-        document.set("limits", document(workspace.limits()));
-        put(document, FOLDERS, workspace.folders());
-        put(document, "allowed_models", workspace.models());
-        put(document, "allowed_tools", workspace.tools().allowed());
-        put(document, "denied_tools", workspace.tools().denied());
+        return document(workspace, null);
+    }
+
+    private static ObjectNode document(WorkspaceRow workspace, @Nullable WorkspaceUse use) {
         Autonomy autonomy = workspace.autonomy();
-        document.put("default_autonomy", autonomy == null ? null : autonomy.wire());
-        return document;
+        return Json.document(new Workspace(workspace.id().toString(), workspace.name(), state(workspace),
+                workspace.createdAt(), workspace.closedAt(), workspace.purge().rows(), limits(workspace.limits()),
+                workspace.folders(), workspace.models(), workspace.tools().allowed(), workspace.tools().denied(),
+                autonomy == null ? null : autonomy.wire(), use));
     }
 
-    private static void put(ObjectNode document, String name, @Nullable List<String> texts) {
-        if (texts == null) {
-            document.putNull(name);
-        } else {
-            texts.forEach(document.putArray(name)::add);
-        }
+    private static WorkspaceLimits limits(Limits limits) {
+        return new WorkspaceLimits(limits.of(Limits.OPEN_RUNS), limits.of(Limits.STEPS),
+                limits.of(Limits.RUNS_PER_MINUTE), limits.of(Limits.STORAGE_BYTES),
+                limits.of(Limits.REQUESTS_PER_MINUTE), limits.usdPerMonth(), named(limits, Limits.TOOL),
+                named(limits, Limits.MODEL));
     }
 
-    private static ObjectNode document(Limits limits) {
-        ObjectNode document = Json.object();
-        Limits.NAMES.forEach(name -> document.put(name, limits.of(name)));
-        document.put(Limits.USD_PER_MONTH, limits.usdPerMonth());
-        named(document.putObject("tools"), limits, Limits.TOOL);
-        named(document.putObject("models"), limits, Limits.MODEL);
-        return document;
-    }
-
-    private static void named(ObjectNode document, Limits limits, String prefix) {
-        limits.byName().entrySet().stream().filter(limit -> limit.getKey().startsWith(prefix))
-                .sorted(Map.Entry.comparingByKey())
-                .forEach(limit -> document.put(limit.getKey().substring(prefix.length()),
-                        limit.getValue().longValueExact()));
+    private static Map<String, Long> named(Limits limits, String prefix) {
+        Map<String, Long> named = new TreeMap<>();
+        limits.byName().forEach((name, most) -> {
+            if (name.startsWith(prefix)) {
+                named.put(name.substring(prefix.length()), most.longValueExact());
+            }
+        });
+        return named;
     }
 }

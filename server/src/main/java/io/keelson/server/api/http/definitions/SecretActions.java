@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.definitions;
 
+import io.keelson.api.tenant.Secret;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -19,8 +20,6 @@ public final class SecretActions {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
 
-    record NewSecret(String value) {}
-
     private final SecretStore secrets;
 
     public SecretActions(SecretStore secrets) {
@@ -29,19 +28,19 @@ public final class SecretActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.ADMIN, "/secrets", this::list);
-        table.put(Scope.ADMIN, "/secrets/{name}", NewSecret.class, this::set);
+        table.put(Scope.ADMIN, "/secrets/{name}", Secret.Value.class, this::set);
         table.delete(Scope.ADMIN, "/secrets/{name}", this::remove);
     }
 
     private ApiResponse list(ApiRequest request) {
         ListPage page = new ListPage(request, "secrets");
-        List<ObjectNode> shown = secrets.list(request.workspace()).stream().map(SecretActions::document).toList();
+        List<ObjectNode> shown = secrets.list(request.workspace()).stream().map(Json::document).toList();
         return page.of(shown);
     }
 
-    private ApiResponse set(ApiRequest request, NewSecret body) {
+    private ApiResponse set(ApiRequest request, Secret.Value body) {
         String name = name(request);
-        return ApiResponse.ok(document(secrets.set(request.workspace(), name, body.value, request.origin())));
+        return ApiResponse.ok(Json.document(secrets.set(request.workspace(), name, body.value(), request.origin())));
     }
 
     private ApiResponse remove(ApiRequest request) {
@@ -59,11 +58,5 @@ public final class SecretActions {
                     + "' is not a valid secret name: 1 to 100 letters, digits, '.', '_' and '-'");
         }
         return name;
-    }
-
-    private static ObjectNode document(SecretStore.Shown secret) {
-        return Json.object().put("name", secret.name()).put("version", secret.version())
-                .put("created_at", Json.time(secret.createdAt())).put("updated_at", Json.time(secret.updatedAt()))
-                .put("updated_by", secret.updatedBy());
     }
 }

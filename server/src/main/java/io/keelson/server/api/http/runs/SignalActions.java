@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.tenant.Secret;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
@@ -124,7 +125,7 @@ public final class SignalActions {
 
     private JsonNode redacted(UUID workspace, JsonNode payload) {
         return secrets.redaction(workspace,
-                secrets.list(workspace).stream().map(SecretStore.Shown::name).collect(Collectors.toSet()))
+                secrets.list(workspace).stream().map(Secret::name).collect(Collectors.toSet()))
                 .json(payload);
     }
 }

@@ -32,6 +32,17 @@ public final class Lists {
                 page.more() ? cursor.write(place.apply(page.last())) : null);
     }
 
+    /** A page of the API's records. */
+    public static <T extends Record> ObjectNode page(Page<T> page, ListCursor cursor,
+            Function<? super T, String> place) {
+        return page(page, cursor, place, Json::document);
+    }
+
+    /** A list of the API's records that is answered in one page. */
+    public static ApiResponse wholeOf(List<? extends Record> items) {
+        return whole(items.stream().map(Json::document).toList());
+    }
+
     /** Adds {@code omitted}: the name of a member whose value is too large for a list and becomes null, if it is. */
     public static ObjectNode omitted(ObjectNode item, String member, boolean tooLarge) {
         ArrayNode omitted = item.putArray("omitted");

@@ -1,7 +1,9 @@
 package io.keelson.server.engine.store.queue;
 
+import io.keelson.api.work.NodeInfo;
 import io.keelson.core.policy.Effects;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.sql.BinaryParameter;
@@ -25,8 +27,6 @@ import tools.jackson.databind.JsonNode;
 
 /** Registry of this database's engine nodes and of each workspace's remote workers. */
 public final class WorkerRegistry {
-
-    public record Node(String id, String version, Instant startedAt, Instant lastSeenAt) {}
 
     /** @param key the name of the key that the node seals secrets with */
     public record NodeKey(String node, String key) {}
@@ -209,15 +209,14 @@ public final class WorkerRegistry {
     }
 
     /** Nodes with a heartbeat within that time. */
-    public List<Node> nodes(Connection c, Duration within) throws SQLException {
+    public List<NodeInfo> nodes(Connection c, Duration within) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(NODES)) {
             clock.bind(statement, 1);
             statement.setLong(2, within.toMillis());
-            List<Node> nodes = new ArrayList<>();
+            List<NodeInfo> nodes = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    nodes.add(new Node(row.getString("id"), row.getString("version"), Rows.time(row, "started_at"),
-                            Rows.time(row, "last_seen_at")));
+                    nodes.add(RecordColumns.of(NodeInfo.class).read(row));
                 }
             }
             return nodes;

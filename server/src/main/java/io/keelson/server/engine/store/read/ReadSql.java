@@ -1,5 +1,6 @@
 package io.keelson.server.engine.store.read;
 
+import io.keelson.server.base.db.Sql;
 import java.util.Collections;
 
 /**
@@ -446,15 +447,15 @@ final class ReadSql {
             select coalesce(sum(size_bytes), 0)::bigint as bytes from artifacts
              where workspace_id = ? and deleted_at is null""";
 
-    static final String USE = """
-            select (select count(*) from orchestration_runs where workspace_id = ? and state_type <> 'terminal')
+    static final Sql USE = Sql.of("""
+            select (select count(*) from orchestration_runs where workspace_id = :workspace and state_type <> 'terminal')
                     as open_runs,
-                (select count(*) from work_queue where workspace_id = ? and holder is not null) as steps,
+                (select count(*) from work_queue where workspace_id = :workspace and holder is not null) as steps,
                 (select count(*) from orchestration_runs
-                  where workspace_id = ? and created_at > clock_timestamp() - interval '1 minute') as runs_last_minute,
+                  where workspace_id = :workspace and created_at > clock_timestamp() - interval '1 minute') as runs_last_minute,
                 (select coalesce(sum(size_bytes), 0)::bigint from artifacts
-                  where workspace_id = ? and deleted_at is null) as storage_bytes,
-                keelson_month_use(?, clock_timestamp()) as usd_this_month""";
+                  where workspace_id = :workspace and deleted_at is null) as storage_bytes,
+                keelson_month_use(:workspace, clock_timestamp()) as usd_this_month""");
 
     static final String OPEN = """
             select id from orchestration_runs

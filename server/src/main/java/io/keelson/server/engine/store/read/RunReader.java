@@ -1,9 +1,11 @@
 package io.keelson.server.engine.store.read;
 
+import io.keelson.api.tenant.WorkspaceUse;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.TaskType;
 import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.engine.store.sql.JsonRows;
 import io.keelson.server.engine.store.sql.ViewLoader;
@@ -541,13 +543,9 @@ public final class RunReader {
                 .longValue();
     }
 
-    /** A workspace's use: {@code open_runs, steps, runs_last_minute, storage_bytes, usd_this_month}. */
-    public ObjectNode use(Connection c, UUID workspaceId) throws SQLException {
-        return first(c, ReadSql.USE, statement -> {
-            for (int i = 1; i <= 5; i++) {
-                statement.setObject(i, workspaceId);
-            }
-        }).orElseThrow();
+    /** A workspace's use of its limits. */
+    public WorkspaceUse use(Connection c, UUID workspaceId) throws SQLException {
+        return ReadSql.USE.on(c).set("workspace", workspaceId).one(RecordColumns.of(WorkspaceUse.class));
     }
 
     /**
