@@ -2,8 +2,8 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.CliProcess.Result;
 import io.keelson.api.tenant.NewApiKey;
+import io.keelson.cli.CliProcess.Result;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -33,7 +33,7 @@ public final class ApiKeys {
      * @param workspace its id; null for one's own
      */
     public ApiKey create(@Nullable String workspace, NewApiKey request) {
-        return Json.document(api.send(Call.post(route(workspace), Json.document(request))).body(), ApiKey.class);
+        return Json.document(api.send(Call.post(route(workspace), Json.request(request))).body(), ApiKey.class);
     }
 
     /** Makes a key like another one of one's own workspace, which ends once the overlap is over. */

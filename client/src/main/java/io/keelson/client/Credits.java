@@ -1,12 +1,15 @@
 package io.keelson.client;
 
+import io.keelson.api.money.Adjustment;
+import io.keelson.api.money.Balance;
+import io.keelson.api.money.Grant;
 import io.keelson.api.money.LedgerEntry;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.JsonNode;
 
 /** Credits of the workspace; 1 credit is 1 USD. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Credits {
@@ -38,7 +41,7 @@ public final class Credits {
      * @throws KeelsonException {@code IDEMPOTENCY_KEY_CONFLICT} if the key was used for another grant
      */
     public LedgerEntry grant(BigDecimal amount, @Nullable String reason, String key) {
-        return book("/credits/grants", Json.object().put("amount", amount).put("reason", reason), key);
+        return book("/credits/grants", Json.request(new Grant(amount, reason)), key);
     }
 
     /**
@@ -49,8 +52,7 @@ public final class Credits {
      * @throws KeelsonException {@code INSUFFICIENT_CREDITS}, {@code BALANCE_OUT_OF_RANGE}
      */
     public LedgerEntry adjust(Account from, Account to, BigDecimal amount, String reason, String key) {
-        return book("/ledger/adjustments", Json.object().put("amount", amount).put("debit_account", from.wire())
-                .put("credit_account", to.wire()).put("reason", reason), key);
+        return book("/ledger/adjustments", Json.request(new Adjustment(amount, from.wire(), to.wire(), reason)), key);
     }
 
     /**
@@ -73,7 +75,7 @@ public final class Credits {
                 .with("run_id", runId).with("from", from).with("to", to).toString()), Usage.class);
     }
 
-    private LedgerEntry book(String path, ObjectNode body, String key) {
+    private LedgerEntry book(String path, JsonNode body, String key) {
         Call call = Call.post(path, body).header("Idempotency-Key", key).repeatable();
         return Json.document(api.send(call).body(), LedgerEntry.class);
     }

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.run.Run;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -23,6 +24,9 @@ public final class Json {
             .build();
     private static final JsonMapper DOCUMENTS = VALUES.rebuild()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
+    private static final JsonMapper REQUESTS = DOCUMENTS.rebuild()
+            .changeDefaultPropertyInclusion(include -> include.withValueInclusion(JsonInclude.Include.NON_NULL))
             .build();
 
     private Json() {}
@@ -64,6 +68,11 @@ public final class Json {
     /** One of the API's documents, such as a {@link Run}, as the API writes it. */
     public static JsonNode document(Object document) {
         return DOCUMENTS.valueToTree(document);
+    }
+
+    /** A request of the API, without members that are null; an empty {@code Optional} is a given null. */
+    static JsonNode request(Record request) {
+        return REQUESTS.valueToTree(request);
     }
 
     static <T> T document(JsonNode node, Class<T> type) {

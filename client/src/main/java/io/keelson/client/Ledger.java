@@ -1,6 +1,7 @@
 package io.keelson.client;
 
 import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.money.Verification;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;

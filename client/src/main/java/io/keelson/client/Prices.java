@@ -1,8 +1,9 @@
 package io.keelson.client;
 
+import io.keelson.api.money.PriceList;
 import io.keelson.api.money.TokenPrices;
 import java.math.BigDecimal;
-import tools.jackson.databind.node.ObjectNode;
+import java.util.List;
 
 /**
  * The installation's price list. Changes return the current list; a change without effect creates no version. Every
@@ -30,31 +31,27 @@ public final class Prices {
 
     /** @param usdPerCall from 0, at most 12 decimal places */
     public PriceList setTool(String name, BigDecimal usdPerCall) {
-        return change("tool", name, Json.object().put("usd_per_call", usdPerCall));
+        return change(new PriceList.Item("tool", name, usdPerCall, null, false));
     }
 
     /** Sets the prices of a model for future charges. */
-    public PriceList setModel(String name, TokenPrices usdPerMillionTokens) {
-        ObjectNode price = Json.object();
-        ObjectNode parts = (ObjectNode) Json.document(usdPerMillionTokens);
-        parts.removeNulls();
-        price.set("usd_per_million_tokens", parts);
-        return change("model", name, price);
+    public PriceList setModel(String name, TokenPrices usd) {
+        return change(new PriceList.Item("model", name, null,
+                new PriceList.NewTokenPrices(usd.input(), usd.cacheRead(), usd.cacheWrite(), usd.output()), false));
     }
 
     /** Removes a tool's price. Its steps are then charged their reported cost, or nothing. */
     public PriceList removeTool(String name) {
-        return change("tool", name, Json.object().put("withdrawn", true));
+        return change(new PriceList.Item("tool", name, null, null, true));
     }
 
     /** Plans that name the model are refused from now on. */
     public PriceList removeModel(String name) {
-        return change("model", name, Json.object().put("withdrawn", true));
+        return change(new PriceList.Item("model", name, null, null, true));
     }
 
-    private PriceList change(String kind, String name, ObjectNode price) {
-        ObjectNode body = Json.object();
-        body.putArray("items").add(price.put("kind", kind).put("name", name));
-        return Json.document(api.send(Call.put(PATH, body)).body(), PriceList.class);
+    private PriceList change(PriceList.Item item) {
+        return Json.document(
+                api.send(Call.put(PATH, Json.request(new PriceList.Change(List.of(item))))).body(), PriceList.class);
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.money.Grant;
 import io.keelson.api.money.LedgerEntry;
 import io.keelson.api.tenant.Workspace;
 import java.math.BigDecimal;
@@ -117,7 +118,7 @@ public final class Workspaces {
      */
     public LedgerEntry grant(String id, BigDecimal amount, @Nullable String reason, String key) {
         Call call = Call.post(RequestPath.of("/workspaces/", id, "/credits/grants"),
-                Json.object().put("amount", amount).put("reason", reason)).header("Idempotency-Key", key).repeatable();
+                Json.request(new Grant(amount, reason))).header("Idempotency-Key", key).repeatable();
         return Json.document(api.send(call).body(), LedgerEntry.class);
     }
 

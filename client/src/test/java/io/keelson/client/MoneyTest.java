@@ -3,6 +3,7 @@ package io.keelson.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.money.PriceList;
 import io.keelson.api.money.TokenPrices;
 import io.keelson.client.http.ScriptedServer;
 import io.keelson.client.http.ScriptedServer.Answer;
@@ -117,7 +118,7 @@ class MoneyTest {
         assertThat(server.requests("PUT /api/v1/prices"))
                 .extracting(request -> request.body().at("/items/0").toString())
                 .containsExactly(
-                        "{\"usd_per_million_tokens\":{\"input\":2.5,\"cache_read\":0.25,\"output\":10},\"kind\":\"model\",\"name\":\"large\"}",
-                        "{\"withdrawn\":true,\"kind\":\"tool\",\"name\":\"search\"}");
+                        "{\"kind\":\"model\",\"name\":\"large\",\"usd_per_million_tokens\":{\"input\":2.5,\"cache_read\":0.25,\"output\":10},\"withdrawn\":false}",
+                        "{\"kind\":\"tool\",\"name\":\"search\",\"withdrawn\":true}");
     }
 }

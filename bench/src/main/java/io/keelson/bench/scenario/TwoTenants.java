@@ -2,11 +2,11 @@ package io.keelson.bench.scenario;
 
 import io.keelson.api.run.Run;
 import io.keelson.api.tenant.ApiKey;
+import io.keelson.api.tenant.NewApiKey;
 import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.WorkloadResult;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.SlowAnswers;
-import io.keelson.api.tenant.NewApiKey;
 import io.keelson.client.Keelson;
 import io.keelson.client.plan.Mission;
 import java.math.BigDecimal;

@@ -1,6 +1,7 @@
 package io.keelson.cli.admin;
 
 import io.keelson.api.tenant.ApiKey;
+import io.keelson.api.tenant.NewApiKey;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.DurationArgument;
@@ -9,7 +10,6 @@ import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.api.tenant.NewApiKey;
 import io.keelson.client.ApiKeys;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -125,7 +125,8 @@ public final class KeysCommand extends ListCommand<ApiKey> {
         @Override
         ApiKey key(ApiKeys keys, @Nullable String workspaceId) {
             return keys.create(workspaceId,
-                    new NewApiKey(name, principal, person ? "person" : null, scopes, expires == null ? null : expires.toSeconds()));
+                    new NewApiKey(name, principal, person ? "person" : null, scopes,
+                            expires == null ? null : expires.toSeconds()));
         }
     }
 

@@ -1,12 +1,12 @@
 package io.keelson.cli.billing;
 
+import io.keelson.api.money.Balance;
 import io.keelson.api.money.LedgerEntry;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Account;
-import io.keelson.client.Balance;
 import io.keelson.client.Keelson;
 import java.math.BigDecimal;
 import java.util.List;

@@ -1,6 +1,8 @@
 package io.keelson.cli.billing;
 
 import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.money.Verification;
+import io.keelson.api.money.Verification.Discrepancy;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.RunDocuments;
@@ -12,8 +14,6 @@ import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.LedgerQuery;
 import io.keelson.client.Page;
-import io.keelson.client.Verification;
-import io.keelson.client.Verification.Discrepancy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;

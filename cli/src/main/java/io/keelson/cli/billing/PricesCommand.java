@@ -1,6 +1,7 @@
 package io.keelson.cli.billing;
 
 import io.keelson.api.money.Price;
+import io.keelson.api.money.PriceList;
 import io.keelson.api.money.TokenPrices;
 import io.keelson.cli.common.ChangeCommand;
 import io.keelson.cli.common.CliException;
@@ -11,7 +12,6 @@ import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
-import io.keelson.client.PriceList;
 import io.keelson.client.Prices;
 import java.math.BigDecimal;
 import java.util.ArrayList;

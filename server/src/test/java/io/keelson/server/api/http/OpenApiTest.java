@@ -143,7 +143,7 @@ class OpenApiTest {
                         names(document.at("/components/responses/Ledger/content/application~1json/schema/properties")));
         assertThat(names(api.get("/api/v1/prices").json()))
                 .isEqualTo(
-                        names(document.at("/components/responses/Prices/content/application~1json/schema/properties")));
+                        names(document.at("/components/schemas/PriceList/properties")));
         assertThat(document.at("/components/schemas/Run/properties/plan_version/minimum").intValue()).isZero();
     }
 

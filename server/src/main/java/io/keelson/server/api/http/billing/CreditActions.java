@@ -1,5 +1,8 @@
 package io.keelson.server.api.http.billing;
 
+import io.keelson.api.money.Adjustment;
+import io.keelson.api.money.Balance;
+import io.keelson.api.money.Grant;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.LedgerAccount;
 import io.keelson.server.api.http.support.ApiProblem;
@@ -37,10 +40,6 @@ public final class CreditActions {
     private static final Duration USUAL_PERIOD = Duration.ofDays(30);
     private static final Duration LONGEST_PERIOD = Duration.ofDays(366);
 
-    record Grant(BigDecimal amount, @Nullable String reason) {}
-
-    record Adjustment(BigDecimal amount, String debitAccount, String creditAccount, String reason) {}
-
     private final Reads reads;
     private final Money money;
     private final WorkspaceStore workspaces;
@@ -63,9 +62,8 @@ public final class CreditActions {
 
     private ApiResponse balance(ApiRequest request) {
         WorkspaceBalance balance = money.balance(request.workspace());
-        return ApiResponse.resource(Json.object().put("workspace_id", request.workspace().toString())
-                .put("available", Json.plain(balance.available())).put("reserved", Json.plain(balance.reserved()))
-                .put("spent", Json.plain(balance.spent())));
+        return ApiResponse.resource(Json.document(new Balance(request.workspace().toString(),
+                Json.plain(balance.available()), Json.plain(balance.reserved()), Json.plain(balance.spent()))));
     }
 
     private ApiResponse grantOther(ApiRequest request, Grant body) {
@@ -77,16 +75,16 @@ public final class CreditActions {
     }
 
     private ApiResponse grant(ApiRequest request, Grant body, UUID workspace) {
-        return booked(money.ledger().grant(workspace, body.amount, body.reason, key(request), request.actor(),
+        return booked(money.ledger().grant(workspace, body.amount(), body.reason(), key(request), request.actor(),
                 recorded(request, workspace, "credits_granted")));
     }
 
     private ApiResponse adjust(ApiRequest request, Adjustment body) {
-        if (body.debitAccount.equals(body.creditAccount)) {
+        if (body.debitAccount().equals(body.creditAccount())) {
             throw ApiProblem.of("INVALID_VALUE", "/credit_account", "must be another account than debit_account");
         }
-        return booked(money.ledger().adjust(request.workspace(), LedgerAccount.of(body.debitAccount),
-                LedgerAccount.of(body.creditAccount), body.amount, body.reason, key(request), request.actor(),
+        return booked(money.ledger().adjust(request.workspace(), LedgerAccount.of(body.debitAccount()),
+                LedgerAccount.of(body.creditAccount()), body.amount(), body.reason(), key(request), request.actor(),
                 recorded(request, request.workspace(), "ledger_corrected")));
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.billing;
 
+import io.keelson.api.money.Verification;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.IdKind;
@@ -17,6 +18,7 @@ import io.keelson.server.tenant.money.LedgerVerification;
 import io.keelson.server.tenant.money.Money;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -60,11 +62,16 @@ public final class LedgerActions {
             request.require(Scope.OPERATOR);
         }
         LedgerVerification.Report report = money.audit().verify(all ? null : request.workspace());
-        ObjectNode document = Json.object().put("ok", report.discrepancy() == null).put("entries", report.entries())
-                .put("attempts", report.attempts()).put("workspaces", report.workspaces());
         Discrepancy found = report.discrepancy();
-        document.set("discrepancy", found == null ? null : LedgerDocuments.of(found));
-        return ApiResponse.ok(document);
+        return ApiResponse.ok(Json.document(new Verification(found == null, report.entries(), report.attempts(),
+                report.workspaces(), found == null ? null : shown(found))));
+    }
+
+    private static Verification.Discrepancy shown(Discrepancy found) {
+        return new Verification.Discrepancy(found.kind().wire(), found.workspaceId().toString(),
+                Objects.toString(found.runId(), null), found.attempt(), Objects.toString(found.stepId(), null),
+                found.figure(), Json.plain(found.expected()),
+                found.actual() == null ? null : Json.plain(found.actual()), found.message());
     }
 
     private ApiResponse ofRun(ApiRequest request) {

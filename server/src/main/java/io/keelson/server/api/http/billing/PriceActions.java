@@ -1,5 +1,7 @@
 package io.keelson.server.api.http.billing;
 
+import io.keelson.api.money.Price;
+import io.keelson.api.money.PriceList;
 import io.keelson.core.money.TokenPrices;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -32,19 +34,6 @@ public final class PriceActions {
 
     private static final int NOW = -1;
 
-    record NewPrice(String kind, String name, @Nullable BigDecimal usdPerCall,
-            @Nullable NewTokenPrices usdPerMillionTokens, boolean withdrawn) {}
-
-    record NewTokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nullable BigDecimal cacheWrite,
-            BigDecimal output) {
-
-        TokenPrices prices() {
-            return new TokenPrices(input, cacheRead, cacheWrite, output);
-        }
-    }
-
-    record NewPrices(List<NewPrice> items) {}
-
     private final PriceTable prices;
     private final Runnable changed;
 
@@ -56,7 +45,7 @@ public final class PriceActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.CREDITS_READ, "/prices", this::list);
-        table.put(Scope.OPERATOR, "/prices", NewPrices.class, this::change);
+        table.put(Scope.OPERATOR, "/prices", PriceList.Change.class, this::change);
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -70,11 +59,11 @@ public final class PriceActions {
                 .put("version", list.version()), String.valueOf(list.version()));
     }
 
-    private ApiResponse change(ApiRequest request, NewPrices body) {
+    private ApiResponse change(ApiRequest request, PriceList.Change body) {
         List<PriceChange> changes = new ArrayList<>();
         Set<String> named = new HashSet<>();
-        for (int i = 0; i < body.items.size(); i++) {
-            PriceChange change = change(body.items.get(i), "/items/" + i + "/");
+        for (int i = 0; i < body.items().size(); i++) {
+            PriceChange change = change(body.items().get(i), "/items/" + i + "/");
             if (!named.add(change.kind() + " " + change.name())) {
                 throw ApiProblem.of("DUPLICATE_NAME", "/items/" + i + "/name", "the list sets this price twice");
             }
@@ -87,19 +76,19 @@ public final class PriceActions {
     }
 
     /** A price or {@code "withdrawn": true}: what takes a price away is said, not left out. */
-    private static PriceChange change(NewPrice price, String at) {
-        boolean tool = price.kind.equals(PriceKind.TOOL.wire());
+    private static PriceChange change(PriceList.Item price, String at) {
+        boolean tool = price.kind().equals(PriceKind.TOOL.wire());
         PriceKind kind = tool ? PriceKind.TOOL : PriceKind.MODEL;
-        Object usd = tool ? price.usdPerCall : price.usdPerMillionTokens;
-        if ((tool ? price.usdPerMillionTokens : price.usdPerCall) != null) {
+        Object usd = tool ? price.usdPerCall() : price.usdPerMillionTokens();
+        if ((tool ? price.usdPerMillionTokens() : price.usdPerCall()) != null) {
             throw ApiProblem.of("INVALID_VALUE", at + member(tool ? PriceKind.MODEL : PriceKind.TOOL),
-                    "the price of a " + price.kind + " is " + member(kind));
+                    "the price of a " + price.kind() + " is " + member(kind));
         }
-        if (price.withdrawn == (usd != null)) {
+        if (price.withdrawn() == (usd != null)) {
             throw ApiProblem.of("REQUIRED", at + member(kind), "either a price or withdrawn must be given");
         }
-        return new PriceChange(kind, price.name, price.usdPerCall,
-                price.usdPerMillionTokens == null ? null : price.usdPerMillionTokens.prices());
+        return new PriceChange(kind, price.name(), price.usdPerCall(),
+                price.usdPerMillionTokens() == null ? null : prices(price.usdPerMillionTokens()));
     }
 
     /** Writes the new prices to the audit log, by kind and name; null for a withdrawn price. */
@@ -113,21 +102,25 @@ public final class PriceActions {
         };
     }
 
-    /** JSON null if absent. */
-    private static JsonNode usd(@Nullable BigDecimal perCall, @Nullable TokenPrices perMillion) {
-        if (perMillion == null) {
-            return amount(perCall);
-        }
-        ObjectNode prices = Json.object();
-        prices.set("input", amount(perMillion.input()));
-        prices.set("cache_read", amount(perMillion.cacheRead()));
-        prices.set("cache_write", amount(perMillion.cacheWrite()));
-        prices.set("output", amount(perMillion.output()));
-        return prices;
+    private static TokenPrices prices(PriceList.NewTokenPrices given) {
+        return new TokenPrices(given.input(), given.cacheRead(), given.cacheWrite(), given.output());
     }
 
-    private static JsonNode amount(@Nullable BigDecimal usd) {
-        return usd == null ? NullNode.getInstance() : DecimalNode.valueOf(Json.plain(usd));
+    /** JSON null if absent. */
+    private static JsonNode usd(@Nullable BigDecimal perCall, @Nullable TokenPrices perMillion) {
+        if (perMillion != null) {
+            return Json.document(shown(perMillion));
+        }
+        return perCall == null ? NullNode.getInstance() : DecimalNode.valueOf(Json.plain(perCall));
+    }
+
+    private static io.keelson.api.money.TokenPrices shown(TokenPrices prices) {
+        return new io.keelson.api.money.TokenPrices(Json.plain(prices.input()), plain(prices.cacheRead()),
+                plain(prices.cacheWrite()), Json.plain(prices.output()));
+    }
+
+    private static @Nullable BigDecimal plain(@Nullable BigDecimal usd) {
+        return usd == null ? null : Json.plain(usd);
     }
 
     private static String member(PriceKind kind) {
@@ -140,9 +133,8 @@ public final class PriceActions {
     }
 
     private static ObjectNode document(PriceRow price) {
-        ObjectNode document = Json.object().put("kind", price.kind().wire()).put("name", price.name());
-        document.set(member(price.kind()), usd(price.usdPerCall(), price.usdPerMillion()));
-        return document.put("version", price.version())
-                .put("created_at", Json.time(price.createdAt())).put("created_by", price.createdBy());
+        TokenPrices tokens = price.usdPerMillion();
+        return Json.document(new Price(price.kind().wire(), price.name(), plain(price.usdPerCall()),
+                tokens == null ? null : shown(tokens), price.version(), price.createdAt(), price.createdBy()));
     }
 }
