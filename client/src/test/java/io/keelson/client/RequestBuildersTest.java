@@ -3,6 +3,7 @@ package io.keelson.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.api.definition.AgentDefinition;
+import io.keelson.api.outlet.Webhook;
 import io.keelson.api.schedule.ScheduleDefinition;
 import io.keelson.client.plan.Mission;
 import java.time.Duration;
@@ -33,6 +34,9 @@ class RequestBuildersTest {
                         .catchUpWindow(Duration.ofHours(1)).jitter(Duration.ofSeconds(1)).endAt(Instant.EPOCH)
                         .maxRuns(1)
                         .paused(true).body()),
+                Arguments.of(Webhook.Change.class,
+                        WebhookRequest.to("https://example.org").events(List.of("*")).channel("c").description("d")
+                                .enabled(true).body()),
                 Arguments.of(AgentDefinition.class,
                         AgentRequest.of("writer").name("Writer").description("Writes").model("m").instructions("Write.")
                                 .tools(List.of("files.read")).capabilities(List.of("writing")).maxTurns(1)

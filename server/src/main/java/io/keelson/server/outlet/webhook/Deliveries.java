@@ -1,5 +1,6 @@
 package io.keelson.server.outlet.webhook;
 
+import io.keelson.api.outlet.WebhookDelivery;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
@@ -8,6 +9,7 @@ import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.engine.store.read.FeedReader;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -39,12 +41,12 @@ public final class Deliveries {
              where workspace_id = :workspace and id = :id and enabled""");
 
     private static final Sql LIST = Sql.of("""
-            select id, event_id, type, state, attempts, last_status, last_error, created_at, attempted_at, completed_at
+            select 'msg_' || id as id, event_id, type, state, attempts, last_status, last_error, created_at, attempted_at, completed_at
               from webhook_deliveries
              where workspace_id = :workspace and endpoint_id = :endpoint
                and (:state::text is null or state = :state)
                and (:created_at::timestamptz is null or (created_at, id) < (:created_at, :id))
-             order by created_at desc, id desc limit :limit""");
+             order by webhook_deliveries.created_at desc, webhook_deliveries.id desc limit :limit""");
 
     private static final Sql RETRY = Sql.of("""
             update webhook_deliveries set state = 'pending', attempts = 0, completed_at = null
@@ -102,12 +104,12 @@ public final class Deliveries {
      * @param state null for all
      * @param after where to continue; null to begin with the newest
      */
-    public List<Delivery> list(UUID workspace, UUID endpoint, @Nullable String state, @Nullable Place after,
+    public List<WebhookDelivery> list(UUID workspace, UUID endpoint, @Nullable String state, @Nullable Place after,
             int limit) {
         return database.withConnection(c -> LIST.on(c).set("workspace", workspace).set("endpoint", endpoint)
                 .set("state", state).set("created_at", after == null ? null : after.createdAt())
                 .set("id", after == null ? null : after.id()).set("limit", limit)
-                .all(RecordColumns.of(Delivery.class)));
+                .all(RecordColumns.of(WebhookDelivery.class)));
     }
 
     /**
@@ -178,5 +180,15 @@ public final class Deliveries {
 
     private static void wake(Connection c, UUID workspace, UUID endpoint) throws SQLException {
         WAKE.on(c).set("workspace", workspace).set("id", endpoint).update();
+    }
+
+    /** The id of the delivery of an event to an endpoint. */
+    static UUID idOf(UUID endpoint, long event) {
+        return UUID.nameUUIDFromBytes((endpoint + "/" + event).getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The id in the header {@code webhook-id}. */
+    public static String wire(UUID id) {
+        return "msg_" + id;
     }
 }

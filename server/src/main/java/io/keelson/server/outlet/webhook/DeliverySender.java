@@ -243,7 +243,7 @@ final class DeliverySender {
         }
 
         private OutboundRequest request(Head delivery, @Nullable TraceParent place) {
-            String id = Delivery.wire(delivery.id);
+            String id = Deliveries.wire(delivery.id);
             long now = clock.instant().getEpochSecond();
             String signatures = delivery.secrets.stream().map(secret -> secret.sign(id, now, delivery.body))
                     .collect(Collectors.joining(" "));

@@ -1,17 +1,22 @@
 package io.keelson.server.outlet.webhook;
 
+import io.keelson.api.outlet.Webhook;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.Tenancy;
+import io.keelson.server.base.outbound.OutboundClient;
 import io.keelson.server.engine.store.read.FeedReader;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.secret.SecretStore;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -28,11 +33,12 @@ public final class Endpoints {
             """
             id, workspace_id, url, description, events, channel, enabled, disabled_reason, failing_since,
                 last_error, replay_after is not null as replaying,
-                case when previous_until > clock_timestamp() then previous_until end as previous_until,
+                case when previous_until > clock_timestamp() then previous_until end as previous_secret_until,
                 created_at, updated_at,
-                (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending') as pending""";
+                (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending') as pending,
+                null::text as secret""";
 
-    private static final RecordColumns<Endpoint> ENDPOINT = RecordColumns.of(Endpoint.class);
+    private static final RecordColumns<Webhook> WEBHOOK = RecordColumns.of(Webhook.class);
 
     /** Serialises creations in a workspace, so that its endpoints can be counted. */
     private static final Sql TURN =
@@ -102,18 +108,18 @@ public final class Endpoints {
     /**
      * Creates an endpoint, which receives events from now on. Empty where the workspace has {@link #MAX_ENDPOINTS}.
      *
-     * @param spec with url and events
+     * @param given with a url
      */
-    public Optional<Endpoint.WithSecret> create(UUID workspace, UUID id, Endpoint.Spec spec, AuditOrigin origin) {
+    public Optional<Webhook> create(UUID workspace, UUID id, Webhook.Change given, AuditOrigin origin) {
         SigningSecret secret = SigningSecret.fresh();
         long from = lastId();
         return database.inTransaction(c -> {
             if (full(c, workspace)) {
                 return Optional.empty();
             }
-            insert(c, workspace, id, spec, endpointSecrets.seal(id, secret), from);
+            insert(c, workspace, id, given, endpointSecrets.seal(id, secret), from);
             audit(c, origin, "webhook_created", workspace, id);
-            return find(c, workspace, id).map(made -> new Endpoint.WithSecret(made, secret.text()));
+            return find(c, workspace, id).map(made -> made.withSecret(secret.text()));
         });
     }
 
@@ -122,22 +128,23 @@ public final class Endpoints {
         return COUNT.on(c).set("workspace", workspace).one(row -> row.getLong("n")) >= MAX_ENDPOINTS;
     }
 
-    private static void insert(Connection c, UUID workspace, UUID id, Endpoint.Spec spec, SecretStore.Sealed sealed,
+    private static void insert(Connection c, UUID workspace, UUID id, Webhook.Change given, SecretStore.Sealed sealed,
             long from) throws SQLException {
-        boolean enabled = spec.enabled() == null || spec.enabled();
-        CREATE.on(c).set("id", id).set("workspace", workspace).set("url", spec.url())
-                .set("description", spec.description())
-                .setTexts("events", spec.events()).set("channel", spec.channel()).set("enabled", enabled)
+        boolean enabled = !Boolean.FALSE.equals(given.enabled());
+        CREATE.on(c).set("id", id).set("workspace", workspace).set("url", given.url())
+                .set("description", value(given.description()))
+                .setTexts("events", given.events() == null ? Topics.names() : events(given.events()))
+                .set("channel", value(given.channel())).set("enabled", enabled)
                 .set("disabled_reason", enabled ? null : "asked").set("key_id", sealed.keyId())
                 .set("sealed", sealed.bytes()).set("from", from).update();
     }
 
     /** The workspace's endpoints, oldest first. */
-    public List<Endpoint> list(UUID workspace) {
-        return database.withConnection(c -> LIST.on(c).set("workspace", workspace).all(ENDPOINT));
+    public List<Webhook> list(UUID workspace) {
+        return database.withConnection(c -> LIST.on(c).set("workspace", workspace).all(WEBHOOK));
     }
 
-    public Optional<Endpoint> find(UUID workspace, UUID id) {
+    public Optional<Webhook> find(UUID workspace, UUID id) {
         return database.withConnection(c -> find(c, workspace, id));
     }
 
@@ -146,16 +153,18 @@ public final class Endpoints {
      *
      * @param check sees the locked endpoint; an exception leaves the endpoint unchanged
      */
-    public Optional<Endpoint> change(UUID workspace, UUID id, Endpoint.Spec spec, AuditOrigin origin,
-            Consumer<Endpoint> check) {
+    public Optional<Webhook> change(UUID workspace, UUID id, Webhook.Change given, AuditOrigin origin,
+            Consumer<Webhook> check) {
         long from = lastId();
         return database.inTransaction(c -> {
             LOCK.on(c).set("workspace", workspace).set("id", id).exists();
             find(c, workspace, id).ifPresent(check);
-            int changed = CHANGE.on(c).set("url", spec.url()).set("no_description", spec.noDescription())
-                    .set("description", spec.description()).setTexts("events", spec.events())
-                    .set("no_channel", spec.noChannel()).set("channel", spec.channel()).set("from", from)
-                    .set("enabled", spec.enabled()).set("workspace", workspace).set("id", id).update();
+            int changed = CHANGE.on(c).set("url", given.url()).set("no_description", removes(given.description()))
+                    .set("description", value(given.description()))
+                    .setTexts("events", given.events() == null ? null : events(given.events()))
+                    .set("no_channel", removes(given.channel())).set("channel", value(given.channel()))
+                    .set("from", from).set("enabled", given.enabled()).set("workspace", workspace).set("id", id)
+                    .update();
             if (changed > 0) {
                 audit(c, origin, "webhook_changed", workspace, id);
             }
@@ -164,7 +173,7 @@ public final class Endpoints {
     }
 
     /** Creates a new secret; for a day deliveries have signatures by both secrets. Empty for an unknown id. */
-    public Optional<Endpoint.WithSecret> rotate(UUID workspace, UUID id, AuditOrigin origin) {
+    public Optional<Webhook> rotate(UUID workspace, UUID id, AuditOrigin origin) {
         SigningSecret secret = SigningSecret.fresh();
         SecretStore.Sealed sealed = endpointSecrets.seal(id, secret);
         return database.inTransaction(c -> {
@@ -173,7 +182,7 @@ public final class Endpoints {
             if (rotated > 0) {
                 audit(c, origin, "webhook_secret_rotated", workspace, id);
             }
-            return find(c, workspace, id).map(found -> new Endpoint.WithSecret(found, secret.text()));
+            return find(c, workspace, id).map(found -> found.withSecret(secret.text()));
         });
     }
 
@@ -228,7 +237,32 @@ public final class Endpoints {
         AuditLog.write(c, origin, action, workspace, id.toString(), JsonNodeFactory.instance.objectNode());
     }
 
-    private static Optional<Endpoint> find(Connection c, UUID workspace, UUID id) throws SQLException {
-        return ONE.on(c).set("workspace", workspace).set("id", id).first(ENDPOINT);
+    private static Optional<Webhook> find(Connection c, UUID workspace, UUID id) throws SQLException {
+        return ONE.on(c).set("workspace", workspace).set("id", id).first(WEBHOOK);
+    }
+
+    private static List<String> events(Optional<List<String>> given) {
+        return given.map(each -> each.stream().distinct().toList()).orElseGet(Topics::names);
+    }
+
+    private static @Nullable String value(@Nullable Optional<String> member) {
+        return member == null ? null : member.orElse(null);
+    }
+
+    private static boolean removes(@Nullable Optional<String> member) {
+        return member != null && member.isEmpty();
+    }
+
+    /** Whether a request can be sent to the address at all. */
+    public static boolean usable(String url) {
+        try {
+            URI uri = new URI(url);
+            return uri.getScheme() != null
+                    && List.of("http", "https").contains(uri.getScheme().toLowerCase(Locale.ROOT))
+                    && uri.getHost() != null && uri.getRawUserInfo() == null && uri.getRawFragment() == null
+                    && OutboundClient.understands(url);
+        } catch (URISyntaxException e) {
+            return false;
+        }
     }
 }

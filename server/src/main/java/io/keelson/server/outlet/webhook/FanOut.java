@@ -218,7 +218,7 @@ final class FanOut {
             return;
         }
         WAKE.on(c).setUuids("ids", made.stream().map(each -> each.receiver.id).distinct().toList()).update();
-        sql.on(c).setUuids("ids", made.stream().map(each -> Delivery.idOf(each.receiver.id, each.event)).toList())
+        sql.on(c).setUuids("ids", made.stream().map(each -> Deliveries.idOf(each.receiver.id, each.event)).toList())
                 .setUuids("workspaces", made.stream().map(each -> each.receiver.workspace).toList())
                 .setUuids("endpoints", made.stream().map(each -> each.receiver.id).toList())
                 .setLongs("events", made.stream().map(NewDelivery::event).toList())

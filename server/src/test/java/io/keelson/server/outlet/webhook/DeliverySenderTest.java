@@ -3,6 +3,8 @@ package io.keelson.server.outlet.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.api.outlet.Webhook;
+import io.keelson.api.outlet.WebhookDelivery;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.outbound.OutboundClient;
@@ -20,6 +22,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -78,16 +81,21 @@ class DeliverySenderTest {
                 }));
     }
 
-    private Endpoint.WithSecret endpoint(String path) {
-        return endpoints.create(WORKSPACE, UUID.randomUUID(), new Endpoint.Spec(receiver.url() + path, null, false,
-                List.of("*"), null, false, true), AuditOrigin.SERVER).orElseThrow();
+    private Webhook endpoint(String path) {
+        return endpoints.create(WORKSPACE, UUID.randomUUID(),
+                new Webhook.Change(receiver.url() + path, null, Optional.of(List.of("*")), null, true),
+                AuditOrigin.SERVER).orElseThrow();
+    }
+
+    private static UUID id(Webhook endpoint) {
+        return UUID.fromString(endpoint.id());
     }
 
     /** So many deliveries, made in another order than they are to go in; their bodies are their positions. */
     private void queue(UUID endpoint, int count) {
         for (long i = count; i > 0; i--) {
             sql("insert into webhook_deliveries (id, workspace_id, endpoint_id, event_id, position, type, body) values ('"
-                    + Delivery.idOf(endpoint, i) + "', '" + WORKSPACE + "', '" + endpoint + "', " + i + ", " + i
+                    + Deliveries.idOf(endpoint, i) + "', '" + WORKSPACE + "', '" + endpoint + "', " + i + ", " + i
                     + ", 'x', '" + i + "')");
         }
         due();
@@ -140,8 +148,8 @@ class DeliverySenderTest {
 
     @Test
     void noDeliveryIsLostOnReceiverFailures() throws Exception {
-        Endpoint.WithSecret to = endpoint("in");
-        queue(to.endpoint().id(), 4);
+        Webhook to = endpoint("in");
+        queue(id(to), 4);
         receiver.then(500, 302, Receiver.HANG, 200, 404, 204);
 
         DeliverySender patient = sender(PACE);
@@ -158,7 +166,7 @@ class DeliverySenderTest {
             assertThat(got.path()).isEqualTo("/in");
             assertThat(got.signedBy(to.secret())).isEqualTo(1);
             assertThat(got.id()).isEqualTo(
-                    Delivery.wire(Delivery.idOf(to.endpoint().id(), Long.parseLong(got.body()))));
+                    Deliveries.wire(Deliveries.idOf(id(to), Long.parseLong(got.body()))));
             assertThat(Long.parseLong(got.timestamp())).isCloseTo(Clock.systemUTC().instant().getEpochSecond(),
                     org.assertj.core.data.Offset.offset(30L));
         });
@@ -167,7 +175,7 @@ class DeliverySenderTest {
                 "1");
     }
 
-    private Endpoint found(UUID endpoint) {
+    private Webhook found(UUID endpoint) {
         return endpoints.find(WORKSPACE, endpoint).orElseThrow();
     }
 
@@ -179,7 +187,7 @@ class DeliverySenderTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void endpointThatFailsTooLongIsDisabled(boolean forTime) throws Exception {
-        UUID to = endpoint("in").endpoint().id();
+        UUID to = id(endpoint("in"));
         queue(to, 4);
         receiver.then(200, 500, 500);
         for (DeliverySender.EndpointBatch endpointBatch : sender(giving(Duration.ofDays(5), 4)).claim(1)) {
@@ -200,7 +208,7 @@ class DeliverySenderTest {
         assertThat(all("select action from operator_audit")).contains("webhook_disabled");
         assertThat(attempts).containsExactly(DeliveryObserver.Outcome.DELIVERED, DeliveryObserver.Outcome.FAILED,
                 DeliveryObserver.Outcome.FAILED);
-        endpoints.change(WORKSPACE, to, new Endpoint.Spec(null, null, false, null, null, false, true),
+        endpoints.change(WORKSPACE, to, new Webhook.Change(null, null, null, null, true),
                 AuditOrigin.SERVER, current -> {});
         assertThat(found(to).failingSince()).isNull();
         serveAll(sender(PACE));
@@ -211,7 +219,7 @@ class DeliverySenderTest {
     /** One who takes something again is well. */
     @Test
     void successResetsTheFailures() throws Exception {
-        UUID to = endpoint("in").endpoint().id();
+        UUID to = id(endpoint("in"));
         queue(to, 1);
         receiver.then(503);
         serveAll(sender(PACE));
@@ -224,8 +232,8 @@ class DeliverySenderTest {
     /** What cannot be signed fails before everybody's eyes, and is signed once the key is there. */
     @Test
     void aSecretUnderAnUnknownKeyIsSeen() throws Exception {
-        Endpoint.WithSecret to = endpoint("in");
-        queue(to.endpoint().id(), 1);
+        Webhook to = endpoint("in");
+        queue(id(to), 1);
         Endpoints others = new Endpoints(database, new SecretStore(database, SealingKey.fresh(), List.of()));
         DeliverySender strange =
                 new DeliverySender(database, client, others.seals(), Clock.systemUTC(), PACE, List.of());
@@ -235,7 +243,7 @@ class DeliverySenderTest {
         }
 
         assertThat(receiver.got()).isEmpty();
-        assertThat(found(to.endpoint().id()).lastError()).contains("sealed under the key",
+        assertThat(found(id(to)).lastError()).contains("sealed under the key",
                 "KEELSON_SECRET_KEYS_PREVIOUS");
         assertThat(all("select last_error from webhook_deliveries").getFirst()).contains("sealed under the key");
         assertThat(database.withConnection(Deliveries::waiting)).satisfies(waiting -> {
@@ -251,7 +259,7 @@ class DeliverySenderTest {
     /** What cannot be made any more keeps nothing waiting that is made. */
     @Test
     void createdDeliveriesAreSentWhileNoneCanBeCreated() throws Exception {
-        queue(endpoint("in").endpoint().id(), 2);
+        queue(id(endpoint("in")), 2);
         sql("alter table webhook_feed rename to webhook_feed_gone");
         try (WebhookDispatcher webhookDispatcher =
                 new WebhookDispatcher(database, endpoints, deliveries, client, Clock.systemUTC(), run -> null,
@@ -263,7 +271,7 @@ class DeliverySenderTest {
 
     @Test
     void aConnectionThatBrokeOffIsMadeAgainOnce() throws Exception {
-        queue(endpoint("in").endpoint().id(), 2);
+        queue(id(endpoint("in")), 2);
         receiver.then(Receiver.BREAK_OFF, 200, Receiver.BREAK_OFF, Receiver.BREAK_OFF);
 
         assertThat(serveAll(sender(PACE))).isEqualTo(2);
@@ -276,7 +284,7 @@ class DeliverySenderTest {
     /** Also where what waits has the last id that there is. */
     @Test
     void aPingIsBehindWhatWaits() throws Exception {
-        UUID to = endpoint("in").endpoint().id();
+        UUID to = id(endpoint("in"));
         sql("select setval('run_event_packs_id_seq', 3)");
         queue(to, 3);
         deliveries.ping(WORKSPACE, to, new UUID(0, 1));
@@ -290,7 +298,7 @@ class DeliverySenderTest {
     /** The sender that served the endpoint is about to release it, and has not seen the ping. */
     @Test
     void aPingWakesAnEndpointThatIsJustLetGo() throws Exception {
-        UUID to = endpoint("in").endpoint().id();
+        UUID to = id(endpoint("in"));
         sql("update webhook_endpoints set held_until = clock_timestamp() + interval '1 minute', due_at = held_until");
         FutureTask<Boolean> ping = new FutureTask<>(() -> {
             deliveries.ping(WORKSPACE, to, new UUID(0, 1));
@@ -326,7 +334,7 @@ class DeliverySenderTest {
                     }
                 }
             });
-            UUID to = endpoint("in").endpoint().id();
+            UUID to = id(endpoint("in"));
             sql("update webhook_endpoints set url = 'http://127.0.0.1:" + port.getLocalPort() + "/'");
             queue(to, 1);
 
@@ -341,7 +349,7 @@ class DeliverySenderTest {
 
     @Test
     void aFailureHasTheEndpointWait() throws Exception {
-        queue(endpoint("in").endpoint().id(), 2);
+        queue(id(endpoint("in")), 2);
         receiver.then(500);
         DeliverySender deliverySender = sender(PACE);
 
@@ -350,13 +358,13 @@ class DeliverySenderTest {
         assertThat(deliverySender.claim(10)).isEmpty();
         assertThat(all("select extract(epoch from due_at - clock_timestamp()) between 3500 and 3600"
                 + " from webhook_endpoints")).containsExactly("t");
-        assertThat(deliveries.list(WORKSPACE, endpoints.list(WORKSPACE).getFirst().id(), "pending", null, 10))
-                .extracting(Delivery::lastError).containsExactlyInAnyOrder("answered 500", null);
+        assertThat(deliveries.list(WORKSPACE, id(endpoints.list(WORKSPACE).getFirst()), "pending", null, 10))
+                .extracting(WebhookDelivery::lastError).containsExactlyInAnyOrder("answered 500", null);
     }
 
     @Test
     void exhaustedDeliveryIsDeadAndTheNextOnesAreSent() throws Exception {
-        UUID to = endpoint("in").endpoint().id();
+        UUID to = id(endpoint("in"));
         queue(to, 3);
         receiver.then(500, 500, 500, 500);
 
@@ -376,19 +384,19 @@ class DeliverySenderTest {
 
     @Test
     void receiverThatAnswersGoneGetsNoMore() throws Exception {
-        UUID to = endpoint("in").endpoint().id();
+        UUID to = id(endpoint("in"));
         queue(to, 2);
         receiver.then(410);
 
         serveAll(sender(PACE));
 
         assertThat(bodies()).containsExactly("1");
-        Endpoint disabled = endpoints.find(WORKSPACE, to).orElseThrow();
+        Webhook disabled = endpoints.find(WORKSPACE, to).orElseThrow();
         assertThat(disabled.enabled()).isFalse();
         assertThat(disabled.disabledReason()).isEqualTo("gone");
         assertThat(disabled.pending()).isEqualTo(2);
 
-        endpoints.change(WORKSPACE, to, new Endpoint.Spec(null, null, false, null, null, false, true),
+        endpoints.change(WORKSPACE, to, new Webhook.Change(null, null, null, null, true),
                 AuditOrigin.SERVER, current -> {});
         serveAll(sender(PACE));
         assertThat(bodies()).containsExactly("1", "1", "2");
@@ -397,7 +405,7 @@ class DeliverySenderTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void senderWithALostLeaseRecordsNothing(boolean overtaken) throws Exception {
-        queue(endpoint("in").endpoint().id(), 2);
+        queue(id(endpoint("in")), 2);
         receiver.then(Receiver.HANG, 500);
         DeliverySender one = sender(PACE);
         DeliverySender other = sender(PACE);
@@ -420,7 +428,7 @@ class DeliverySenderTest {
 
     @Test
     void releasedEndpointIsTakenOverAtOnce() throws Exception {
-        queue(endpoint("in").endpoint().id(), 1);
+        queue(id(endpoint("in")), 1);
         receiver.then(Receiver.HANG);
         DeliverySender one = sender(PACE);
         FutureTask<Boolean> ended = new FutureTask<>(() -> one.claim(1).getFirst().serve());
@@ -437,14 +445,14 @@ class DeliverySenderTest {
 
     @Test
     void whileASecretIsReplacedBothSign() throws Exception {
-        Endpoint.WithSecret first = endpoint("in");
-        UUID to = first.endpoint().id();
+        Webhook first = endpoint("in");
+        UUID to = id(first);
         queue(to, 1);
-        Endpoint.WithSecret second = endpoints.rotate(WORKSPACE, to, AuditOrigin.SERVER).orElseThrow();
+        Webhook second = endpoints.rotate(WORKSPACE, to, AuditOrigin.SERVER).orElseThrow();
         serveAll(sender(PACE));
 
         sql("update webhook_endpoints set previous_until = clock_timestamp()");
-        deliveries.again(WORKSPACE, to, Delivery.idOf(to, 1));
+        deliveries.again(WORKSPACE, to, Deliveries.idOf(to, 1));
         serveAll(sender(PACE));
 
         assertThat(receiver.got()).extracting(got -> got.signature().split(" ").length).containsExactly(2, 1);
@@ -459,9 +467,9 @@ class DeliverySenderTest {
         SealingKey old = SealingKey.fresh();
         SealingKey present = SealingKey.fresh();
         Endpoints before = new Endpoints(database, new SecretStore(database, old, List.of()));
-        before.create(WORKSPACE, UUID.randomUUID(), new Endpoint.Spec(receiver.url(), null, false, List.of("*"), null,
-                false, true), AuditOrigin.SERVER);
-        UUID lost = endpoint("in").endpoint().id();
+        before.create(WORKSPACE, UUID.randomUUID(),
+                new Webhook.Change(receiver.url(), null, Optional.of(List.of("*")), null, true), AuditOrigin.SERVER);
+        UUID lost = id(endpoint("in"));
 
         new Endpoints(database, new SecretStore(database, present, List.of(old))).reseal();
 
@@ -475,7 +483,7 @@ class DeliverySenderTest {
     @Test
     void severalNodesShareTheEndpoints() throws Exception {
         int each = 20;
-        List<UUID> to = IntStream.range(0, 6).mapToObj(i -> endpoint(String.valueOf(i)).endpoint().id()).toList();
+        List<UUID> to = IntStream.range(0, 6).mapToObj(i -> id(endpoint(String.valueOf(i)))).toList();
         to.forEach(id -> queue(id, each));
         DeliveryPolicy shortTurns =
                 new DeliveryPolicy(PACE.timeout(), PACE.lease(), PACE.delays(), 3, PACE.failingLimit(), PACE.most());
@@ -507,7 +515,7 @@ class DeliverySenderTest {
 
     @Test
     void oldDeliveriesAreDeleted() throws Exception {
-        queue(endpoint("in").endpoint().id(), 3);
+        queue(id(endpoint("in")), 3);
         serveAll(sender(PACE));
         sql("update webhook_deliveries set completed_at = completed_at - interval '31 days' where position = 2");
 

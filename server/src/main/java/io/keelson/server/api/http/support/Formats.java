@@ -5,7 +5,7 @@ import io.keelson.core.schedule.Cron;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.SafeText;
 import io.keelson.server.mission.plan.NameSuggestion;
-import io.keelson.server.outlet.webhook.Endpoint;
+import io.keelson.server.outlet.webhook.Endpoints;
 import io.keelson.server.outlet.webhook.Topics;
 import java.time.DateTimeException;
 import java.time.LocalDate;
@@ -44,7 +44,7 @@ final class Formats {
                 Cron.read(text) instanceof Cron.Reading.Refused(String why) ? new Flaw("INVALID_CRON", why) : null;
             case "time-zone" -> ZoneId.getAvailableZoneIds().contains(text) ? null
                     : invalid("'" + Excerpt.piece(text) + "' is not an IANA time zone such as Europe/Berlin or UTC");
-            case "http-url" -> Endpoint.usable(text) ? null
+            case "http-url" -> Endpoints.usable(text) ? null
                     : invalid("must be an http or https URL with a host, without user and password or a fragment");
             case "name" -> SafeText.hidden(text) == null ? null
                     : new Flaw("INVALID_TEXT", "contains the control or format character " + SafeText.hidden(text));
