@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.outlet.BoardColumn;
 import io.keelson.api.outlet.BoardTask;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
@@ -18,8 +19,7 @@ public final class Board {
 
     /** All columns with their first tasks; the query's status and cursor do not count. */
     public List<BoardColumn> columns(BoardQuery query) {
-        return document(query).path("columns").valueStream()
-                .map(column -> Json.document(column, BoardColumn.class)).toList();
+        return Json.document(document(query), BoardColumn.All.class).columns();
     }
 
     /** Reads the board as the API's document. */
@@ -41,13 +41,13 @@ public final class Board {
 
     /** Creates a board task. */
     public BoardTask create(BoardTaskRequest task) {
-        return Json.document(api.send(Call.post(RequestPath.of("/board/tasks"), task.document())).body(),
+        return Json.document(api.send(Call.post(RequestPath.of("/board/tasks"), task.body())).body(),
                 BoardTask.class);
     }
 
     /** @throws KeelsonException {@code BOARD_TASK_READ_ONLY} for a change of a run's board task, except its priority */
     public BoardTask change(long id, BoardTaskRequest change) {
-        Call call = Call.of("PATCH", at(id), change.document()).repeatable();
+        Call call = Call.of("PATCH", at(id), change.body()).repeatable();
         return Json.document(api.send(call).body(), BoardTask.class);
     }
 

@@ -3,6 +3,7 @@ package io.keelson.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.api.definition.AgentDefinition;
+import io.keelson.api.outlet.BoardTask;
 import io.keelson.api.outlet.Webhook;
 import io.keelson.api.schedule.ScheduleDefinition;
 import io.keelson.client.plan.Mission;
@@ -37,6 +38,12 @@ class RequestBuildersTest {
                 Arguments.of(Webhook.Change.class,
                         WebhookRequest.to("https://example.org").events(List.of("*")).channel("c").description("d")
                                 .enabled(true).body()),
+                Arguments.of(BoardTask.New.class,
+                        BoardTaskRequest.titled("t").description("d").status("inbox").priority("low").assignee("ann")
+                                .parent(1).tags("a").body()),
+                Arguments.of(BoardTask.Change.class,
+                        BoardTaskRequest.titled("t").description("d").status("inbox").priority("low").assignee("ann")
+                                .tags("a").result("r").body()),
                 Arguments.of(AgentDefinition.class,
                         AgentRequest.of("writer").name("Writer").description("Writes").model("m").instructions("Write.")
                                 .tools(List.of("files.read")).capabilities(List.of("writing")).maxTurns(1)

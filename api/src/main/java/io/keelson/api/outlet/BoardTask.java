@@ -1,11 +1,16 @@
 package io.keelson.api.outlet;
 
 import io.keelson.api.Absent;
+import io.keelson.api.Shape.Default;
 import io.keelson.api.Shape.OneOf;
 import io.keelson.api.Shape.Range;
 import io.keelson.api.Shape.Ref;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Size;
+import io.keelson.api.Shape.Text;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -53,4 +58,40 @@ public record BoardTask(long id, String title, @Nullable String description, @Re
     public BoardTask {
         tags = Absent.asEmpty(tags);
     }
+
+    /**
+     * Creates a board task.
+     *
+     * @param title title for people
+     * @param description text for people
+     * @param status column of the board
+     * @param priority priority
+     * @param assignee agent or person that does it
+     * @param parentTaskId task that it is a part of
+     * @param tags tags
+     */
+    @Request
+    public record New(@Text(format = "name", pattern = "\\S", max = 500) String title,
+            @Nullable @Text(max = 20_000) String description, @Default("inbox") @Ref("BoardStatus") String status,
+            @Default("medium") @Ref("BoardPriority") String priority, @Nullable @Text(max = 255) String assignee,
+            @Nullable @Range(min = 1, max = 9_007_199_254_740_991L) Long parentTaskId,
+            @Default("[]") @Size(max = 20) List<@Text(format = "name", pattern = "\\S", max = 100) String> tags) {}
+
+    /**
+     * Changes a board task. Members that are absent stay unchanged; null removes a description, an assignee or a result.
+     *
+     * @param title title for people
+     * @param description text for people
+     * @param status column of the board
+     * @param priority priority
+     * @param assignee agent or person that does it
+     * @param tags all tags
+     * @param result outcome of the task
+     */
+    @Request
+    public record Change(@Nullable @Text(format = "name", pattern = "\\S", max = 500) String title,
+            @Nullable Optional<@Text(max = 20_000) String> description, @Nullable @Ref("BoardStatus") String status,
+            @Nullable @Ref("BoardPriority") String priority, @Nullable Optional<@Text(max = 255) String> assignee,
+            @Nullable @Size(max = 20) List<@Text(format = "name", pattern = "\\S", max = 100) String> tags,
+            @Nullable Optional<@Text(max = 4000) String> result) {}
 }

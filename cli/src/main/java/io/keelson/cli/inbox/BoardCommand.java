@@ -1,12 +1,12 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.outlet.BoardColumn;
 import io.keelson.api.outlet.BoardTask;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.BoardColumn;
 import io.keelson.client.BoardQuery;
 import io.keelson.client.Keelson;
 import java.util.ArrayList;

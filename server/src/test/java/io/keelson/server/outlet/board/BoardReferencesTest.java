@@ -3,6 +3,7 @@ package io.keelson.server.outlet.board;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.api.outlet.BoardTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
 import java.sql.Connection;
@@ -81,7 +82,7 @@ class BoardReferencesTest {
     @Test
     void noTaskIsAddedBelowOrInWhatIsNotThere() {
         long elsewhere = make(other, null);
-        Optional<BoardTaskRow> made = database.inTransaction(c -> board.create(c, workspace, task(elsewhere)));
+        Optional<BoardTask> made = database.inTransaction(c -> board.create(c, workspace, task(elsewhere)));
         assertThat(made).isEmpty();
         UUID nowhere = UUID.randomUUID();
         assertThatThrownBy(() -> make(nowhere, null)).hasMessageContaining("there is no workspace " + nowhere);
@@ -94,7 +95,7 @@ class BoardReferencesTest {
     }
 
     private long make(UUID in, Long parent) {
-        Optional<BoardTaskRow> made = database.inTransaction(c -> board.create(c, in, task(parent)));
+        Optional<BoardTask> made = database.inTransaction(c -> board.create(c, in, task(parent)));
         return made.orElseThrow().id();
     }
 

@@ -1,5 +1,7 @@
 package io.keelson.server.api.http.inbox;
 
+import io.keelson.api.outlet.BoardColumn;
+import io.keelson.api.outlet.BoardTask;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -13,7 +15,6 @@ import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.outlet.board.BoardTaskRow;
 import io.keelson.server.outlet.board.BoardTasks;
 import io.keelson.server.tenant.auth.Scope;
 import java.nio.charset.StandardCharsets;
@@ -34,14 +35,6 @@ public final class BoardActions {
     /** Sources of the top level without another filter: runs, and all tasks created by people. */
     private static final List<String> TOP = List.of("user", "recipe", "orchestration");
 
-    record NewTask(String title, @Nullable String description, String status, String priority,
-            @Nullable String assignee, @Nullable Long parentTaskId, List<String> tags) {}
-
-    /** Absent members stay unchanged; of some, null removes the value. */
-    record TaskChange(@Nullable String title, @Nullable Optional<String> description, @Nullable String status,
-            @Nullable String priority, @Nullable Optional<String> assignee, @Nullable List<String> tags,
-            @Nullable Optional<String> result) {}
-
     private final BoardTasks board;
     private final KeyedTransaction transaction;
 
@@ -53,9 +46,9 @@ public final class BoardActions {
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/board", this::columns);
         table.get(Scope.RUNS_READ, "/board/tasks", this::list);
-        table.post(Scope.RUNS_WRITE, "/board/tasks", NewTask.class, this::create);
+        table.post(Scope.RUNS_WRITE, "/board/tasks", BoardTask.New.class, this::create);
         table.get(Scope.RUNS_READ, "/board/tasks/{id}", this::one);
-        table.patch(Scope.RUNS_WRITE, "/board/tasks/{id}", TaskChange.class, this::change);
+        table.patch(Scope.RUNS_WRITE, "/board/tasks/{id}", BoardTask.Change.class, this::change);
         table.delete(Scope.RUNS_WRITE, "/board/tasks/{id}", this::remove);
     }
 
@@ -63,19 +56,14 @@ public final class BoardActions {
         Query query = request.query();
         BoardTasks.Filter filter = filter(query, null);
         int limit = query.limit();
-        ObjectNode document = Json.object();
-        ArrayNode columns = document.putArray("columns");
         ListCursor cursor = cursor();
-        board.columns(request.workspace(), filter, limit).forEach(column -> {
-            Long next = column.next();
-            ObjectNode each = columns.addObject().put("status", column.status())
-                    .put("count", Math.min(column.count(), BoardTasks.COUNTED))
-                    .put("more", column.count() > BoardTasks.COUNTED);
-            ArrayNode items = each.putArray("items");
-            column.newest().forEach(task -> items.add(document(task)));
-            each.put("next_cursor", next == null ? null : cursor.write(Long.toString(next)));
-        });
-        return ApiResponse.ok(document);
+        return ApiResponse.ok(Json.document(new BoardColumn.All(board.columns(request.workspace(), filter, limit)
+                .stream().map(column -> {
+                    Long next = column.next();
+                    return new BoardColumn(column.status(), Math.min(column.count(), BoardTasks.COUNTED),
+                            column.count() > BoardTasks.COUNTED, column.newest(),
+                            next == null ? null : cursor.write(Long.toString(next)));
+                }).toList())));
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -84,9 +72,9 @@ public final class BoardActions {
         ListCursor cursor = cursor();
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
-        Page<BoardTaskRow> found = board.list(request.workspace(), filter, before == null ? Long.MAX_VALUE : before,
+        Page<BoardTask> found = board.list(request.workspace(), filter, before == null ? Long.MAX_VALUE : before,
                 limit);
-        return ApiResponse.ok(Lists.page(found, cursor, task -> Long.toString(task.id()), BoardActions::document));
+        return ApiResponse.ok(Lists.page(found, cursor, task -> Long.toString(task.id())));
     }
 
     private static ListCursor cursor() {
@@ -108,34 +96,35 @@ public final class BoardActions {
         return answer(board.find(request.workspace(), id).orElseThrow(() -> notFound(id)));
     }
 
-    private ApiResponse create(ApiRequest request, NewTask body) {
-        BoardTasks.New made = new BoardTasks.New(body.title, body.description, body.status, body.priority,
-                body.assignee, body.parentTaskId, tags(body.tags), request.actor().id());
+    private ApiResponse create(ApiRequest request, BoardTask.New body) {
+        BoardTasks.New made = new BoardTasks.New(body.title(), body.description(), body.status(), body.priority(),
+                body.assignee(), body.parentTaskId(), tags(body.tags()), request.actor().id());
         return transaction.answer(request, c -> {
-            BoardTaskRow task = board.create(c, request.workspace(), made)
+            BoardTask task = board.create(c, request.workspace(), made)
                     .orElseThrow(() -> ApiProblem.of("BOARD_TASK_NOT_FOUND", "/parent_task_id",
-                            "no task " + body.parentTaskId + " on the board"));
-            return ApiResponse.created("/api/v1/board/tasks/" + task.id(), document(task));
+                            "no task " + body.parentTaskId() + " on the board"));
+            return ApiResponse.created("/api/v1/board/tasks/" + task.id(), Json.document(task));
         });
     }
 
-    private ApiResponse change(ApiRequest request, TaskChange body) {
-        BoardTasks.Change change = new BoardTasks.Change(body.title, text(body.description), body.status, body.priority,
-                text(body.assignee), body.tags == null ? null : tags(body.tags), text(body.result));
+    private ApiResponse change(ApiRequest request, BoardTask.Change body) {
+        BoardTasks.Change change =
+                new BoardTasks.Change(body.title(), text(body.description()), body.status(), body.priority(),
+                        text(body.assignee()), body.tags() == null ? null : tags(body.tags()), text(body.result()));
         long id = id(request);
         return answer(board.change(request.workspace(), id, change, task -> {
-            if (task.orchestrated() && !change.ofPriorityOnly()) {
+            if (BoardTasks.orchestrated(task) && !change.ofPriorityOnly()) {
                 throw readOnly(task, "only its priority can be changed");
             }
-            request.requireVersion(version(task), document(task));
+            request.requireVersion(version(task), Json.document(task));
         }).orElseThrow(() -> notFound(id)));
     }
 
-    private static ApiResponse answer(BoardTaskRow task) {
-        return ApiResponse.resource(document(task), version(task));
+    private static ApiResponse answer(BoardTask task) {
+        return ApiResponse.resource(Json.document(task), version(task));
     }
 
-    private static String version(BoardTaskRow task) {
+    private static String version(BoardTask task) {
         return ETag.version(task.updatedAt());
     }
 
@@ -148,7 +137,7 @@ public final class BoardActions {
         return ApiResponse.empty(204);
     }
 
-    private static ApiProblem readOnly(BoardTaskRow task, String what) {
+    private static ApiProblem readOnly(BoardTask task, String what) {
         return ApiProblem.of(ErrorCode.BOARD_TASK_READ_ONLY, "task " + task.id() + " is managed by a run: " + what)
                 .with("run_id", String.valueOf(task.runId()));
     }
@@ -179,23 +168,5 @@ public final class BoardActions {
 
     private static ApiProblem notFound(long id) {
         return ApiProblem.of(ErrorCode.BOARD_TASK_NOT_FOUND, "no task " + id + " on the board");
-    }
-
-    private static ObjectNode document(BoardTaskRow task) {
-        UUID run = task.runId();
-        ObjectNode document = Json.object().put("id", task.id()).put("title", task.title())
-                .put("description", task.description()).put("status", task.status()).put("priority", task.priority())
-                .put("review_mode", task.reviewMode()).put("assignee", task.assignee())
-                .put("assigned_agent_id", task.assignedAgentId()).put("parent_task_id", task.parentTaskId())
-                .put("children", Math.min(task.children(), BoardTasks.COUNTED))
-                .put("source_type", task.sourceType()).put("source_id", task.sourceId())
-                .put("run_id", run == null ? null : run.toString())
-                .put("created_by_type", task.createdByType()).put("created_by_id", task.createdById());
-        document.set("tags", Json.read(task.tags().getBytes(StandardCharsets.UTF_8)));
-        document.set("planning_data", task.planningData() == null ? document.nullNode()
-                : Json.read(task.planningData().getBytes(StandardCharsets.UTF_8)));
-        return document.put("result", task.result()).put("error_message", task.errorMessage())
-                .put("created_at", Json.time(task.createdAt())).put("updated_at", Json.time(task.updatedAt()))
-                .put("started_at", Json.time(task.startedAt())).put("completed_at", Json.time(task.completedAt()));
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.inbox;
 
+import io.keelson.api.outlet.Report;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.IdKind;
@@ -19,6 +20,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -53,8 +55,9 @@ public final class ReportActions {
         List<AgentReport> found = reports.list(request.workspace(), filter, after, limit + 1);
         List<AgentReport> shown = found.subList(0, Math.min(limit, found.size()));
         Map<UUID, Integer> failures = texts.failures(request.workspace(), shown.stream().map(AgentReport::id).toList());
-        return ApiResponse.ok(Lists.page(shown.stream().map(each -> document(each, failures.get(each.id()))).toList(),
-                found.size() <= limit ? null : cursor.write(position(AgentReports.Place.of(shown.getLast())))));
+        return ApiResponse
+                .ok(Lists.page(shown.stream().map(each -> document(each, failures.get(each.id()), null)).toList(),
+                        found.size() <= limit ? null : cursor.write(position(AgentReports.Place.of(shown.getLast())))));
     }
 
     private static AgentReports.Place place(String text) {
@@ -80,7 +83,7 @@ public final class ReportActions {
                     .header("Cross-Origin-Resource-Policy", "same-origin");
         }
         Integer failures = texts.failures(request.workspace(), List.of(id)).get(id);
-        return ApiResponse.resource(document(report, failures).put("content", content)).header("Vary", "Accept");
+        return ApiResponse.resource(document(report, failures, content)).header("Vary", "Accept");
     }
 
     /** The text of the newest report about a run itself, in Markdown; empty where it has none. */
@@ -102,15 +105,14 @@ public final class ReportActions {
         return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(type);
     }
 
-    /** @param failures what had failed in the run's attempt when it ended; null for a report that is about no run */
-    private static ObjectNode document(AgentReport report, @Nullable Integer failures) {
-        UUID run = report.runId();
-        UUID task = report.taskId();
-        return Json.object().put("id", report.id().toString()).put("type", report.type()).put("title", report.title())
-                .put("run_id", run == null ? null : run.toString()).put("attempt", report.attempt())
-                .put("task_id", task == null ? null : task.toString()).put("agent", report.agent())
-                .put("state", report.state()).put("failures", failures).put("tokens", report.tokens())
-                .put("cost", Json.plain(report.cost()))
-                .put("duration_ms", report.durationMs()).put("created_at", Json.time(report.createdAt()));
+    /**
+     * @param failures number of failures in the run's attempt when it ended; null for a report that is not about a run
+     * @param content null in lists
+     */
+    private static ObjectNode document(AgentReport report, @Nullable Integer failures, @Nullable String content) {
+        return Json.document(new Report(report.id().toString(), report.type(), report.title(),
+                Objects.toString(report.runId(), null), report.attempt(), Objects.toString(report.taskId(), null),
+                report.agent(), report.state(), failures, report.tokens(), Json.plain(report.cost()),
+                report.durationMs(), report.createdAt(), content));
     }
 }
