@@ -61,7 +61,7 @@ class ArchitectureTest {
             "server.api       | api core server.base server.tenant server.engine server.mission server.work server.outlet",
             "server.annex     | api core server.base server.tenant server.engine server.mission server.work server.outlet server.api",
             "server.app       | api core server",
-            "cli              | api client core devmodel server.app server.base server.engine.tool server.mission.plan server.work.model server.annex.postgres",
+            "cli              | api client core devmodel server.app server.base server.engine.tool server.mission.plan server.annex.model server.annex.postgres",
     })
     void groupDependsOnLowerGroupsOnly(String name, String known) {
         String[] allowed =
@@ -107,7 +107,6 @@ class ArchitectureTest {
             "server.mission.submission | bulk plan recipe schedule",
             "server.work.builtin     | nothing",
             "server.work.mcp         | builtin",
-            "server.work.model       | nothing",
             "server.outlet.board     | nothing",
             "server.outlet.statusdoc | nothing",
             "server.outlet.webhook   | nothing",
@@ -116,6 +115,7 @@ class ArchitectureTest {
             "server.api.web          | nothing",
             "server.api.http         | picture view web",
             "server.annex.effect     | nothing",
+            "server.annex.model      | nothing",
             "server.annex.postgres   | nothing",
             "server.app.metrics      | nothing",
             "server.app.trace        | nothing",
@@ -150,11 +150,12 @@ class ArchitectureTest {
             "server.api.http.billing | support",
             "server.api.http.admin | support",
             "server.work.mcp.wire  | nothing",
-            "server.work.model.registry | .",
-            "server.work.model.wire | .",
-            "server.work.model.call | . registry",
-            "server.work.model.turn | . call registry",
-            "server.work.model.coordination | . call registry",
+            "server.annex.model.registry | .",
+            "server.annex.model.wire | .",
+            "server.annex.model.call | . registry",
+            "server.annex.model.turn | . call registry",
+            "server.annex.model.coordination | . call registry",
+            "server.annex.model.wiring | . call coordination registry turn wire",
             "cli.view         | nothing",
             "cli.common       | view",
             "cli.follow       | common view",
@@ -271,7 +272,7 @@ class ArchitectureTest {
 
     @Test
     void documentsFromOutsideHaveOneReader() {
-        noClasses().that().resideInAnyPackage("io.keelson.server.base.outbound..", "io.keelson.server.work.model..",
+        noClasses().that().resideInAnyPackage("io.keelson.server.base.outbound..", "io.keelson.server.annex.model..",
                 "io.keelson.server.work.mcp.wire..", "io.keelson.server.work.builtin..",
                 "io.keelson.server.annex.effect..",
                 "io.keelson.server.outlet.webhook..", "io.keelson.server.api.http.support..",

@@ -2,12 +2,12 @@ package io.keelson.cli.admin;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.keelson.cli.view.AmountText;
+import io.keelson.server.annex.model.registry.Models;
+import io.keelson.server.annex.model.wiring.ModelConfiguration;
 import io.keelson.server.app.DataFolderSpace;
-import io.keelson.server.app.ModelConfiguration;
 import io.keelson.server.app.Setting;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.problem.StartupException;
-import io.keelson.server.work.model.registry.Models;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;

@@ -2,7 +2,10 @@ package io.keelson.server.app;
 
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.annex.effect.EffectModule;
+import io.keelson.server.annex.model.registry.Models;
+import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.api.http.ToolModule;
+import io.keelson.server.app.metrics.ObservedModels;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.compute.UnbudgetedWork;
 import io.keelson.server.base.db.Database;
@@ -16,13 +19,13 @@ import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.dispatch.WorkerToolRegistry;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
 import io.keelson.server.engine.store.read.LongResults;
-import io.keelson.server.engine.store.read.TaskAuthors;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.mission.plan.AutonomyDefault;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
 import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
+import io.keelson.server.mission.plan.ModelRules;
 import io.keelson.server.mission.plan.NewPlans;
 import io.keelson.server.mission.plan.PlannerAnswerValidator;
 import io.keelson.server.mission.plan.StoredPlans;
@@ -38,10 +41,6 @@ import io.keelson.server.tenant.workspace.WorkspaceStore;
 import io.keelson.server.work.builtin.ArtifactRead;
 import io.keelson.server.work.builtin.BuiltinTools;
 import io.keelson.server.work.mcp.McpService;
-import io.keelson.server.work.model.coordination.PlanningFacts;
-import io.keelson.server.work.model.registry.ModelAdmission;
-import io.keelson.server.work.model.registry.Models;
-import io.keelson.server.work.model.registry.WorkspaceModels;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -57,10 +56,11 @@ import java.util.function.LongSupplier;
  *
  * @param modules the annexes
  * @param missions reads missions with the tools and agents of a workspace
+ * @param models the rules of a workspace about models
  */
 record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, List<ToolModule> modules,
         Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
-        WorkspaceModels models, McpService mcp, SubmissionServices submissions) {
+        Function<UUID, ModelRules> models, McpService mcp, SubmissionServices submissions) {
 
     /**
      * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
@@ -74,7 +74,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         OutboundClient outbound = closer.register(new OutboundClient(settings.tools().privateAddresses()));
         EffectModule effects = closer.register(new EffectModule(settings.commands(), database, outbound));
         ToolCatalog plain = effects.tools(new ToolCatalog(
-                BuiltinTools.all(ToolFolders.policy(settings, models, new WorkspaceStore(database)), expressions,
+                BuiltinTools.all(ToolFolders.policy(settings, models.keyFiles(), new WorkspaceStore(database)),
+                        expressions,
                         computation("files", Computation.UNLIMITED, closer), outbound, clock))
                 .with(List.of(new ArtifactRead((workspace, task, step, from, length) -> database
                         .withConnection(c -> LongResults.part(c, workspace, task, step, from, length))
@@ -84,31 +85,27 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 Path.of(System.getProperty("java.io.tmpdir")),
                 KeelsonVersion.current().number(), clock, System::nanoTime));
         mcp.refresh();
-        WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE), nanos);
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();
         WorkspaceRules rules = new WorkspaceRules(new WorkspaceStore(database));
-        PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes,
-                rules::tools);
-        ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
-                served::announced,
-                facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
-                        call.taskId())),
-                computation, clock, nanos, observation.metrics().models(), closer);
+        ModelModule calls = closer.register(new ModelModule(models,
+                new ModelModule.Sources(database, storage.money().prices(), recipes, agents::of, served::announced,
+                        rules::tools),
+                computation, client -> new ObservedModels(client, observation.metrics().models()), clock, nanos));
+        ToolCatalog tools = calls.tools(plain.withWorkspaces(mcp));
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
         Function<UUID, ToolKnowledge> known = workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions,
                 served.check(workspace), () -> served.in(workspace), () -> rules.tools(workspace));
-        ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         Function<UUID, MissionReader> missions = workspace -> new MissionReader(
-                new MissionContext(known.apply(workspace), knowledge::timeout, admission.of(workspace),
+                new MissionContext(known.apply(workspace), knowledge::timeout, calls.rules(workspace),
                         () -> agents.of(workspace),
                         () -> AutonomyDefault.ofWorkspace(rules.autonomy(workspace))),
                 work -> UnbudgetedWork.run(computation, workspace, work::get));
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
-        NewPlans plans = new NewPlans(known, knowledge::timeout, admission::of, agents::of);
+        NewPlans plans = new NewPlans(known, knowledge::timeout, calls::rules, agents::of);
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(), SlotKind.WAITING,
                 settings.execution().waitingSlots(), SlotKind.MODEL, settings.execution().modelCalls());
@@ -120,8 +117,9 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         observation.engine(), observation.tracing())));
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
-        return new EngineParts(engine, store, tools, outbound, List.of(effects), computation, missions, roster, recipes,
-                workspaceModels, mcp, SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(),
+        return new EngineParts(engine, store, tools, outbound, List.of(effects, calls), computation, missions, roster,
+                recipes,
+                calls::rules, mcp, SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(),
                         engine, new PlanEdits(database, store.scopes(), plans)));
     }
 

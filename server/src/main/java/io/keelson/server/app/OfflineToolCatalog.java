@@ -1,8 +1,8 @@
 package io.keelson.server.app;
 
 import io.keelson.server.annex.effect.EffectModule;
+import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.base.expr.Expressions;
-import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundClient;
 import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCatalog;
@@ -12,10 +12,6 @@ import io.keelson.server.mission.plan.CatalogToolKnowledge;
 import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.work.builtin.BuiltinTools;
-import io.keelson.server.work.model.call.ModelCalls;
-import io.keelson.server.work.model.call.ModelGenerate;
-import io.keelson.server.work.model.coordination.ModelJudge;
-import io.keelson.server.work.model.coordination.ModelPlan;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -33,10 +29,7 @@ public final class OfflineToolCatalog {
         List<Tool> tools = new ArrayList<>(
                 BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))), expressions, new OutboundClient(false), clock));
         tools.addAll(EffectModule.unconnected());
-        ModelGenerate generate = new ModelGenerate(ModelCalls.unconnected(clock), expressions.computation());
-        tools.add(generate);
-        tools.add(new ModelJudge(generate, call -> Set.of()));
-        tools.add(new ModelPlan(ModelCalls.unconnected(clock), workspace -> Json.object()));
+        tools.addAll(ModelModule.unconnected(expressions.computation(), clock));
         this.catalog = new ToolCatalog(tools);
     }
 

@@ -1,5 +1,7 @@
 package io.keelson.server.app;
 
+import io.keelson.server.annex.model.registry.Models;
+import io.keelson.server.annex.model.wiring.ModelConfiguration;
 import io.keelson.server.annex.postgres.DataDirectory;
 import io.keelson.server.annex.postgres.EmbeddedPostgres;
 import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
@@ -15,7 +17,6 @@ import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Caller;
 import io.keelson.server.tenant.auth.LocalCredentials;
-import io.keelson.server.work.model.registry.Models;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;

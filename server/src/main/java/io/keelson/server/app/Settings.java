@@ -1,6 +1,7 @@
 package io.keelson.server.app;
 
 import io.keelson.server.annex.effect.EffectSettings;
+import io.keelson.server.annex.model.wiring.ModelSettings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.mission.plan.NameSuggestion;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
-        BigDecimal initialCredits, EffectSettings commands, Models models, Telemetry telemetry, Log log) {
+        BigDecimal initialCredits, EffectSettings commands, ModelSettings models, Telemetry telemetry, Log log) {
 
     /**
      * Settings of the API.
@@ -135,24 +136,6 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param documents whether the status documents of runs are kept beside them
      */
     public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention, boolean documents) {}
-
-    /**
-     * Settings of the models that the server calls. The text form shows no variable.
-     *
-     * @param file absolute; null for no models
-     * @param environment variables that the file may name; empty without a file
-     */
-    public record Models(@Nullable Path file, Map<String, String> environment) {
-
-        public Models {
-            environment = Map.copyOf(environment);
-        }
-
-        @Override
-        public String toString() {
-            return "Models[file=" + file + "]";
-        }
-    }
 
     /** How a log line looks. */
     public enum LogFormat {

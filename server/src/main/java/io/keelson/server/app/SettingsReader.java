@@ -2,6 +2,7 @@ package io.keelson.server.app;
 
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.annex.effect.EffectSettings;
+import io.keelson.server.annex.model.wiring.ModelSettings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.engine.upkeep.EventSweeper;
@@ -223,10 +224,10 @@ final class SettingsReader {
         return file == null ? null : path(Setting.KEELSON_MCP_SERVERS, file);
     }
 
-    private Settings.Models models() {
+    private ModelSettings models() {
         String file = text(Setting.KEELSON_MODELS);
-        return file == null ? new Settings.Models(null, Map.of())
-                : new Settings.Models(path(Setting.KEELSON_MODELS, file), environment);
+        return file == null ? ModelSettings.NONE
+                : new ModelSettings(path(Setting.KEELSON_MODELS, file), environment);
     }
 
     private @Nullable String text(Setting setting) {

@@ -6,7 +6,6 @@ import io.keelson.server.engine.tool.RefusedPlaces;
 import io.keelson.server.engine.tool.ToolPolicy;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
-import io.keelson.server.work.model.registry.Models;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,9 +20,10 @@ final class ToolFolders {
 
     private ToolFolders() {}
 
-    static ToolPolicy policy(Settings settings, Models models, WorkspaceStore workspaces) {
+    /** @param keyFiles of models: files that no tool reads */
+    static ToolPolicy policy(Settings settings, List<Path> keyFiles, WorkspaceStore workspaces) {
         List<Path> refused = new ArrayList<>(settings.tools().folders().keyFiles());
-        refused.addAll(models.keyFiles());
+        refused.addAll(keyFiles);
         refused.add(settings.dataDir());
         KEYS.forEach(key -> refused.add(settings.dataDir().resolve(key)));
         return new ToolPolicy(workspace -> of(settings.tools().folders(), own(workspaces, workspace), workspace),

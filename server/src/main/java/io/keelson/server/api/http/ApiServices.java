@@ -17,6 +17,7 @@ import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.mission.bulk.BulkDriver;
 import io.keelson.server.mission.bulk.BulkJobs;
 import io.keelson.server.mission.plan.MissionReader;
+import io.keelson.server.mission.plan.ModelRules;
 import io.keelson.server.mission.recipe.RecipeStore;
 import io.keelson.server.mission.roster.Roster;
 import io.keelson.server.mission.schedule.ScheduleServices;
@@ -27,8 +28,6 @@ import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.money.Money;
 import io.keelson.server.tenant.secret.SecretStore;
 import io.keelson.server.work.mcp.McpService;
-import io.keelson.server.work.model.call.ProviderCheck;
-import io.keelson.server.work.model.registry.WorkspaceModels;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
@@ -48,10 +47,12 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
      * Reads and creates runs.
      *
      * @param missions reads missions with the tools of a workspace's own workers
+     * @param models the rules of a workspace about models
      * @param ids for new runs
      */
     public record Runs(RunReader reader, Explainer explainer, InboxReader inbox,
-            Function<UUID, MissionReader> missions, SubmissionServices submissions, Ids ids, IdempotencyKeys keys) {}
+            Function<UUID, MissionReader> missions, Function<UUID, ModelRules> models, SubmissionServices submissions,
+            Ids ids, IdempotencyKeys keys) {}
 
     /**
      * Executes.
@@ -64,7 +65,7 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
 
     /** Stored definitions of workspaces. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
-            WorkspaceModels models, ProviderCheck.Answers modelAnswers, McpService mcp, SecretStore secrets,
+            McpService mcp, SecretStore secrets,
             RecipeStore recipes, Endpoints endpoints,
             Deliveries deliveries) {}
 

@@ -12,7 +12,6 @@ import io.keelson.server.api.http.billing.CreditActions;
 import io.keelson.server.api.http.billing.LedgerActions;
 import io.keelson.server.api.http.billing.PriceActions;
 import io.keelson.server.api.http.definitions.McpActions;
-import io.keelson.server.api.http.definitions.ModelActions;
 import io.keelson.server.api.http.definitions.RecipeActions;
 import io.keelson.server.api.http.definitions.RosterActions;
 import io.keelson.server.api.http.definitions.ScheduleActions;
@@ -79,6 +78,7 @@ import io.keelson.server.outlet.board.AgentReports;
 import io.keelson.server.outlet.board.BoardTasks;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import tools.jackson.databind.node.ObjectNode;
 
 /** All that is served. */
@@ -136,10 +136,8 @@ final class Routes {
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
         new ViewActions(new SavedViews(services.database())).addTo(table);
-        new RosterActions(services.stores().roster(), services.stores().models(), services.stores().mcp(), keyed)
+        new RosterActions(services.stores().roster(), services.auth().workspaces(), services.stores().mcp(), keyed)
                 .addTo(table);
-        new ModelActions(services.stores().models(), services.stores().money().prices(),
-                services.stores().modelAnswers()).addTo(table);
         new McpActions(services.stores().mcp()).addTo(table);
         EscalationActions escalations = new EscalationActions(reads, submission);
         escalations.addTo(table);
@@ -148,7 +146,7 @@ final class Routes {
         ProposalActions proposals = new ProposalActions(reads, submission);
         proposals.addTo(table);
         InboxDecisions decisions = new InboxDecisions(reads, submission, escalations, proposals, items,
-                new UsableModels(services.stores().models(), services.stores().money().prices()),
+                new UsableModels(services.runs().models()),
                 services.stores().mcp());
         decisions.addTo(table);
         new StepActions(reads, submission).addTo(table);
@@ -165,8 +163,8 @@ final class Routes {
                 new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database()));
         reports.addTo(table);
         new KeyActions(services.auth().keys()).addTo(table);
-        new CallerActions(services.auth(), services.database(), services.stores().models(), options.version(),
-                options.dashboard() != null)
+        new CallerActions(services.auth(), services.database(), features(services.modules(), options),
+                options.version())
                 .addTo(table);
         new SessionActions(services.auth().sessions(), authenticator, cookie).addTo(table);
         new WebhookActions(services.stores().endpoints(), services.stores().deliveries(), services.runs().ids())
@@ -189,5 +187,10 @@ final class Routes {
         new McpEndpoint(tools, new McpResources(reads, reports, artifacts), tasks, hosts, cookie, options.version())
                 .addTo(table);
         return table.routes();
+    }
+
+    private static List<String> features(List<ToolModule> modules, HttpOptions options) {
+        return Stream.concat(options.dashboard() == null ? Stream.of() : Stream.of("dashboard"),
+                modules.stream().flatMap(module -> module.features().stream())).toList();
     }
 }

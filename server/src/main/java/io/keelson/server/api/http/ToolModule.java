@@ -41,6 +41,11 @@ public interface ToolModule extends AutoCloseable {
      */
     default void start(Runnable changed) {}
 
+    /** Abilities that {@code /whoami} lists, because not each server has them. */
+    default List<String> features() {
+        return List.of();
+    }
+
     /** The background tasks, for metrics. */
     default List<BackgroundTask> tasks() {
         return List.of();

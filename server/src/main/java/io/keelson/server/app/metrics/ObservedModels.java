@@ -1,12 +1,12 @@
 package io.keelson.server.app.metrics;
 
-import io.keelson.server.work.model.ModelAnswer;
-import io.keelson.server.work.model.ModelClient;
-import io.keelson.server.work.model.ModelEndpoint;
-import io.keelson.server.work.model.ModelException;
-import io.keelson.server.work.model.ModelRequest;
-import io.keelson.server.work.model.StoredAnswer;
-import io.keelson.server.work.model.TextListener;
+import io.keelson.server.annex.model.ModelAnswer;
+import io.keelson.server.annex.model.ModelClient;
+import io.keelson.server.annex.model.ModelEndpoint;
+import io.keelson.server.annex.model.ModelException;
+import io.keelson.server.annex.model.ModelRequest;
+import io.keelson.server.annex.model.StoredAnswer;
+import io.keelson.server.annex.model.TextListener;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 

@@ -6,6 +6,8 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskType;
 import io.keelson.server.annex.effect.EffectModule;
 import io.keelson.server.annex.effect.EffectSettings;
+import io.keelson.server.annex.model.registry.Models;
+import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.api.http.support.RequestSchema;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.artifact.LocalArtifactStore;
@@ -31,6 +33,7 @@ import io.keelson.server.mission.bulk.BulkRetryAdmission;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
 import io.keelson.server.mission.plan.MissionContext;
 import io.keelson.server.mission.plan.MissionReader;
+import io.keelson.server.mission.plan.ModelRules;
 import io.keelson.server.mission.plan.NewPlans;
 import io.keelson.server.mission.plan.PlannerAnswerValidator;
 import io.keelson.server.mission.plan.StoredPlans;
@@ -53,11 +56,10 @@ import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.money.Money;
 import io.keelson.server.tenant.secret.SealingKey;
 import io.keelson.server.tenant.secret.SecretStore;
+import io.keelson.server.tenant.workspace.WorkspaceRules;
+import io.keelson.server.tenant.workspace.WorkspaceStore;
 import io.keelson.server.work.mcp.McpCommands;
 import io.keelson.server.work.mcp.McpService;
-import io.keelson.server.work.model.call.ProviderCheck;
-import io.keelson.server.work.model.registry.Models;
-import io.keelson.server.work.model.registry.WorkspaceModels;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Clock;
@@ -222,7 +224,7 @@ class OpenApiTest {
                     new ApiServices(database, AuthServices.of(database, new ApiKeyUsage(database)),
                             new ApiServices.Runs(new RunReader(), new Explainer(DbClock.DATABASE,
                                     new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tool -> false),
-                                    new InboxReader(DbClock.DATABASE), missions,
+                                    new InboxReader(DbClock.DATABASE), missions, _ -> ModelRules.UNKNOWN,
                                     SubmissionServices.of(new RecipeMissions(database, new RecipeStore(), missions),
                                             database,
                                             new RunReader(), money, engine,
@@ -233,8 +235,6 @@ class OpenApiTest {
                                     engine.texts()),
                             new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
                                     new Roster(database),
-                                    new WorkspaceModels(Models.NONE, workspace -> Optional.empty()),
-                                    _ -> new ProviderCheck.Probe("answer", ProviderCheck.Outcome.OK, "", null, 0),
                                     new McpService(database, McpCommands.NONE, new OutboundClient(false), secrets,
                                             folder, "1", Clock.systemUTC(),
                                             System::nanoTime),
@@ -247,7 +247,12 @@ class OpenApiTest {
                                     new WorkspacePurger(database, new RunReader(), engine)),
                             List.of(new EffectModule(
                                     new EffectSettings(null, null, true, Duration.ofSeconds(20), List.of()), database,
-                                    new OutboundClient(false))),
+                                    new OutboundClient(false)),
+                                    new ModelModule(Models.NONE, new ModelModule.Sources(database, money.prices(),
+                                            new RecipeStore(), _ -> List.of(), _ -> Map.of(),
+                                            new WorkspaceRules(new WorkspaceStore(database))::tools),
+                                            Computation.direct(), client -> client, Clock.systemUTC(),
+                                            System::nanoTime)),
                             () -> null))
                     .routes();
         }

@@ -15,8 +15,6 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.auth.Scope;
 import io.keelson.server.tenant.auth.SessionRow;
-import io.keelson.server.work.model.registry.WorkspaceModels;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
@@ -26,21 +24,18 @@ public final class CallerActions {
 
     private final AuthServices auth;
     private final Database database;
-    private final WorkspaceModels models;
+    private final List<String> features;
     private final String version;
-    private final boolean dashboard;
 
     /**
+     * @param features abilities that not each server has
      * @param version of the server
-     * @param dashboard whether it serves one
      */
-    public CallerActions(AuthServices auth, Database database, WorkspaceModels models, String version,
-            boolean dashboard) {
+    public CallerActions(AuthServices auth, Database database, List<String> features, String version) {
         this.auth = auth;
         this.database = database;
-        this.models = models;
+        this.features = features;
         this.version = version;
-        this.dashboard = dashboard;
     }
 
     public void addTo(Route.Table table) {
@@ -58,18 +53,7 @@ public final class CallerActions {
                 : auth.sessions().find(id, session).map(row -> SessionActions.shown(row, session)).orElse(null);
         return ApiResponse.ok(Json.document(new WhoAmI(new WhoAmI.Workspace(id.toString(), name), key, shown,
                 Scope.words(request.scopes()), database.withConnection(DbClock::now).toEpochMilli(), version,
-                features()))).header("Cache-Control", "no-store");
-    }
-
-    private List<String> features() {
-        List<String> features = new ArrayList<>();
-        if (dashboard) {
-            features.add("dashboard");
-        }
-        if (!models.configured().all().isEmpty()) {
-            features.add("models");
-        }
-        return features;
+                features))).header("Cache-Control", "no-store");
     }
 
     private ApiResponse principals(ApiRequest request) {

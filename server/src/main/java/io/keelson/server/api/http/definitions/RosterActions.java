@@ -24,7 +24,7 @@ import io.keelson.server.engine.tool.WorkspaceTools;
 import io.keelson.server.mission.roster.Roster;
 import io.keelson.server.mission.roster.RosterEntry;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.work.model.registry.WorkspaceModels;
+import io.keelson.server.tenant.workspace.WorkspaceStore;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -40,15 +40,15 @@ public final class RosterActions {
     private static final Pattern SLUG = Pattern.compile("(?=.*[a-z])[a-z0-9][a-z0-9-]{0,99}");
 
     private final Roster roster;
-    private final WorkspaceModels models;
+    private final WorkspaceStore workspaces;
     private final WorkspaceTools tools;
     private final KeyedTransaction transaction;
 
     /** @param tools of MCP servers: an agent with a tool that no call reaches is stored with a warning */
-    public RosterActions(Roster roster, WorkspaceModels models, WorkspaceTools tools, KeyedTransaction transaction) {
+    public RosterActions(Roster roster, WorkspaceStore workspaces, WorkspaceTools tools, KeyedTransaction transaction) {
         this.tools = tools;
         this.roster = roster;
-        this.models = models;
+        this.workspaces = workspaces;
         this.transaction = transaction;
     }
 
@@ -121,6 +121,10 @@ public final class RosterActions {
         return ApiResponse.empty(204);
     }
 
+    private boolean allows(UUID workspace, String model) {
+        return workspaces.models(workspace).map(names -> names.contains(model)).orElse(true);
+    }
+
     private RosterEntry.Profile profile(UUID workspace, String slug, AgentDefinition body) {
         Set<String> tools = new HashSet<>();
         List<PlanProblem> problems = new ArrayList<>();
@@ -133,7 +137,7 @@ public final class RosterActions {
                 problems.add(new PlanProblem("DUPLICATE_NAME", "/tools/" + i, "the list has this tool twice"));
             }
         }
-        if (body.model() != null && !models.allows(workspace, body.model())) {
+        if (body.model() != null && !allows(workspace, body.model())) {
             problems.add(new PlanProblem("MODEL_NOT_ALLOWED", "/model", "the workspace may not use the model '"
                     + Excerpt.piece(body.model()) + "': an operator sets its models with `keelson workspaces models`"));
         }

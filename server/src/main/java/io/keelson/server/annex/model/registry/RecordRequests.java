@@ -1,0 +1,15 @@
+package io.keelson.server.annex.model.registry;
+
+import java.util.Locale;
+
+/** The requests to a model that are kept as artifacts of their runs. */
+public enum RecordRequests {
+    NONE,
+    /** Requests without an answer, or with one that cannot be used. */
+    FAILED, ALL;
+
+    /** @param wire as the file of models names it */
+    static RecordRequests of(String wire) {
+        return valueOf(wire.toUpperCase(Locale.ROOT));
+    }
+}
