@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.inbox.InboxDecision;
 import io.keelson.api.inbox.InboxItem;
 import io.keelson.api.inbox.InboxStats;
 import java.math.BigDecimal;

@@ -1,9 +1,12 @@
 package io.keelson.api.inbox;
 
 import io.keelson.api.Absent;
+import io.keelson.api.Shape.Default;
 import io.keelson.api.Shape.Id;
 import io.keelson.api.Shape.OneOf;
 import io.keelson.api.Shape.Range;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Text;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -51,4 +54,16 @@ public record Escalation(@Id String id, @Id String runId, String runName, @Range
     public boolean open() {
         return state.equals("open");
     }
+
+    /**
+     * Answers a ticket.
+     *
+     * @param resolution {@code resume} retries what failed, with new attempts, or approves the new plan; {@code skip} continues
+     *     without it; {@code fail} and {@code cancel} end the run
+     * @param reason stored with the decision
+     * @param alike whether all open tickets of the run about the same failure get the answer: of the same tool, system and code
+     */
+    @Request
+    public record Answer(@OneOf({"resume", "skip", "fail", "cancel"}) String resolution,
+            @Nullable @Text(max = 2000) String reason, @Default("false") boolean alike) {}
 }

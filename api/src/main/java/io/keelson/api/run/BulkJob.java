@@ -1,9 +1,14 @@
 package io.keelson.api.run;
 
 import io.keelson.api.Absent;
+import io.keelson.api.Shape.Default;
 import io.keelson.api.Shape.Id;
 import io.keelson.api.Shape.OneOf;
+import io.keelson.api.Shape.Range;
 import io.keelson.api.Shape.Ref;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Size;
+import io.keelson.api.Shape.Text;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -48,4 +53,40 @@ public record BulkJob(@Id String id, @Id String workspaceId,
     public boolean ended() {
         return !state.equals("running");
     }
+
+    /**
+     * Cancels, pauses, resumes or deletes all runs that match a filter.
+     *
+     * @param filter the runs
+     * @param dryRun whether only the number of matching runs is returned
+     * @param reason stored with the decision
+     * @param perSecond runs per second
+     */
+    @Request
+    public record Change(@Size(min = 1) RunFilter filter, @Default("false") boolean dryRun,
+            @Nullable @Text(max = 2000) String reason, @Default("100") @Range(min = 1, max = 1000) int perSecond) {}
+
+    /**
+     * Starts the next attempt of all runs that match a filter.
+     *
+     * @param filter the runs
+     * @param dryRun whether only the number of matching runs is returned
+     * @param from {@code failed} keeps completed tasks, {@code start} begins again
+     * @param perSecond runs per second; a high rate can repeat the cause of many failures
+     */
+    @Request
+    public record Retry(@Size(min = 1) RunFilter filter, @Default("false") boolean dryRun,
+            @Default("failed") @OneOf({"failed", "start"}) String from,
+            @Default("10") @Range(min = 1, max = 1000) int perSecond) {}
+
+    /**
+     * The number of runs that a job would change.
+     *
+     * @param dryRun always true
+     * @param action action of the job
+     * @param matches number of matching runs
+     * @param matchesAtLeast the count stops at its maximum; there may be more
+     */
+    public record Matches(boolean dryRun, @OneOf({"cancel", "retry", "pause", "resume", "delete"}) String action,
+            long matches, boolean matchesAtLeast) {}
 }

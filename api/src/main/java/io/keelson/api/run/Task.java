@@ -2,11 +2,13 @@ package io.keelson.api.run;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.Absent;
+import io.keelson.api.Shape.Default;
 import io.keelson.api.Shape.Id;
 import io.keelson.api.Shape.Omittable;
 import io.keelson.api.Shape.OneOf;
 import io.keelson.api.Shape.Range;
 import io.keelson.api.Shape.Ref;
+import io.keelson.api.Shape.Request;
 import io.keelson.api.Shape.Text;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -110,4 +112,25 @@ public record Task(@Id String id, @Id String runId, @Id String workspaceId, Stri
     public boolean ended() {
         return "terminal".equals(stateType);
     }
+
+    /**
+     * Approves the output of a task.
+     *
+     * @param gate the attempt of the task that the decision is about; 409 {@code GATE_CHANGED} if the task is at another
+     * @param reason stored with the decision
+     */
+    @Request
+    public record Approval(@Nullable @Range(min = 1, max = 1_000_000) Integer gate,
+            @Nullable @Text(max = 2000) String reason) {}
+
+    /**
+     * Rejects the output of a task.
+     *
+     * @param gate the attempt of the task that the decision is about; 409 {@code GATE_CHANGED} if the task is at another
+     * @param reason stored with the decision
+     * @param retry whether the task gets another attempt with the reason as feedback
+     */
+    @Request
+    public record Rejection(@Nullable @Range(min = 1, max = 1_000_000) Integer gate,
+            @Nullable @Text(max = 2000) String reason, @Default("false") boolean retry) {}
 }

@@ -1,5 +1,6 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.inbox.InboxDecision;
 import io.keelson.api.inbox.InboxItem;
 import io.keelson.api.run.Run;
 import io.keelson.api.run.Step;
@@ -13,7 +14,6 @@ import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.Subject;
 import io.keelson.cli.view.Summary;
 import io.keelson.client.Inbox;
-import io.keelson.client.InboxDecision;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;

@@ -116,7 +116,9 @@ final class RecordSchemas {
         }
         Shape.Ref ref = type.getAnnotation(Shape.Ref.class);
         if (ref != null || raw.isRecord()) {
-            return reference(ref != null ? ref.value() : name(raw), nullable);
+            ObjectNode reference = reference(ref != null ? ref.value() : name(raw), nullable);
+            bounds(reference, type, "Properties");
+            return reference;
         }
         ObjectNode schema = Json.object();
         Shape.OneOf words = type.getAnnotation(Shape.OneOf.class);

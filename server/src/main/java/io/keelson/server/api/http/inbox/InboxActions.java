@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.inbox;
 
+import io.keelson.api.inbox.InboxDecision;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -27,8 +28,6 @@ public final class InboxActions {
     private static final String UNASSIGNED = "@none";
 
     /** Absent members stay unchanged; null removes the assignee, or restores the due time of the run's own rule. */
-    record Change(@Nullable Optional<String> assignee, @Nullable Optional<Instant> dueAt) {}
-
     private final InboxItems items;
     private final KeyStore keys;
     private final KeyedTransaction transaction;
@@ -43,7 +42,7 @@ public final class InboxActions {
         table.getAlso(Scope.RUNS_READ, "/inbox", this::list);
         table.getAlso(Scope.RUNS_READ, "/inbox/stats", this::stats);
         table.get(Scope.RUNS_READ, "/inbox/{id}", this::one);
-        table.post(Scope.APPROVE, "/inbox/{id}/assign", Change.class, this::assign);
+        table.post(Scope.APPROVE, "/inbox/{id}/assign", InboxDecision.Assignment.class, this::assign);
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -85,12 +84,12 @@ public final class InboxActions {
         return ApiResponse.resource(InboxAnswers.addTo(items.require(request.workspace(), id)));
     }
 
-    private ApiResponse assign(ApiRequest request, Change body) {
+    private ApiResponse assign(ApiRequest request, InboxDecision.Assignment body) {
         InboxItems.Id id = InboxItems.id(request);
-        String who = body.assignee == null ? null : body.assignee.orElse(null);
+        String who = body.assignee() == null ? null : body.assignee().orElse(null);
         String assignee = UNASSIGNED.equals(who) ? null : named(request, who);
-        Instant due = body.dueAt == null ? null : body.dueAt.orElse(null);
-        if (body.assignee == null && body.dueAt == null) {
+        Instant due = body.dueAt() == null ? null : body.dueAt().orElse(null);
+        if (body.assignee() == null && body.dueAt() == null) {
             throw ApiProblem.of("REQUIRED", "/assignee",
                     "assignee or due_at is required; null removes the current value");
         }
@@ -103,7 +102,8 @@ public final class InboxActions {
                         "the workspace has no principal '" + Excerpt.piece(assignee) + "'");
             }
             if (!items.inbox().assign(c, request.workspace(), id.kind().wire(), id.subject(),
-                    new Assignment(body.assignee == null, assignee, body.dueAt == null, due, request.actor().id()))) {
+                    new Assignment(body.assignee() == null, assignee, body.dueAt() == null, due,
+                            request.actor().id()))) {
                 throw InboxItems.notFound(id.text());
             }
             return ApiResponse.ok(items.item(c, request.workspace(), id)

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.inbox;
 
+import io.keelson.api.inbox.InboxDecision;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideGate.Gate;
@@ -25,6 +26,7 @@ import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -44,16 +46,10 @@ public final class InboxDecisions {
      * @param input only for a call: the input to make it with instead
      * @param answer only for a question
      */
-    record Acceptance(@Nullable String reason, @Nullable Integer gate, @Nullable BigDecimal hardLimitUsd,
-            Map<String, BigDecimal> tasks, @Nullable String downgrade, boolean finishCurrent,
-            @Nullable ObjectNode content, @Nullable ObjectNode input, @Nullable JsonNode answer) {}
-
     /**
      * @param retry only for a task's review
      * @param cancel only for an elicitation: the person neither answers nor declines
      */
-    record Rejection(@Nullable String reason, @Nullable Integer gate, boolean retry, boolean cancel) {}
-
     private final Reads reads;
     private final Submission submission;
     private final ParentShare share;
@@ -76,14 +72,17 @@ public final class InboxDecisions {
     }
 
     public void addTo(Route.Table table) {
-        table.post(Scope.APPROVE, "/inbox/{id}/accept", Acceptance.class, (request, body) -> decide(request,
-                new Decision(true, body.reason, body.gate, false, false, body.hardLimitUsd, body.tasks,
-                        new Way(body.downgrade, body.finishCurrent), body.content,
-                        body.input,
-                        body.answer)));
-        table.post(Scope.APPROVE, "/inbox/{id}/reject", Rejection.class, (request, body) -> decide(request,
-                new Decision(false, body.reason, body.gate, body.retry, body.cancel, null, Map.of(), Way.AS_BEFORE,
-                        null, null, null)));
+        table.post(Scope.APPROVE, "/inbox/{id}/accept", InboxDecision.Acceptance.class,
+                (request, body) -> decide(request,
+                        new Decision(true, body.reason(), body.gate(), false, false, body.hardLimitUsd(), body.tasks(),
+                                new Way(body.downgrade(), body.finishCurrent()), body.content(),
+                                body.input(),
+                                body.answer())));
+        table.post(Scope.APPROVE, "/inbox/{id}/reject", InboxDecision.Rejection.class,
+                (request, body) -> decide(request,
+                        new Decision(false, body.reason(), body.gate(), body.retry(), body.cancel(), null, Map.of(),
+                                Way.AS_BEFORE,
+                                null, null, null)));
     }
 
     /**
@@ -168,10 +167,9 @@ public final class InboxDecisions {
     }
 
     private ObjectNode decided(ApiRequest request, Id id, boolean accept, @Nullable UUID run) {
-        return Json.object().put("id", id.text()).put("kind", id.kind().wire())
-                .put("decision", accept ? "accepted" : "rejected").put("run_id", run == null ? null : run.toString())
-                .put("run_state",
-                        run == null ? null : reads.run(request.workspace(), run).get("state").stringValue());
+        return Json.document(new InboxDecision(id.text(), id.kind().wire(), accept ? "accepted" : "rejected",
+                Objects.toString(run, null),
+                run == null ? null : reads.run(request.workspace(), run).get("state").stringValue()));
     }
 
     private static void requireKnown(String member, boolean known, Id id) {

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.Reason;
 import io.keelson.core.run.Command;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -7,7 +8,6 @@ import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
-import io.keelson.server.api.http.support.Reason;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.Submission;
 import io.keelson.server.base.json.Excerpt;

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.run.RunChange;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.base.json.Json;
@@ -10,36 +11,39 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The body of {@code POST /agents/run}: a mission of one task for one agent. The mission's schema checks
- * the members that it shares with missions.
+ * Runs of one task for one agent, as missions. The mission's schema checks the members that a request shares with
+ * missions.
  */
-record AgentRun(String agentSlug, @Nullable String goal, @Nullable String task, @Nullable ObjectNode inputs,
-        @Nullable JsonNode name, @Nullable JsonNode description, @Nullable JsonNode config,
-        @Nullable JsonNode priority, @Nullable JsonNode trigger, @Nullable JsonNode tags,
-        @Nullable JsonNode externalId, @Nullable JsonNode externalIdPolicy) {
+final class AgentRun {
 
     /** Default of {@code config.timeouts.run_max_duration_seconds} for these runs. */
     private static final int MAX_SECONDS = 600;
 
-    JsonNode mission() {
+    private AgentRun() {}
+
+    static JsonNode mission(RunChange.OfAgent given) {
+        String goal = given.goal();
+        String task = given.task();
+        ObjectNode inputs = given.inputs();
         if ((goal == null) == (task == null)) {
             throw ApiProblem.of(goal == null ? "REQUIRED" : "INVALID_VALUE", "/goal",
                     "goal or task is required" + (goal == null ? "" : ", not both"));
         }
-        ObjectNode document = Json.object().put("agent_slug", agentSlug).put("goal", goal == null ? task : goal);
+        ObjectNode document =
+                Json.object().put("agent_slug", given.agentSlug()).put("goal", goal == null ? task : goal);
         if (inputs != null) {
             ObjectNode declared = document.putObject("inputs");
             inputs.propertyNames().forEach(declared::putObject);
             document.set("input", inputs);
         }
-        put(document, "name", name);
-        put(document, "description", description);
-        put(document, "config", config);
-        put(document, "priority", priority);
-        put(document, "trigger", trigger);
-        put(document, "tags", tags);
-        put(document, "external_id", externalId);
-        put(document, "external_id_policy", externalIdPolicy);
+        put(document, "name", given.name());
+        put(document, "description", given.description());
+        put(document, "config", given.config());
+        put(document, "priority", given.priority());
+        put(document, "trigger", given.trigger());
+        put(document, "tags", given.tags());
+        put(document, "external_id", given.externalId());
+        put(document, "external_id_policy", given.externalIdPolicy());
         bound(document);
         return document.put("start", true);
     }

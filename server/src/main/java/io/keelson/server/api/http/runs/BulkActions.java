@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.run.BulkJob;
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -25,10 +26,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** Bulk jobs: commands to all runs that match a filter, executed in the background. */
 public final class BulkActions {
 
-    record Cancellation(RunFilters.Given filter, boolean dryRun, @Nullable String reason, int perSecond) {}
-
-    record Retry(RunFilters.Given filter, boolean dryRun, String from, int perSecond) {}
-
     private final BulkJobs jobs;
     private final BulkDriver driver;
     private final Database database;
@@ -44,17 +41,22 @@ public final class BulkActions {
     }
 
     public void addTo(Route.Table table) {
-        table.post(Scope.RUNS_WRITE, "/runs:cancel", Cancellation.class, (request, body) -> begin(request, body.dryRun,
-                new BulkJobRow.Order(BulkJobRow.Action.CANCEL, body.filter.filter(), body.reason, false, body.perSecond,
-                        request.actor())));
-        table.post(Scope.RUNS_WRITE, "/runs:retry", Retry.class, (request, body) -> begin(request, body.dryRun,
-                new BulkJobRow.Order(BulkJobRow.Action.RETRY, body.filter.filter(), null, body.from.equals("start"),
-                        body.perSecond, request.actor())));
+        table.post(Scope.RUNS_WRITE, "/runs:cancel", BulkJob.Change.class,
+                (request, body) -> begin(request, body.dryRun(),
+                        new BulkJobRow.Order(BulkJobRow.Action.CANCEL, RunFilters.of(body.filter()), body.reason(),
+                                false, body.perSecond(),
+                                request.actor())));
+        table.post(Scope.RUNS_WRITE, "/runs:retry", BulkJob.Retry.class,
+                (request, body) -> begin(request, body.dryRun(),
+                        new BulkJobRow.Order(BulkJobRow.Action.RETRY, RunFilters.of(body.filter()), null,
+                                body.from().equals("start"),
+                                body.perSecond(), request.actor())));
         for (BulkJobRow.Action action : List.of(BulkJobRow.Action.PAUSE, BulkJobRow.Action.RESUME,
                 BulkJobRow.Action.DELETE)) {
-            table.post(Scope.RUNS_WRITE, "/runs:" + action.wire(), Cancellation.class,
-                    (request, body) -> begin(request, body.dryRun, new BulkJobRow.Order(action, body.filter.filter(),
-                            body.reason, false, body.perSecond, request.actor())));
+            table.post(Scope.RUNS_WRITE, "/runs:" + action.wire(), BulkJob.Change.class,
+                    (request, body) -> begin(request, body.dryRun(),
+                            new BulkJobRow.Order(action, RunFilters.of(body.filter()),
+                                    body.reason(), false, body.perSecond(), request.actor())));
         }
         table.get(Scope.RUNS_READ, "/bulk", this::list);
         table.get(Scope.RUNS_READ, "/bulk/{id}", this::show);
@@ -65,8 +67,8 @@ public final class BulkActions {
         if (dryRun) {
             long matches = database
                     .withConnection(c -> jobs.matches(c, request.workspace(), order.action(), order.filter()));
-            return ApiResponse
-                    .ok(matches(Json.object().put("dry_run", true).put("action", order.action().wire()), matches));
+            return ApiResponse.ok(Json.document(
+                    new BulkJob.Matches(true, order.action().wire(), matches, matches >= BulkJobs.MAX_COUNTED)));
         }
         UUID id = ids.next();
         ApiResponse response = keyed.answer(request, c -> {
@@ -101,18 +103,14 @@ public final class BulkActions {
         return Reads.found(database.withConnection(c -> jobs.find(c, request.workspace(), id)), IdKind.BULK, id);
     }
 
-    private static ObjectNode matches(ObjectNode document, long matches) {
-        return document.put("matches", matches).put("matches_at_least", matches >= BulkJobs.MAX_COUNTED);
-    }
-
     private static ObjectNode document(BulkJobRow job) {
         BulkJobRow.Order order = job.order();
         ObjectNode document = Json.object().put("id", job.id().toString())
                 .put("workspace_id", job.workspaceId().toString()).put("action", order.action().wire())
                 .put("state", job.state().wire());
         document.set("filter", order.filterDocument());
-        matches(document, job.matches());
-        document.put("changed", job.changed()).put("unchanged", job.unchanged()).set("refused", job.refused());
+        document.put("matches", job.matches()).put("matches_at_least", job.matches() >= BulkJobs.MAX_COUNTED)
+                .put("changed", job.changed()).put("unchanged", job.unchanged()).set("refused", job.refused());
         return document.put("reason", order.reason())
                 .put("from", order.action() == BulkJobRow.Action.RETRY ? order.fromStart() ? "start" : "failed" : null)
                 .put("per_second", order.perSecond()).put("waits_for", job.waitsFor())

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.inbox.Escalation;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.server.api.http.support.ApiProblem;
@@ -28,8 +29,6 @@ public final class EscalationActions {
 
     private static final List<String> ANSWERS = Arrays.stream(Resolution.values()).map(Resolution::wire).toList();
 
-    record Answer(String resolution, @Nullable String reason, boolean alike) {}
-
     private final Reads reads;
     private final Submission submission;
 
@@ -41,7 +40,7 @@ public final class EscalationActions {
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/escalations", this::list);
         table.get(Scope.RUNS_READ, "/escalations/{id}", this::one);
-        table.post(Scope.APPROVE, "/escalations/{id}/resolve", Answer.class, this::resolve);
+        table.post(Scope.APPROVE, "/escalations/{id}/resolve", Escalation.Answer.class, this::resolve);
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -61,10 +60,10 @@ public final class EscalationActions {
         return ApiResponse.resource(shown(reads.escalation(request.workspace(), request.id("id", IdKind.ESCALATION))));
     }
 
-    private ApiResponse resolve(ApiRequest request, Answer body) throws InterruptedException {
+    private ApiResponse resolve(ApiRequest request, Escalation.Answer body) throws InterruptedException {
         UUID id = request.id("id", IdKind.ESCALATION);
         answer(request, reads.escalation(request.workspace(), id),
-                Resolution.valueOf(body.resolution.toUpperCase(Locale.ROOT)), body.reason, body.alike);
+                Resolution.valueOf(body.resolution().toUpperCase(Locale.ROOT)), body.reason(), body.alike());
         return ApiResponse.ok(shown(reads.escalation(request.workspace(), id)));
     }
 

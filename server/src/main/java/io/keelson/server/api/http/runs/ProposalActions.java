@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.Reason;
 import io.keelson.core.run.Command;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -10,7 +11,6 @@ import io.keelson.server.api.http.support.ListCursor;
 import io.keelson.server.api.http.support.Lists;
 import io.keelson.server.api.http.support.Query;
 import io.keelson.server.api.http.support.Reads;
-import io.keelson.server.api.http.support.Reason;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.Submission;
 import io.keelson.server.base.db.Page;

@@ -1,5 +1,7 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.Reason;
+import io.keelson.api.run.RunChange;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.PlanProblem;
@@ -11,7 +13,6 @@ import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
-import io.keelson.server.api.http.support.Reason;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.Submission;
 import io.keelson.server.api.http.support.SubmissionMapping;
@@ -41,15 +42,8 @@ public final class RunActions {
      *
      * @param tasks new budgets of tasks, by the tasks' ids in the plan
      */
-    record Budget(@Nullable BigDecimal hardLimitUsd, @Nullable BigDecimal softLimitUsd,
-            Map<String, BigDecimal> tasks) {}
-
     /** @param from {@code failed} or {@code start} */
-    record Retry(String from) {}
-
     /** @param plan replaces the waiting plan; null to approve the waiting plan */
-    record PlanApproval(@Nullable String reason, @Nullable ObjectNode plan) {}
-
     private final Reads reads;
     private final AdmissionControl admission;
     private final CreditPrecheck credits;
@@ -73,7 +67,7 @@ public final class RunActions {
     public void addTo(Route.Table table) {
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start", this::start);
         table.deleteAlso(Scope.RUNS_WRITE, "/runs/{id}", this::delete);
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", Budget.class, this::budget);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", RunChange.Budget.class, this::budget);
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", Reason.class, (request, body) -> done(request,
                 run -> new Command.Pause(run, body.reason(), request.actor())));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/resume",
@@ -86,16 +80,16 @@ public final class RunActions {
             requireApproval(request, run);
             return new Command.Replan(run, body.reason(), request.actor());
         }));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", Retry.class, this::retry);
-        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", PlanApproval.class, this::approve);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", RunChange.Retry.class, this::retry);
+        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", RunChange.PlanApproval.class, this::approve);
         table.postAlso(Scope.APPROVE, "/runs/{id}/reject", Reason.class, (request, body) -> done(request,
                 run -> new Command.Reject(run, body.reason(), request.actor())));
     }
 
-    private ApiResponse approve(ApiRequest request, PlanApproval body) throws InterruptedException {
-        ObjectNode plan = body.plan;
+    private ApiResponse approve(ApiRequest request, RunChange.PlanApproval body) throws InterruptedException {
+        ObjectNode plan = body.plan();
         if (plan == null) {
-            return done(request, run -> new Command.Approve(run, body.reason, request.actor()));
+            return done(request, run -> new Command.Approve(run, body.reason(), request.actor()));
         }
         UUID id = request.id("id", IdKind.RUN);
         String state = reads.run(request.workspace(), id).get("state").stringValue();
@@ -107,7 +101,7 @@ public final class RunActions {
             case ReadResult.Ok<Command.Approve.Edit>(Command.Approve.Edit checked) -> checked;
             case ReadResult.Invalid<Command.Approve.Edit>(List<PlanProblem> problems) -> throw ApiProblem.of(problems);
         };
-        return done(request, run -> new Command.Approve(run, body.reason, edit, request.actor()));
+        return done(request, run -> new Command.Approve(run, body.reason(), edit, request.actor()));
     }
 
     /** Requires the scope {@code approve} while a person has yet to approve anything: the new plan may not ask for it. */
@@ -131,17 +125,17 @@ public final class RunActions {
         return done(request, run -> new Command.Start(run, request.actor()));
     }
 
-    private ApiResponse budget(ApiRequest request, Budget body) throws InterruptedException {
-        if (body.hardLimitUsd == null && body.softLimitUsd == null && body.tasks.isEmpty()) {
+    private ApiResponse budget(ApiRequest request, RunChange.Budget body) throws InterruptedException {
+        if (body.hardLimitUsd() == null && body.softLimitUsd() == null && body.tasks().isEmpty()) {
             throw ApiProblem.of("REQUIRED", "/hard_limit_usd",
                     "one of the limits or the budget of a task must be given");
         }
         UUID id = request.id("id", IdKind.RUN);
         requireBudgetApproval(request, id);
         requireSoftBelowHard(request, id, body);
-        share.request(request, id, body.hardLimitUsd);
-        return done(request, run -> new Command.RaiseBudget(run, body.hardLimitUsd, body.softLimitUsd,
-                body.tasks, request.actor()));
+        share.request(request, id, body.hardLimitUsd());
+        return done(request, run -> new Command.RaiseBudget(run, body.hardLimitUsd(), body.softLimitUsd(),
+                body.tasks(), request.actor()));
     }
 
     /** Requires the scope {@code approve} for a run that its budget has stopped: the inbox asks a person to raise it. */
@@ -152,25 +146,25 @@ public final class RunActions {
     }
 
     /** Refuses a soft limit above the hard one: the run would stop without a warning. */
-    private void requireSoftBelowHard(ApiRequest request, UUID run, Budget body) {
-        if (body.softLimitUsd == null) {
+    private void requireSoftBelowHard(ApiRequest request, UUID run, RunChange.Budget body) {
+        if (body.softLimitUsd() == null) {
             return;
         }
-        BigDecimal hard = body.hardLimitUsd != null ? body.hardLimitUsd
+        BigDecimal hard = body.hardLimitUsd() != null ? body.hardLimitUsd()
                 : reads.run(request.workspace(), run).path("hard_limit_usd").decimalValue(null);
-        if (hard != null && body.softLimitUsd.compareTo(hard) > 0) {
+        if (hard != null && body.softLimitUsd().compareTo(hard) > 0) {
             throw ApiProblem.of("INVALID_VALUE", "/soft_limit_usd",
                     "must not be above the hard limit of " + Amounts.text(hard)
                             + ", at which the run stops without a warning");
         }
     }
 
-    private ApiResponse retry(ApiRequest request, Retry body) throws InterruptedException {
+    private ApiResponse retry(ApiRequest request, RunChange.Retry body) throws InterruptedException {
         UUID id = request.id("id", IdKind.RUN);
         requireCredits(request, id);
         try (AdmissionControl.Permit _ =
                 SubmissionMapping.permit(admission.reopen(request.workspace(), request.limits(), id))) {
-            return done(request, run -> new Command.Retry(run, body.from.equals("start"), request.actor()));
+            return done(request, run -> new Command.Retry(run, body.from().equals("start"), request.actor()));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.run.RunChange;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Autonomy;
 import io.keelson.core.plan.RunPolicy;
@@ -61,7 +62,7 @@ public final class RunCreateActions {
 
     public void addTo(Route.Table table) {
         table.postRawAlso(Scope.RUNS_WRITE, "/runs", this::create);
-        table.postAlso(Scope.RUNS_WRITE, "/agents/run", AgentRun.class, this::runAgent);
+        table.postAlso(Scope.RUNS_WRITE, "/agents/run", RunChange.OfAgent.class, this::runAgent);
         table.postRaw(Scope.RUNS_WRITE, "/missions/validate", this::validate);
     }
 
@@ -157,8 +158,8 @@ public final class RunCreateActions {
     }
 
     /** Creates a run of one task for one agent and starts it. The answer has the states of the agent contract. */
-    private ApiResponse runAgent(ApiRequest request, AgentRun body) throws InterruptedException {
-        JsonNode document = body.mission();
+    private ApiResponse runAgent(ApiRequest request, RunChange.OfAgent body) throws InterruptedException {
+        JsonNode document = AgentRun.mission(body);
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);
             Submitted submitted = submitted(request, request.runId(ids), prepared);

@@ -1,5 +1,7 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.Absent;
+import io.keelson.api.run.RunFilter;
 import io.keelson.server.api.http.support.Query;
 import io.keelson.server.engine.store.read.RunSelection;
 import java.time.Instant;
@@ -13,16 +15,12 @@ final class RunFilters {
     private RunFilters() {}
 
     /** In a body; at least one member is given. */
-    record Given(@Nullable String state, @Nullable String stateType, @Nullable List<String> tags, @Nullable String name,
-            @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore,
-            @Nullable UUID recipeId, @Nullable String trigger, @Nullable String externalId,
-            @Nullable String errorCode, @Nullable List<UUID> ids) {
-
-        RunSelection filter() {
-            return new RunSelection(state == null ? List.of() : List.of(state), stateType,
-                    tags == null ? List.of() : tags, name, text, createdAfter, createdBefore, recipeId, trigger,
-                    externalId, errorCode, null, ids == null ? List.of() : ids);
-        }
+    /** @param given in a body, with at least one member */
+    static RunSelection of(RunFilter given) {
+        return new RunSelection(given.state() == null ? List.of() : List.of(given.state()), given.stateType(),
+                Absent.asEmpty(given.tags()), given.name(), given.text(), given.createdAfter(), given.createdBefore(),
+                given.recipeId(), given.trigger(), given.externalId(), given.errorCode(), null,
+                Absent.asEmpty(given.ids()));
     }
 
     static RunSelection of(Query query) {

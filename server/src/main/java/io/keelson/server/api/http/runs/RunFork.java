@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.run.RunChange;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanProblem;
@@ -46,17 +47,7 @@ public final class RunFork {
      * @param taskOnly whether the fork has only the task and those it depends on, without hooks, people's acceptance, ladder and
      *                 new plans
      */
-    record Fork(String task, @Nullable Integer turn, @Nullable Overrides overrides, @Nullable String name,
-            @Nullable ObjectNode inputs, String calls, boolean taskOnly) {
-
-        boolean recorded() {
-            return calls.equals("recorded");
-        }
-    }
-
     /** The differences of the task's agent from the source; null if absent. */
-    record Overrides(@Nullable String model, @Nullable String instructions, @Nullable List<String> tools) {}
-
     private final Function<UUID, MissionReader> missions;
     private final Ids ids;
     private final Reads reads;
@@ -70,11 +61,11 @@ public final class RunFork {
     }
 
     public void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", Fork.class, this::fork);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", RunChange.Fork.class, this::fork);
     }
 
-    private ApiResponse fork(ApiRequest request, Fork body) throws InterruptedException {
-        String task = body.task;
+    private ApiResponse fork(ApiRequest request, RunChange.Fork body) throws InterruptedException {
+        String task = body.task();
         UUID source = request.id("id", IdKind.RUN);
         CheckedMission mission = mission(request.workspace(), source, body);
         if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
@@ -86,10 +77,10 @@ public final class RunFork {
         if (mission.plan().tasks().stream().anyMatch(each -> carried.containsKey(each.id()) && decidedByHumans(each))) {
             request.require(Scope.APPROVE);
         }
-        if (body.taskOnly) {
+        if (body.taskOnly()) {
             requireUpstreams(mission.plan(), task, carried);
         }
-        ObjectNode origin = body.turn == null && !body.recorded() ? null
+        ObjectNode origin = body.turn() == null && !body.recorded() ? null
                 : Json.object().set(CopiedTurns.ORIGIN, copied(request.workspace(), source, body));
         UUID id = request.runId(ids);
         NewRun run = mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()),
@@ -109,9 +100,9 @@ public final class RunFork {
     }
 
     /** The turns before the first that is taken again, and their calls. */
-    private ObjectNode copied(UUID workspace, UUID source, Fork body) {
-        String task = body.task;
-        int turn = body.turn == null ? 1 : body.turn;
+    private ObjectNode copied(UUID workspace, UUID source, RunChange.Fork body) {
+        String task = body.task();
+        int turn = body.turn() == null ? 1 : body.turn();
         CopiedTurns.Source turns = reads.read((runs, c) -> runs.turns(c, workspace, source, task))
                 .orElseThrow(() -> ApiProblem.of("UNKNOWN_REFERENCE", "/task",
                         "the run has no single task '" + Excerpt.piece(task) + "'"));
@@ -131,19 +122,19 @@ public final class RunFork {
         return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
     }
 
-    private CheckedMission mission(UUID workspace, UUID source, Fork body) {
+    private CheckedMission mission(UUID workspace, UUID source, RunChange.Fork body) {
         ObjectNode document = RunMission.of(reads, workspace, source);
-        document.set("input", body.inputs == null ? Json.object() : body.inputs);
+        document.set("input", body.inputs() == null ? Json.object() : body.inputs());
         document.path("plan").path("tasks").valueStream()
-                .filter(each -> each.path("temp_id").asString("").equals(body.task))
+                .filter(each -> each.path("temp_id").asString("").equals(body.task()))
                 .forEach(each -> change((ObjectNode) each, body));
-        if (body.taskOnly) {
-            TaskOnly.reduce(document, body.task);
+        if (body.taskOnly()) {
+            TaskOnly.reduce(document, body.task());
         }
         document.put("trigger", "fork");
         keepBudgets(document, reads.run(workspace, source).path("task_budgets"));
-        if (body.name != null) {
-            document.put("name", body.name);
+        if (body.name() != null) {
+            document.put("name", body.name());
         }
         return switch (missions.apply(workspace).read(document)) {
             case ReadResult.Ok<CheckedMission>(CheckedMission mission) -> mission;
@@ -155,23 +146,23 @@ public final class RunFork {
     }
 
     /** Copied turns may have seen data from outside, but their calls are not calls of the fork. */
-    private static void change(ObjectNode task, Fork body) {
+    private static void change(ObjectNode task, RunChange.Fork body) {
         JsonNode agent = task.path("assigned_agent");
-        if (body.turn != null && body.turn > 1
+        if (body.turn() != null && body.turn() > 1
                 && (agent.isObject() ? !agent.path("open_world").isEmpty() : !task.path("tools_needed").isEmpty())) {
             task.put("untrusted_input", true);
         }
-        if (body.overrides != null) {
-            override(task, body.overrides);
+        if (body.overrides() != null) {
+            override(task, body.overrides());
         }
     }
 
     /** Other instructions or tools make the agent that had the task a contractor of the fork, under the same rules about its calls. */
-    private static void override(ObjectNode task, Overrides overrides) {
-        if (overrides.model != null) {
-            task.put("suggested_model", overrides.model);
+    private static void override(ObjectNode task, RunChange.Overrides overrides) {
+        if (overrides.model() != null) {
+            task.put("suggested_model", overrides.model());
         }
-        if (overrides.instructions == null && overrides.tools == null) {
+        if (overrides.instructions() == null && overrides.tools() == null) {
             return;
         }
         JsonNode agent = task.path("assigned_agent");
@@ -186,12 +177,12 @@ public final class RunFork {
         if (agent.path("approvals").isObject()) {
             task.withObjectProperty("limits").set("approvals", agent.get("approvals"));
         }
-        if (overrides.instructions != null) {
-            contractor.put("instructions", overrides.instructions);
+        if (overrides.instructions() != null) {
+            contractor.put("instructions", overrides.instructions());
         }
-        if (overrides.tools != null) {
+        if (overrides.tools() != null) {
             task.remove("tools_needed");
-            overrides.tools.forEach(contractor.putArray("tools")::add);
+            overrides.tools().forEach(contractor.putArray("tools")::add);
         }
         task.set("suggested_agent", contractor);
     }

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.run.RunChange;
 import io.keelson.api.tenant.Secret;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
@@ -37,8 +38,6 @@ public final class SignalActions {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
 
-    record Signal(@Nullable JsonNode payload) {}
-
     private final Reads reads;
     private final Ids ids;
     private final SecretStore secrets;
@@ -52,12 +51,12 @@ public final class SignalActions {
     }
 
     public void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/signals/{name}", Signal.class, this::send);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/signals/{name}", RunChange.Signal.class, this::send);
     }
 
-    private ApiResponse send(ApiRequest request, Signal body) throws IOException, InterruptedException {
+    private ApiResponse send(ApiRequest request, RunChange.Signal body) throws IOException, InterruptedException {
         String name = name(request);
-        JsonNode payload = body.payload == null ? JsonNodeFactory.instance.nullNode() : body.payload;
+        JsonNode payload = body.payload() == null ? JsonNodeFactory.instance.nullNode() : body.payload();
         UUID run = request.id("id", IdKind.RUN);
         // Read before the waits, so that steps that begin in between are among them.
         ObjectNode read = reads.run(request.workspace(), run);

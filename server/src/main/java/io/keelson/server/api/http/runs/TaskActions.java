@@ -1,5 +1,7 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.Reason;
+import io.keelson.api.run.Task;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
@@ -7,7 +9,6 @@ import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
-import io.keelson.server.api.http.support.Reason;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.Submission;
 import io.keelson.server.tenant.auth.Scope;
@@ -18,11 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class TaskActions {
 
     /** @param gate the attempt that was looked at; null for the current one */
-    record Approval(@Nullable Integer gate, @Nullable String reason) {}
-
     /** @param gate as in {@link Approval} */
-    record Rejection(@Nullable Integer gate, @Nullable String reason, boolean retry) {}
-
     private final Reads reads;
     private final Submission submission;
 
@@ -32,10 +29,10 @@ public final class TaskActions {
     }
 
     public void addTo(Route.Table table) {
-        table.post(Scope.APPROVE, "/tasks/{id}/approve", Approval.class,
-                (request, body) -> decide(request, Choice.APPROVE, body.gate, body.reason));
-        table.post(Scope.APPROVE, "/tasks/{id}/reject", Rejection.class, (request, body) -> decide(request,
-                body.retry ? Choice.RETRY : Choice.REJECT, body.gate, body.reason));
+        table.post(Scope.APPROVE, "/tasks/{id}/approve", Task.Approval.class,
+                (request, body) -> decide(request, Choice.APPROVE, body.gate(), body.reason()));
+        table.post(Scope.APPROVE, "/tasks/{id}/reject", Task.Rejection.class, (request, body) -> decide(request,
+                body.retry() ? Choice.RETRY : Choice.REJECT, body.gate(), body.reason()));
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/retry", this::retry);
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/cancel", Reason.class,
                 (request, body) -> done(request, (run, task) -> {
