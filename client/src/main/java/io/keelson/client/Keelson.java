@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.definition.Lifecycle;
 import io.keelson.api.tenant.AuditEntry;
 import io.keelson.api.tenant.LimitsAndUse;
 import io.keelson.api.tenant.WhoAmI;

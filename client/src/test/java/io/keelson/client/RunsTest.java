@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.keelson.api.definition.Lifecycle;
 import io.keelson.api.run.Artifact;
 import io.keelson.api.run.Run;
 import io.keelson.api.run.RunStates;
@@ -81,9 +82,8 @@ class RunsTest {
         assertThat(gate4.projection())
                 .containsExactly(new Lifecycle.Projected("retrying", null, "received", true));
         assertThat(gate4.transitions().get(0).event()).isNull();
-        assertThat(gate4.machines()).extracting(Lifecycle::entity).containsExactly("task");
+        assertThat(gate4.machines()).extracting(Lifecycle.Machine::entity).containsExactly("task");
         assertThat(gate4.machines().get(0).projection()).isEmpty();
-        assertThat(gate4.machines().get(0).title()).isNull();
     }
 
     @Test

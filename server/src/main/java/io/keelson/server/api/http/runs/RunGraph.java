@@ -2,6 +2,7 @@ package io.keelson.server.api.http.runs;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.keelson.api.run.PlanGraph;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -30,6 +31,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -122,38 +125,16 @@ final class RunGraph {
     /** @param nodes empty for a plan that has no tasks of its own */
     private static ObjectNode document(UUID run, int attempt, int version, Picture picture, List<Node> nodes) {
         Layout layout = picture.layout();
-        ObjectNode document =
-                Json.object().put("run_id", run.toString()).put("attempt", attempt).put("version", version)
-                        .put("width", layout.width()).put("height", layout.height()).put("box_width", Layout.BOX_WIDTH)
-                        .put("box_height", Layout.BOX_HEIGHT);
-        ObjectNode boxes = document.putObject("boxes");
-        ArrayNode ids = boxes.putArray("id");
-        ArrayNode titles = boxes.putArray("title");
-        ArrayNode kinds = boxes.putArray("kind");
-        ArrayNode expandable = boxes.putArray("expandable");
-        ArrayNode counts = boxes.putArray("tasks");
-        ArrayNode states = boxes.putArray("states");
-        for (Box box : picture.boxes()) {
-            ids.add(box.id());
-            titles.add(box.title());
-            kinds.add(box.kind());
-            expandable.add(box.expandable());
-            counts.add(box.tasks().length);
-            ObjectNode byState = states.addObject();
-            states(box, nodes).forEach(byState::put);
-        }
-        add(boxes.putArray("x"), layout.x());
-        add(boxes.putArray("y"), layout.y());
-        ObjectNode edges = document.putObject("edges");
-        ArrayNode from = edges.putArray("from");
-        ArrayNode to = edges.putArray("to");
-        ArrayNode bends = edges.putArray("bends");
-        for (int i = 0; i < picture.edges().length; i++) {
-            from.add(picture.edges()[i][0]);
-            to.add(picture.edges()[i][1]);
-            add(bends.addArray(), layout.bends()[i]);
-        }
-        return document;
+        List<Box> boxes = picture.boxes();
+        PlanGraph.Boxes shown = new PlanGraph.Boxes(boxes.stream().map(Box::id).toList(),
+                boxes.stream().map(Box::title).toList(), boxes.stream().map(Box::kind).toList(),
+                boxes.stream().map(Box::expandable).toList(), boxes.stream().map(box -> box.tasks().length).toList(),
+                boxes.stream().map(box -> states(box, nodes)).toList(), list(layout.x()), list(layout.y()));
+        PlanGraph.Edges edges = new PlanGraph.Edges(Stream.of(picture.edges()).map(edge -> edge[0]).toList(),
+                Stream.of(picture.edges()).map(edge -> edge[1]).toList(),
+                Stream.of(layout.bends()).map(RunGraph::list).toList());
+        return Json.document(new PlanGraph(run.toString(), attempt, version, layout.width(), layout.height(),
+                Layout.BOX_WIDTH, Layout.BOX_HEIGHT, shown, edges));
     }
 
     private static Map<String, Integer> states(Box box, List<Node> nodes) {
@@ -167,9 +148,7 @@ final class RunGraph {
         return counts;
     }
 
-    private static void add(ArrayNode array, int[] numbers) {
-        for (int each : numbers) {
-            array.add(each);
-        }
+    private static List<Integer> list(int[] numbers) {
+        return IntStream.of(numbers).boxed().toList();
     }
 }

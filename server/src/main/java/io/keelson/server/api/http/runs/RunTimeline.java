@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.run.Timeline;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.IdKind;
@@ -53,31 +54,24 @@ final class RunTimeline {
     /** @param whole whether all tasks are there, so that their times can be added up */
     private static ObjectNode document(UUID run, Times times, boolean whole) {
         Span span = times.span();
-        ObjectNode document = Json.object().put("run_id", run.toString()).put("attempt", span.attempt())
-                .put("from", Json.time(Instant.ofEpochMilli(span.from())))
-                .put("to", Json.time(Instant.ofEpochMilli(span.to()))).put("open", !span.ended())
-                .put("last_seq", span.lastSeq());
         List<Stretch> all = new ArrayList<>(times.asked().stream().map(each -> person(each, span.to())).toList());
-        ArrayNode tasks = Json.array();
+        List<Timeline.Row> tasks = new ArrayList<>();
         for (Task task : times.tasks()) {
             List<Stretch> stretches = TaskStretches.of(task, times.asked(), span.to());
             all.addAll(stretches);
             tasks.add(row(task, stretches, span));
         }
-        document.set("spent", whole ? spent(TimeSpent.of(all, span.from(), span.to()), times) : null);
-        document.set("asked", times.whole() ? asked(times.asked(), span) : null);
-        document.set("tasks", tasks);
-        return document;
+        return Json.document(new Timeline(run.toString(), span.attempt(), Instant.ofEpochMilli(span.from()),
+                Instant.ofEpochMilli(span.to()), !span.ended(), span.lastSeq(),
+                whole ? spent(TimeSpent.of(all, span.from(), span.to()), times) : null,
+                times.whole() ? asked(times.asked(), span) : null, tasks));
     }
 
-    private static ArrayNode asked(List<Between> asked, Span span) {
-        ArrayNode found = Json.array();
-        asked.forEach(each -> {
+    private static List<Timeline.Interval> asked(List<Between> asked, Span span) {
+        return asked.stream().map(each -> {
             Long to = each.to();
-            found.addObject().put("from_ms", each.from() - span.from()).put("to_ms",
-                    to == null ? null : Long.valueOf(to - span.from()));
-        });
-        return found;
+            return new Timeline.Interval(each.from() - span.from(), to == null ? null : to - span.from());
+        }).toList();
     }
 
     private static Stretch person(Between asked, long now) {
@@ -85,39 +79,28 @@ final class RunTimeline {
         return new Stretch(Kind.PERSON, asked.from(), to == null ? now : to, to == null);
     }
 
-    private static ObjectNode spent(TimeSpent spent, Times times) {
+    private static Timeline.Spent spent(TimeSpent spent, Times times) {
         Span span = times.span();
-        ObjectNode document = Json.object();
-        for (Kind kind : Kind.values()) {
-            document.put(kind.wire() + "_ms", spent.millis().getOrDefault(kind, 0L));
-        }
         long ended = times.ended().stream()
                 .mapToLong(each -> Math.max(0, Objects.requireNonNull(each.to()) - Math.max(each.from(), span.from())))
                 .sum();
-        document.put("other_ms", spent.other() - ended).put("ended_ms", ended);
-        ArrayNode idle = document.putArray("idle");
-        spent.idle().forEach(each -> idle.addObject().put("from_ms", each.from() - span.from()).put("to_ms",
-                each.to() - span.from()));
-        return document;
+        return new Timeline.Spent(millis(spent, Kind.WORK), millis(spent, Kind.FAILED), millis(spent, Kind.QUEUED),
+                millis(spent, Kind.BACKOFF), millis(spent, Kind.PERSON), millis(spent, Kind.TIMER),
+                spent.other() - ended, ended, spent.idle().stream()
+                        .map(each -> new Timeline.Interval(each.from() - span.from(), each.to() - span.from()))
+                        .toList());
     }
 
-    private static ObjectNode row(Task task, List<Stretch> stretches, Span span) {
-        ObjectNode row = Json.object().put("id", task.id().toString()).put("key", task.key()).put("title", task.title())
-                .put("state", task.state()).put("state_type", task.stateType()).put("waits", waits(task))
-                .put("group_id", text(task.group())).put("item_index", task.itemIndex()).put("agent_name", task.agent())
-                .put("error_code", task.errorCode()).put("failures", task.failures())
-                .put("attempt_number", task.attemptNumber()).put("steps", task.steps().size())
-                .put("version_id", task.version());
-        ArrayNode parts = row.putArray("stretches");
-        for (Stretch each : stretches) {
-            parts.addObject().put("kind", each.kind().wire()).put("from_ms", each.from() - span.from()).put("to_ms",
-                    each.open() ? null : Long.valueOf(each.to() - span.from()));
-        }
-        return row;
+    private static long millis(TimeSpent spent, Kind kind) {
+        return spent.millis().getOrDefault(kind, 0L);
     }
 
-    private static @Nullable String text(@Nullable UUID id) {
-        return id == null ? null : id.toString();
+    private static Timeline.Row row(Task task, List<Stretch> stretches, Span span) {
+        return new Timeline.Row(task.id().toString(), task.key(), task.title(), task.state(), task.stateType(),
+                waits(task), Objects.toString(task.group(), null), task.itemIndex(), task.agent(), task.errorCode(),
+                task.failures(), task.attemptNumber(), task.steps().size(), task.version(),
+                stretches.stream().map(each -> new Timeline.Part(each.kind().wire(), each.from() - span.from(),
+                        each.open() ? null : each.to() - span.from())).toList());
     }
 
     /** The waits of a running task's open steps, unless one of them is executed. */
