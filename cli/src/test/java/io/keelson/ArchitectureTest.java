@@ -106,7 +106,6 @@ class ArchitectureTest {
             "server.mission.schedule | nothing",
             "server.mission.submission | bulk plan recipe schedule",
             "server.work.builtin     | nothing",
-            "server.work.mcp         | builtin",
             "server.outlet.board     | nothing",
             "server.outlet.statusdoc | nothing",
             "server.outlet.webhook   | nothing",
@@ -115,6 +114,7 @@ class ArchitectureTest {
             "server.api.web          | nothing",
             "server.api.http         | picture view web",
             "server.annex.effect     | nothing",
+            "server.annex.mcp        | nothing",
             "server.annex.model      | nothing",
             "server.annex.postgres   | nothing",
             "server.app.metrics      | nothing",
@@ -145,11 +145,11 @@ class ArchitectureTest {
             "server.api.http.streams | support",
             "server.api.http.inbox | support runs",
             "server.api.http.definitions | support runs",
-            "server.api.http.mcp  | support runs inbox",
             "server.api.http.workers | support",
             "server.api.http.billing | support",
             "server.api.http.admin | support",
-            "server.work.mcp.wire  | nothing",
+            "server.annex.mcp.wire  | nothing",
+            "server.annex.mcp.endpoint | wire",
             "server.annex.model.registry | .",
             "server.annex.model.wire | .",
             "server.annex.model.call | . registry",
@@ -217,7 +217,8 @@ class ArchitectureTest {
 
     @Test
     void httpHasNoSql() {
-        noClasses().that().resideInAnyPackage("io.keelson.server.api.http..", "io.keelson.cli..")
+        noClasses().that().resideInAnyPackage("io.keelson.server.api.http..", "io.keelson.server.annex.mcp.endpoint..",
+                "io.keelson.cli..")
                 .or(resideInAPackage("io.keelson.server.annex..").and(simpleNameEndingWith("Actions")))
                 .should().dependOnClassesThat().areAssignableTo(Statement.class)
                 .orShould().dependOnClassesThat().areAssignableTo(ResultSet.class)
@@ -273,10 +274,10 @@ class ArchitectureTest {
     @Test
     void documentsFromOutsideHaveOneReader() {
         noClasses().that().resideInAnyPackage("io.keelson.server.base.outbound..", "io.keelson.server.annex.model..",
-                "io.keelson.server.work.mcp.wire..", "io.keelson.server.work.builtin..",
+                "io.keelson.server.annex.mcp.wire..", "io.keelson.server.work.builtin..",
                 "io.keelson.server.annex.effect..",
                 "io.keelson.server.outlet.webhook..", "io.keelson.server.api.http.support..",
-                "io.keelson.server.api.http.mcp..")
+                "io.keelson.server.annex.mcp.endpoint..")
                 .should().callMethodWhere(READS_WITHOUT_BOUNDS)
                 .because("a document from outside may take any memory: read it with OutsideJson").check(CLASSES);
     }

@@ -43,7 +43,7 @@ class CheckScriptsTest {
     void commitHasOneOfItsOwnPartAndThePartsAboutItsPaths() throws Exception {
         Set<String> parts = new HashSet<>();
         for (int i = 0; i < 40; i++) {
-            write("server/src/main/java/io/keelson/server/work/mcp/Tool" + i + ".java", "class Tool" + i + " {}");
+            write("server/src/main/java/io/keelson/server/annex/mcp/Tool" + i + ".java", "class Tool" + i + " {}");
             commit("change " + i);
             Ended part = run("scripts/check-part");
             assertThat(run("scripts/check-part")).as("the same commit").isEqualTo(part);

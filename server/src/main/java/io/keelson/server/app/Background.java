@@ -75,8 +75,6 @@ final class Background {
             module.start(engine::settingsChanged);
             tasks.addAll(module.tasks());
         }
-        parts.mcp().start(engine::settingsChanged);
-        tasks.add(parts.mcp().task());
         WorkspacePurger purger = closer.register(new WorkspacePurger(database, storage.runs(), engine).start());
         Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(),
                 engine.tasks(), purger.tasks()).forEach(tasks::addAll);

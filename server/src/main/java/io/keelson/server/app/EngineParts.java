@@ -2,9 +2,11 @@ package io.keelson.server.app;
 
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.annex.effect.EffectModule;
+import io.keelson.server.annex.mcp.McpModule;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.api.http.ToolModule;
+import io.keelson.server.api.http.inbox.InboxDecisions;
 import io.keelson.server.app.metrics.ObservedModels;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.compute.UnbudgetedWork;
@@ -40,8 +42,6 @@ import io.keelson.server.tenant.workspace.WorkspaceRules;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
 import io.keelson.server.work.builtin.ArtifactRead;
 import io.keelson.server.work.builtin.BuiltinTools;
-import io.keelson.server.work.mcp.McpService;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -60,11 +60,11 @@ import java.util.function.LongSupplier;
  */
 record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, List<ToolModule> modules,
         Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
-        Function<UUID, ModelRules> models, McpService mcp, SubmissionServices submissions) {
+        Function<UUID, ModelRules> models, InboxDecisions.ToolChanges toolChanges, SubmissionServices submissions) {
 
     /**
      * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
-     * @throws StartupException when a registered command type has the name of a tool
+     * @throws StartupException when the settings of a module cannot be used
      */
     static EngineParts of(Settings settings, Models models, Storage storage, Observation observation, Clock clock,
             LongSupplier nanos, Closer closer) throws StartupException {
@@ -73,18 +73,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
         OutboundClient outbound = closer.register(new OutboundClient(settings.tools().privateAddresses()));
         EffectModule effects = closer.register(new EffectModule(settings.commands(), database, outbound));
-        ToolCatalog plain = effects.tools(new ToolCatalog(
-                BuiltinTools.all(ToolFolders.policy(settings, models.keyFiles(), new WorkspaceStore(database)),
-                        expressions,
-                        computation("files", Computation.UNLIMITED, closer), outbound, clock))
-                .with(List.of(new ArtifactRead((workspace, task, step, from, length) -> database
-                        .withConnection(c -> LongResults.part(c, workspace, task, step, from, length))
-                        .map(part -> new ArtifactRead.Part(part.text(), part.chars()))))));
-        McpService mcp = closer.register(new McpService(database, McpConfiguration.read(settings.tools().mcpServers()),
-                outbound, storage.secrets(),
-                Path.of(System.getProperty("java.io.tmpdir")),
-                KeelsonVersion.current().number(), clock, System::nanoTime));
-        mcp.refresh();
+        McpModule mcp = closer.register(new McpModule(settings.tools().mcpServers(), database, outbound,
+                storage.secrets(), KeelsonVersion.current().number(), clock));
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE), nanos);
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
@@ -94,7 +84,13 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 new ModelModule.Sources(database, storage.money().prices(), recipes, agents::of, served::announced,
                         rules::tools),
                 computation, client -> new ObservedModels(client, observation.metrics().models()), clock, nanos));
-        ToolCatalog tools = calls.tools(plain.withWorkspaces(mcp));
+        List<ToolModule> modules = List.of(effects, mcp, calls);
+        ToolCatalog tools = added(modules, new ToolCatalog(
+                BuiltinTools.all(ToolFolders.policy(settings, models.keyFiles(), new WorkspaceStore(database)),
+                        expressions, computation("files", Computation.UNLIMITED, closer), outbound, clock))
+                .with(List.of(new ArtifactRead((workspace, task, step, from, length) -> database
+                        .withConnection(c -> LongResults.part(c, workspace, task, step, from, length))
+                        .map(part -> new ArtifactRead.Part(part.text(), part.chars()))))));
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
         Function<UUID, ToolKnowledge> known = workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions,
                 served.check(workspace), () -> served.in(workspace), () -> rules.tools(workspace));
@@ -117,10 +113,18 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         observation.engine(), observation.tracing())));
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
-        return new EngineParts(engine, store, tools, outbound, List.of(effects, calls), computation, missions, roster,
+        return new EngineParts(engine, store, tools, outbound, modules, computation, missions, roster,
                 recipes,
                 calls::rules, mcp, SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(),
                         engine, new PlanEdits(database, store.scopes(), plans)));
+    }
+
+    private static ToolCatalog added(List<ToolModule> modules, ToolCatalog builtIn) throws StartupException {
+        ToolCatalog tools = builtIn;
+        for (ToolModule module : modules) {
+            tools = module.tools(tools);
+        }
+        return tools;
     }
 
     private static Computation computation(String name, Duration budget, Closer closer) {

@@ -1,6 +1,7 @@
 package io.keelson.server.annex.effect;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.background.BackgroundTask;
@@ -67,7 +68,7 @@ public final class EffectModule implements ToolModule {
     }
 
     @Override
-    public void addTo(Route.Table table) {
+    public void addTo(Route.Table table, ApiParts api) {
         CommandAnswers answers = new CommandAnswers(handler);
         new DeploymentOrderActions(handler, answers).addTo(table);
         new CommandActions(handler, answers).addTo(table);

@@ -1,6 +1,7 @@
 package io.keelson.server.api.http;
 
 import io.keelson.core.run.Ids;
+import io.keelson.server.api.http.inbox.InboxDecisions;
 import io.keelson.server.base.artifact.ArtifactStore;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
@@ -27,7 +28,6 @@ import io.keelson.server.outlet.webhook.Endpoints;
 import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.money.Money;
 import io.keelson.server.tenant.secret.SecretStore;
-import io.keelson.server.work.mcp.McpService;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
@@ -65,7 +65,7 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
 
     /** Stored definitions of workspaces. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
-            McpService mcp, SecretStore secrets,
+            InboxDecisions.ToolChanges toolChanges, SecretStore secrets,
             RecipeStore recipes, Endpoints endpoints,
             Deliveries deliveries) {}
 

@@ -11,7 +11,6 @@ import io.keelson.server.api.http.admin.WorkspaceActions;
 import io.keelson.server.api.http.billing.CreditActions;
 import io.keelson.server.api.http.billing.LedgerActions;
 import io.keelson.server.api.http.billing.PriceActions;
-import io.keelson.server.api.http.definitions.McpActions;
 import io.keelson.server.api.http.definitions.RecipeActions;
 import io.keelson.server.api.http.definitions.RosterActions;
 import io.keelson.server.api.http.definitions.ScheduleActions;
@@ -25,16 +24,6 @@ import io.keelson.server.api.http.inbox.InboxDecisions;
 import io.keelson.server.api.http.inbox.InboxItems;
 import io.keelson.server.api.http.inbox.ReportActions;
 import io.keelson.server.api.http.inbox.UsableModels;
-import io.keelson.server.api.http.mcp.InboxQuestions;
-import io.keelson.server.api.http.mcp.McpEndpoint;
-import io.keelson.server.api.http.mcp.McpResources;
-import io.keelson.server.api.http.mcp.McpTasks;
-import io.keelson.server.api.http.mcp.McpTools;
-import io.keelson.server.api.http.mcp.OfferedRunDocuments;
-import io.keelson.server.api.http.mcp.OfferedRunTools;
-import io.keelson.server.api.http.mcp.PageLinks;
-import io.keelson.server.api.http.mcp.RecipeTools;
-import io.keelson.server.api.http.mcp.RunStarts;
 import io.keelson.server.api.http.runs.AgentActions;
 import io.keelson.server.api.http.runs.ArtifactActions;
 import io.keelson.server.api.http.runs.BulkActions;
@@ -108,7 +97,6 @@ final class Routes {
         new ScheduleTimes(services.background().schedules().schedules(), services.database()).addTo(table);
         new ScheduleActions(services.background().schedules(), services.database(), submissions.missions(),
                 services.runs().ids(), keyed).addTo(table);
-        services.modules().forEach(module -> module.addTo(table));
         new RunViews(reads, poll, ends, services.database(), services.runs().explainer()).addTo(table);
         Streams streams = new Streams(reads, authenticator, shutdown);
         RunProgressPoller progress =
@@ -136,9 +124,9 @@ final class Routes {
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
         new ViewActions(new SavedViews(services.database())).addTo(table);
-        new RosterActions(services.stores().roster(), services.auth().workspaces(), services.stores().mcp(), keyed)
+        new RosterActions(services.stores().roster(), services.auth().workspaces(),
+                services.work().tools().ofWorkspaces(), keyed)
                 .addTo(table);
-        new McpActions(services.stores().mcp()).addTo(table);
         EscalationActions escalations = new EscalationActions(reads, submission);
         escalations.addTo(table);
         InboxItems items = new InboxItems(reads, services.database(), services.runs().inbox());
@@ -146,14 +134,12 @@ final class Routes {
         ProposalActions proposals = new ProposalActions(reads, submission);
         proposals.addTo(table);
         InboxDecisions decisions = new InboxDecisions(reads, submission, escalations, proposals, items,
-                new UsableModels(services.runs().models()),
-                services.stores().mcp());
+                new UsableModels(services.runs().models()), services.stores().toolChanges());
         decisions.addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(services.work().remote(), poll).addTo(table);
         new UploadActions(services.work().remote(), services.stores().artifacts()).addTo(table);
-        new WorkerActions(reads, services.work().remote(), services.work().tools(),
-                services.stores().mcp()).addTo(table);
+        new WorkerActions(reads, services.work().remote(), services.work().tools()).addTo(table);
         new CreditActions(reads, services.stores().money(), services.auth().workspaces()).addTo(table);
         new LedgerActions(reads, services.stores().money()).addTo(table);
         new PriceActions(services.stores().money().prices(), services.work().commands()::settingsChanged).addTo(table);
@@ -175,17 +161,10 @@ final class Routes {
         new NodeActions(services.database()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);
         new EngineActions(services.obstacle(), reads, openApi).addTo(table);
-        OfferedRunDocuments documents =
-                new OfferedRunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));
-        RunStarts starts = new RunStarts(creation, idempotency);
-        McpTasks tasks = new McpTasks(reads, runs, documents, new InboxQuestions(items, decisions), ends,
-                options.longestPoll());
-        McpTools tools = new McpTools(
-                new OfferedRunTools(starts, submissions.missions(), documents, explain, runs, items, decisions),
-                new RecipeTools(services.database(), services.stores().recipes(), submissions.missions(), starts),
-                documents, tasks);
-        new McpEndpoint(tools, new McpResources(reads, reports, artifacts), tasks, hosts, cookie, options.version())
-                .addTo(table);
+        ApiParts parts = new ApiParts(reads,
+                new ApiParts.Runs(submissions.missions(), creation, runs, ends, explain, artifacts, reports),
+                new ApiParts.Inbox(items, decisions), idempotency, hosts, cookie, options);
+        services.modules().forEach(module -> module.addTo(table, parts));
         return table.routes();
     }
 

@@ -51,8 +51,12 @@ public interface ToolModule extends AutoCloseable {
         return List.of();
     }
 
-    /** Adds the module's routes. */
-    default void addTo(Route.Table table) {}
+    /**
+     * Adds the module's routes.
+     *
+     * @param api parts that they may use
+     */
+    default void addTo(Route.Table table, ApiParts api) {}
 
     /** @throws InterruptedException when the thread is interrupted while it waits for work in progress */
     @Override

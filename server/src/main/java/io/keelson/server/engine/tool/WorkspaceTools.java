@@ -9,6 +9,15 @@ import org.jspecify.annotations.Nullable;
 /** Workspaces' own tools, in addition to the server's, which executors of servers run. Thread-safe. */
 public interface WorkspaceTools {
 
+    /**
+     * The server that a tool is from.
+     *
+     * @param server its name within the workspace
+     * @param state of the tool, as {@code accepted}
+     * @param trusted whether the workspace trusts the server's descriptions
+     */
+    record Origin(String server, String state, boolean trusted) {}
+
     /** No workspace has any. */
     WorkspaceTools NONE = new WorkspaceTools() {
         @Override
@@ -23,6 +32,11 @@ public interface WorkspaceTools {
 
         @Override
         public @Nullable String unusable(UUID workspace, String name) {
+            return null;
+        }
+
+        @Override
+        public @Nullable Origin origin(UUID workspace, String name) {
             return null;
         }
 
@@ -42,6 +56,13 @@ public interface WorkspaceTools {
      * @return null where they do not, and where the name is of no such tool
      */
     @Nullable String unusable(UUID workspace, String name);
+
+    /**
+     * The origin of a tool.
+     *
+     * @return null if the name is of no such tool of the workspace
+     */
+    @Nullable Origin origin(UUID workspace, String name);
 
     /** Reads the workspaces' tools again, on a connection that sees all workspaces. */
     void refresh(Connection c) throws SQLException;

@@ -2,13 +2,13 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.annex.mcp.FakeMcpServer;
+import io.keelson.server.annex.mcp.TokenEndpoint;
+import io.keelson.server.annex.mcp.wire.Mcp;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.work.mcp.FakeMcpServer;
-import io.keelson.server.work.mcp.TokenEndpoint;
-import io.keelson.server.work.mcp.wire.Mcp;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.keelson.server.api.http;
 
-import io.keelson.server.work.mcp.FakeMcpServer;
+import io.keelson.server.annex.mcp.FakeMcpServer;
 import java.time.Duration;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;

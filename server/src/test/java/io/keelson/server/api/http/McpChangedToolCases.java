@@ -2,12 +2,12 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.json.DeclaredSchema;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.work.mcp.FakeMcpServer;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

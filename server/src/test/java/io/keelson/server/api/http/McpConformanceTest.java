@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.GeneratedDocs;
 import io.keelson.core.Breadth;
+import io.keelson.server.annex.mcp.NpmServers;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.work.mcp.NpmServers;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;

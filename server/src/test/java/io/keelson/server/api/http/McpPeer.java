@@ -1,8 +1,8 @@
 package io.keelson.server.api.http;
 
+import io.keelson.server.annex.mcp.wire.JsonRpc;
+import io.keelson.server.annex.mcp.wire.Mcp;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.work.mcp.wire.JsonRpc;
-import io.keelson.server.work.mcp.wire.Mcp;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -2,10 +2,10 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.annex.mcp.NpmServers;
+import io.keelson.server.annex.mcp.wire.Mcp;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.work.mcp.NpmServers;
-import io.keelson.server.work.mcp.wire.Mcp;
 import java.io.BufferedReader;
 import java.net.ServerSocket;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.work.mcp.FakeMcpServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.annex.mcp.wire.Mcp;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.mission.plan.MissionNames;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.work.mcp.wire.Mcp;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Base64;

@@ -2,11 +2,11 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.annex.mcp.FakeMcpServer;
+import io.keelson.server.annex.mcp.NpmServers;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.work.mcp.FakeMcpServer;
-import io.keelson.server.work.mcp.NpmServers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -6,6 +6,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskType;
 import io.keelson.server.annex.effect.EffectModule;
 import io.keelson.server.annex.effect.EffectSettings;
+import io.keelson.server.annex.mcp.McpModule;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.api.http.support.RequestSchema;
@@ -58,8 +59,6 @@ import io.keelson.server.tenant.secret.SealingKey;
 import io.keelson.server.tenant.secret.SecretStore;
 import io.keelson.server.tenant.workspace.WorkspaceRules;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
-import io.keelson.server.work.mcp.McpCommands;
-import io.keelson.server.work.mcp.McpService;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Clock;
@@ -235,9 +234,7 @@ class OpenApiTest {
                                     engine.texts()),
                             new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
                                     new Roster(database),
-                                    new McpService(database, McpCommands.NONE, new OutboundClient(false), secrets,
-                                            folder, "1", Clock.systemUTC(),
-                                            System::nanoTime),
+                                    (_, _, _, _, _) -> false,
                                     secrets,
                                     new RecipeStore(),
                                     new Endpoints(database, secrets), new Deliveries(database)),
@@ -248,6 +245,8 @@ class OpenApiTest {
                             List.of(new EffectModule(
                                     new EffectSettings(null, null, true, Duration.ofSeconds(20), List.of()), database,
                                     new OutboundClient(false)),
+                                    new McpModule(null, database, new OutboundClient(false), secrets, "1",
+                                            Clock.systemUTC()),
                                     new ModelModule(Models.NONE, new ModelModule.Sources(database, money.prices(),
                                             new RecipeStore(), _ -> List.of(), _ -> Map.of(),
                                             new WorkspaceRules(new WorkspaceStore(database))::tools),

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
-import io.keelson.server.work.mcp.wire.McpClient;
-import io.keelson.server.work.mcp.wire.McpException;
+import io.keelson.server.annex.mcp.wire.McpClient;
+import io.keelson.server.annex.mcp.wire.McpException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

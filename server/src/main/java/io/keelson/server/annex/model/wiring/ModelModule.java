@@ -14,6 +14,7 @@ import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.registry.WorkspaceModels;
 import io.keelson.server.annex.model.turn.ModelTurn;
 import io.keelson.server.annex.model.wire.HttpModelClient;
+import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.compute.Computation;
@@ -126,7 +127,7 @@ public final class ModelModule implements ToolModule {
     }
 
     @Override
-    public void addTo(Route.Table table) {
+    public void addTo(Route.Table table, ApiParts api) {
         new ModelActions(models, sources.prices, endpoint -> ModelConfiguration.answers(endpoint, clock))
                 .addTo(table);
     }

@@ -20,8 +20,8 @@ import io.keelson.server.api.http.support.Submission;
 import io.keelson.server.base.json.DeclaredSchema;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.execute.TurnText;
+import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.work.mcp.McpService;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,20 +36,16 @@ import tools.jackson.databind.node.ObjectNode;
 /** Answers to inbox items: each calls the decision of its subject only. */
 public final class InboxDecisions {
 
-    /**
-     * @param gate only for a task's review
-     * @param hardLimitUsd only for a budget
-     * @param tasks only for a budget: new budgets of tasks in credits, by the tasks' ids in the plan
-     * @param downgrade only for a budget: the model that takes all further turns of agents
-     * @param finishCurrent only for a budget: whether the run ends with what runs now
-     * @param content only for an elicitation: the answer
-     * @param input only for a call: the input to make it with instead
-     * @param answer only for a question
-     */
-    /**
-     * @param retry only for a task's review
-     * @param cancel only for an elicitation: the person neither answers nor declines
-     */
+    /** Answers to questions about tools whose descriptions changed. */
+    @FunctionalInterface
+    public interface ToolChanges {
+        /**
+         * @param reason null if absent
+         * @return false when the question does not wait any more
+         */
+        boolean answer(UUID workspace, UUID change, boolean accept, @Nullable String reason, AuditOrigin origin);
+    }
+
     private final Reads reads;
     private final Submission submission;
     private final ParentShare share;
@@ -57,13 +53,13 @@ public final class InboxDecisions {
     private final ProposalActions proposals;
     private final InboxItems items;
     private final UsableModels models;
-    private final McpService mcp;
+    private final ToolChanges toolChanges;
 
     public InboxDecisions(Reads reads, Submission submission, EscalationActions escalations,
-            ProposalActions proposals, InboxItems items, UsableModels models, McpService mcp) {
+            ProposalActions proposals, InboxItems items, UsableModels models, ToolChanges toolChanges) {
         this.models = models;
         this.items = items;
-        this.mcp = mcp;
+        this.toolChanges = toolChanges;
         this.proposals = proposals;
         this.reads = reads;
         this.submission = submission;
@@ -156,7 +152,8 @@ public final class InboxDecisions {
         requireKnown("answer", decision.answer == null || id.kind() == InboxKind.QUESTION, id);
         if (id.kind() == InboxKind.TOOL_CHANGE) {
             request.require(Scope.ADMIN);
-            if (!mcp.answer(request.workspace(), id.subject(), decision.accept, decision.comment, request.origin())) {
+            if (!toolChanges.answer(request.workspace(), id.subject(), decision.accept, decision.comment,
+                    request.origin())) {
                 throw InboxItems.notFound(id.text());
             }
             return decided(request, id, decision.accept, null);

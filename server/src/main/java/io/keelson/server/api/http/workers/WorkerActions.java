@@ -14,8 +14,8 @@ import io.keelson.server.engine.dispatch.RemoteDispatch;
 import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolSpec;
+import io.keelson.server.engine.tool.WorkspaceTools;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.work.mcp.McpService;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,10 +32,8 @@ public final class WorkerActions {
     private final Reads reads;
     private final RemoteDispatch work;
     private final ToolCatalog catalog;
-    private final McpService mcp;
 
-    public WorkerActions(Reads reads, RemoteDispatch work, ToolCatalog catalog, McpService mcp) {
-        this.mcp = mcp;
+    public WorkerActions(Reads reads, RemoteDispatch work, ToolCatalog catalog) {
         this.reads = reads;
         this.work = work;
         this.catalog = catalog;
@@ -90,10 +88,10 @@ public final class WorkerActions {
                 .put("default_timeout_seconds", spec.defaultTimeout().toSeconds()).put("timeout_by", "tool");
         document.set("input_schema", spec.inputSchema());
         document.set("output_schema", spec.outputSchema());
-        McpService.Offered offered = mcp.offered(workspace, spec.name());
-        document.set("mcp", offered == null ? NullNode.getInstance()
-                : Json.object().put("server", offered.server().name()).put("state", offered.tool().state())
-                        .put("trusted", offered.server().definition().trusted()));
+        WorkspaceTools.Origin origin = catalog.ofWorkspaces().origin(workspace, spec.name());
+        document.set("mcp", origin == null ? NullNode.getInstance()
+                : Json.object().put("server", origin.server()).put("state", origin.state())
+                        .put("trusted", origin.trusted()));
         return document;
     }
 
