@@ -1,9 +1,11 @@
 package io.keelson.cli;
 
 import io.keelson.cli.admin.AuditCommand;
+import io.keelson.cli.admin.BackupCommand;
 import io.keelson.cli.admin.DoctorCommand;
 import io.keelson.cli.admin.KeysCommand;
 import io.keelson.cli.admin.OpenCommand;
+import io.keelson.cli.admin.RestoreCommand;
 import io.keelson.cli.admin.ServerCommand;
 import io.keelson.cli.admin.WhoamiCommand;
 import io.keelson.cli.admin.WorkspacesCommand;
@@ -117,7 +119,8 @@ final class Sections {
                     List.of(named("server", ServerCommand.class), named("open", OpenCommand.class),
                             named("doctor", DoctorCommand.class), named("whoami", WhoamiCommand.class),
                             named("workspaces", WorkspacesCommand.class), named("keys", KeysCommand.class),
-                            named("audit", AuditCommand.class))),
+                            named("audit", AuditCommand.class), named("backup", BackupCommand.class),
+                            named("restore", RestoreCommand.class))),
             new Section("Authoring",
                     List.of(named("init", InitCommand.class), named("validate", ValidateCommand.class),
                             named("tools", ToolsCommand.class), named("lifecycles", LifecyclesCommand.class))),

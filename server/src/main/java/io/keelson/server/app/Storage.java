@@ -39,15 +39,13 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
         Endpoints endpoints = new Endpoints(database, secrets);
         endpoints.reseal();
         return new Storage(database,
-                new LocalArtifactStore(settings.dataDir().resolve("artifacts"), settings.artifacts().maxBytes()), auth,
+                new LocalArtifactStore(InstalledDatabase.artifacts(settings), settings.artifacts().maxBytes()), auth,
                 keyUsage,
                 secrets, endpoints, new Deliveries(database), new Money(database, DbClock.DATABASE), new RunReader());
     }
 
     private static SecretStore secrets(Settings settings, Database database) throws IOException {
-        List<SealingKey> keys = settings.keys().secrets().isEmpty()
-                ? List.of(SealingKey.ofFile(settings.dataDir().resolve("secret-key")))
-                : settings.keys().secrets();
+        List<SealingKey> keys = SecretKeys.of(settings);
         SecretStore secrets = new SecretStore(database, keys.getFirst(), keys.subList(1, keys.size()));
         int count = secrets.reseal();
         if (count > 0) {

@@ -1,8 +1,9 @@
 /**
- * State of runs for other systems.
+ * State of runs for other systems, and of the installation.
  *
  * <table>
  * <caption>Packages</caption>
+ * <tr><td>{@code backup}<td>backups of the installation, and their restore
  * <tr><td>{@code board}<td>the work board and reports
  * <tr><td>{@code statusdoc}<td>status documents of runs in the artifact store
  * <tr><td>{@code webhook}<td>endpoints, deliveries from the event feed, sending under a lease

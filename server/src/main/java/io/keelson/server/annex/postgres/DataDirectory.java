@@ -58,11 +58,19 @@ public final class DataDirectory implements AutoCloseable {
     }
 
     Path cluster() {
-        return path.resolve("postgres");
+        return cluster(path);
+    }
+
+    static Path cluster(Path directory) {
+        return directory.resolve("postgres");
     }
 
     Path secretFile() {
-        return path.resolve("postgres.secret");
+        return secretFile(path);
+    }
+
+    static Path secretFile(Path directory) {
+        return directory.resolve("postgres.secret");
     }
 
     Path logs() {

@@ -64,6 +64,24 @@ public final class EmbeddedPostgres implements AutoCloseable {
         return PostgresBinaries.areIn(options.binaries());
     }
 
+    /**
+     * The database that another process has started on a data directory; empty if none takes connections.
+     *
+     * @throws DatabaseException DATA_DIR_NOT_WRITABLE if this user may not read the directory
+     */
+    public static Optional<DatabaseUrl> running(Path dataDirectory) {
+        try {
+            Path secret = DataDirectory.secretFile(dataDirectory);
+            Optional<PostmasterFile> found = PostmasterFile.read(DataDirectory.cluster(dataDirectory));
+            return found.isEmpty() || !found.get().ready() || !ProcessHandle.of(found.get().pid()).isPresent()
+                    || !Files.exists(secret)
+                            ? Optional.empty()
+                            : Optional.of(url(found.get().port(), DATABASE, DatabasePassword.readOrCreate(secret)));
+        } catch (IOException e) {
+            throw DataDirectory.notWritable(dataDirectory, e);
+        }
+    }
+
     static EmbeddedPostgres start(EmbeddedPostgresOptions options, IntSupplier ports, List<Privileges> ways) {
         DataDirectory directory = DataDirectory.open(options.dataDirectory());
         try {
@@ -99,8 +117,11 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
     /** The URL of another database of this PostgreSQL, whether it exists or not. */
     public DatabaseUrl url(String database) {
-        return new DatabaseUrl("127.0.0.1:" + postmaster.port(), database, Cluster.SUPERUSER, secret,
-                "requireAuth=scram-sha-256");
+        return url(postmaster.port(), database, secret);
+    }
+
+    private static DatabaseUrl url(int port, String database, String secret) {
+        return new DatabaseUrl("127.0.0.1:" + port, database, Cluster.SUPERUSER, secret, "requireAuth=scram-sha-256");
     }
 
     /**

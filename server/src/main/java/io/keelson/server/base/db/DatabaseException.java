@@ -41,6 +41,8 @@ public final class DatabaseException extends RuntimeException {
         DATABASE_SCHEMA_NEWER,
         /** The schema was made by an unreleased Keelson, whose files were others. */
         DATABASE_SCHEMA_UNRELEASED,
+        /** A restore of a backup into the database has begun and has not ended. */
+        DATABASE_RESTORE_UNFINISHED,
         /** Tables that others made do not fit; the message names each with what to do. */
         DATABASE_NOT_ADOPTABLE,
         /** A migration failed; the database is as the last successful one left it. */

@@ -87,6 +87,15 @@ public record DatabaseUrl(String hosts, String database, @Nullable String user, 
         return properties;
     }
 
+    /**
+     * Checks that a server could use the database.
+     *
+     * @throws DatabaseException as {@link Database#Database}
+     */
+    public void requireUsable() {
+        DatabaseRequirements.check(this, credentials());
+    }
+
     /** One connection that the caller closes. Its statements have no limit of time, even if the user or the database has. */
     public Connection connect() throws SQLException {
         Connection connection = connect(credentials());

@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -15,6 +16,7 @@ import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
 import org.flywaydb.core.api.MigrationInfoService;
 import org.flywaydb.core.api.MigrationState;
+import org.flywaydb.core.api.MigrationVersion;
 import org.flywaydb.core.api.output.MigrateResult;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +46,34 @@ public final class Migrations {
     }
 
     /**
+     * Brings an empty database, or one that a former call left behind, to an earlier version: that of a backup which is restored
+     * into it.
+     *
+     * @param version the number of the last file to apply
+     * @throws DatabaseException as {@link #migrate(DatabaseUrl)}
+     */
+    public static void migrateTo(DatabaseUrl url, int version) {
+        migrate(url, LOCATION, MigrationVersion.fromVersion(Integer.toString(version)));
+    }
+
+    /**
+     * The migration files of this build, in their order; changes nothing.
+     *
+     * @throws DatabaseException as {@link #pending(DatabaseUrl)}
+     */
+    public static List<MigrationFile> files(DatabaseUrl url) {
+        try (HikariDataSource source = source(url)) {
+            MigrationInfoService info = flyway(source, LOCATION, MigrationVersion.LATEST).info();
+            refuseOthers(url, info);
+            return Arrays.stream(info.all()).filter(each -> each.getScript().endsWith(".sql")).map(MigrationFile::of)
+                    .toList();
+        } catch (FlywayException e) {
+            throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
+                    + " cannot be looked at: " + e.getMessage(), e);
+        }
+    }
+
+    /**
      * How many files a server would apply; changes nothing.
      *
      * @throws DatabaseException as {@link #migrate(DatabaseUrl)}; DATABASE_MIGRATION_FAILED when the schema cannot be
@@ -55,7 +85,7 @@ public final class Migrations {
 
     static int pending(DatabaseUrl url, String location) {
         try (HikariDataSource source = source(url)) {
-            Flyway flyway = flyway(source, location);
+            Flyway flyway = flyway(source, location, MigrationVersion.LATEST);
             MigrationInfoService info = flyway.info();
             refuseOthers(url, info);
             Neighbours.check(url);
@@ -71,9 +101,14 @@ public final class Migrations {
     }
 
     static int migrate(DatabaseUrl url, String location) {
+        refuseUnfinishedRestore(url);
+        return migrate(url, location, MigrationVersion.LATEST);
+    }
+
+    private static int migrate(DatabaseUrl url, String location, MigrationVersion target) {
         try (Connection turn = url.connect(); HikariDataSource source = source(url)) {
             takeTurn(turn);
-            Flyway flyway = flyway(source, location);
+            Flyway flyway = flyway(source, location, target);
             MigrationInfoService info = flyway.info();
             refuseOthers(url, info);
             Neighbours.check(url);
@@ -93,6 +128,21 @@ public final class Migrations {
         } catch (FlywayException | SQLException e) {
             throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
                     + " could not be brought up to date: " + e.getMessage(), e);
+        }
+    }
+
+    private static void refuseUnfinishedRestore(DatabaseUrl url) {
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement();
+                ResultSet row =
+                        statement.executeQuery("select to_regclass('keelson_restore') is not null as unfinished")) {
+            row.next();
+            if (row.getBoolean("unfinished")) {
+                throw new DatabaseException(Code.DATABASE_RESTORE_UNFINISHED, "The restore of a backup into " + url
+                        + " has not ended. Call `keelson restore` with the same folder again: it continues.");
+            }
+        } catch (SQLException e) {
+            throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
+                    + " cannot be looked at: " + e.getMessage(), e);
         }
     }
 
@@ -201,10 +251,11 @@ public final class Migrations {
         return new HikariDataSource(config);
     }
 
-    private static Flyway flyway(DataSource source, String location) {
+    private static Flyway flyway(DataSource source, String location, MigrationVersion target) {
         return Flyway.configure()
                 .dataSource(source)
                 .locations(location)
+                .target(target)
                 // tables of others are no reason to refuse a database: see Neighbours
                 .baselineOnMigrate(true)
                 .baselineVersion("0")

@@ -1,7 +1,9 @@
 package io.keelson.server.tenant.money;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Sql;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -37,10 +39,26 @@ public final class LedgerReader {
              where run_id = :run and (workspace_id = :workspace) is true and id > :after order by id limit :limit"""
             .replace("{columns}", LedgerRows.COLUMNS));
 
+    private static final Sql SUMS = Sql.of("""
+            select transaction_type as type, count(*) as entries, sum(amount) as amount from billing_ledger
+             group by transaction_type order by transaction_type""");
+
+    /**
+     * Entries of one type, of all workspaces.
+     *
+     * @param amount sum of their amounts
+     */
+    public record TypeSum(String type, long entries, BigDecimal amount) {}
+
     private final Database database;
 
     LedgerReader(Database database) {
         this.database = database;
+    }
+
+    /** Sums of the whole ledger by type, in the connection's snapshot. */
+    public static List<TypeSum> sums(Connection c) throws SQLException {
+        return SUMS.on(c).all(RecordColumns.of(TypeSum.class));
     }
 
     /** @param before id that is above all of them; null for the newest */

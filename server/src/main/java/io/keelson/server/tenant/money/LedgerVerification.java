@@ -175,7 +175,7 @@ public final class LedgerVerification {
     /** It reads everything there is: one at a time on this server. */
     private final Lock turn = new ReentrantLock();
 
-    LedgerVerification(Database database) {
+    public LedgerVerification(Database database) {
         this.database = database;
     }
 

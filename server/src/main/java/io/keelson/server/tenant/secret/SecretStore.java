@@ -76,6 +76,8 @@ public final class SecretStore {
     private static final Sql RESEAL = Sql.of("""
             update secrets set key_id = :key_id, sealed = :sealed where workspace_id = :workspace and name = :name""");
 
+    private static final Sql KEY_IDS = Sql.of("select distinct key_id from secrets order by key_id");
+
     /**
      * The secrets of an execution.
      *
@@ -99,6 +101,11 @@ public final class SecretStore {
         this.key = key;
         old.forEach(each -> keys.put(each.id(), each));
         keys.put(key.id(), key);
+    }
+
+    /** Ids of the keys under which the secrets of all workspaces are sealed. */
+    public static List<String> keyIds(Connection c) throws SQLException {
+        return KEY_IDS.on(c).all(row -> row.getString("key_id"));
     }
 
     /**

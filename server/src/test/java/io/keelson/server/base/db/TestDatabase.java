@@ -78,6 +78,11 @@ public final class TestDatabase {
         return copyOf("template1");
     }
 
+    /** The same for a user as of {@link #createUrlOfPlainOwner}. */
+    public static DatabaseUrl createEmptyUrlOfPlainOwner() {
+        return PlainOwner.MIGRATED.withDatabase(copyOf("template1 owner " + PLAIN_OWNER).database());
+    }
+
     /** The same with the encoding LATIN1, as some older installations have. */
     static DatabaseUrl createLatin1Url() {
         return copyOf("template0 encoding 'LATIN1' locale_provider libc lc_collate 'C' lc_ctype 'C'");

@@ -1,0 +1,66 @@
+package io.keelson.cli.admin;
+
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.view.AmountText;
+import io.keelson.server.app.InstalledDatabase;
+import io.keelson.server.app.KeelsonVersion;
+import io.keelson.server.app.SecretKeys;
+import io.keelson.server.app.Settings;
+import io.keelson.server.outlet.backup.BackupFolder;
+import io.keelson.server.outlet.backup.BackupWriter;
+import io.keelson.server.outlet.backup.Manifest;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "backup", description = {"Backs up the database and the artifacts into a folder, while servers run.",
+        "All tables are of one moment. The key of the secrets is not in the backup: keep it apart. See docs/operate/backup.md."},
+        footer = {"  keelson backup /backup/2026-11-29", "  keelson backup /backup/2026-11-29 --verify",
+                "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson backup /backup/today"})
+public final class BackupCommand extends InstallationCommand {
+
+    @Parameters(paramLabel = "FOLDER", description = "New folder for the backup, or the folder of an interrupted one.")
+    Path folder = Path.of("");
+
+    @Option(names = "--verify", description = "Compare all files of a finished backup with their digests instead.")
+    boolean verify;
+
+    @Option(names = "--artifacts", paramLabel = "FOLDER",
+            description = "Folder of the artifacts, if it is not artifacts in the data folder.")
+    @Nullable Path artifacts;
+
+    @Option(names = "--no-artifacts", description = "Back up the database only.")
+    boolean noArtifacts;
+
+    @Override
+    void run(Settings settings) {
+        BackupFolder backup = new BackupFolder(folder);
+        if (verify) {
+            show(backup.verify(progress()), "verified", backup);
+            return;
+        }
+        try (InstalledDatabase database = InstalledDatabase.beside(settings)
+                .orElseThrow(
+                        () -> CliException.usage("DATABASE_NOT_FOUND", "there is no database in " + settings.dataDir()
+                                + ": set KEELSON_DATA_DIR or KEELSON_DATABASE_URL"))) {
+            Path store = artifacts == null ? InstalledDatabase.artifacts(settings) : artifacts;
+            Manifest manifest = new BackupWriter(database.url(), noArtifacts ? null : store, backup,
+                    KeelsonVersion.current().toString(), progress()).write();
+            Manifest.Artifacts copied = manifest.artifacts();
+            if (copied != null && !copied.missing().isEmpty()) {
+                note("warning: " + AmountText.count(copied.missing().size(), "artifact") + " not found in " + store
+                        + ", the first: " + copied.missing().getFirst());
+            }
+            if (!manifest.secretKeys().isEmpty()) {
+                note("the secrets are encrypted under the key " + String.join(", ", manifest.secretKeys())
+                        + ", which is not in the backup: keep " + (settings.keys().secrets().isEmpty()
+                                ? SecretKeys.file(settings)
+                                : "KEELSON_SECRET_KEY")
+                        + " apart from it");
+            }
+            show(manifest, "backed up to", backup);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.keelson.cli.admin;
+
+import io.keelson.cli.common.CliException;
+import io.keelson.server.app.DataFolder;
+import io.keelson.server.app.InstalledDatabase;
+import io.keelson.server.app.SecretKeys;
+import io.keelson.server.app.Settings;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseOptions;
+import io.keelson.server.outlet.backup.BackupFolder;
+import io.keelson.server.outlet.backup.BackupReader;
+import io.keelson.server.outlet.backup.Manifest;
+import io.keelson.server.tenant.money.LedgerVerification;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "restore", description = {"Restores a backup into an empty database and the data folder.",
+        "With KEELSON_DATABASE_URL into that database, otherwise into the embedded database of a new data folder. Compares rows, ledger and artifacts with the backup. An interrupted restore continues at the next call. See docs/operate/backup.md."},
+        footer = {"  KEELSON_DATA_DIR=/srv/keelson keelson restore /backup/2026-11-29",
+                "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson restore /backup/2026-11-29"})
+public final class RestoreCommand extends InstallationCommand {
+
+    @Parameters(paramLabel = "FOLDER", description = "Folder of the backup.")
+    Path folder = Path.of("");
+
+    @Option(names = "--without-secret-key",
+            description = "Restore although the key of the secrets is not here. Their values cannot be read; set them again.")
+    boolean withoutSecretKey;
+
+    @Override
+    void run(Settings settings) throws IOException {
+        BackupFolder backup = new BackupFolder(folder);
+        Manifest manifest = backup.read();
+        DataFolder.create(settings.dataDir());
+        List<String> missing = SecretKeys.missing(settings, manifest.secretKeys());
+        if (!missing.isEmpty() && !withoutSecretKey) {
+            throw CliException.usage("SECRET_KEY_MISSING", "the secrets of the backup are encrypted under the key "
+                    + String.join(", ", missing) + ", which is not here: set KEELSON_SECRET_KEY or copy the key to "
+                    + SecretKeys.file(settings) + "; --without-secret-key restores all but the values of secrets");
+        }
+        try (InstalledDatabase database = InstalledDatabase.alone(settings)) {
+            new BackupReader(database.url(), InstalledDatabase.artifacts(settings), backup, progress()).restore();
+            requireRightLedger(database);
+        }
+        show(manifest, "restored", backup);
+    }
+
+    private static void requireRightLedger(InstalledDatabase database) {
+        try (Database restored = new Database(database.url(), DatabaseOptions.DEFAULTS)) {
+            var report = new LedgerVerification(restored).verify(null);
+            if (report.discrepancy() != null) {
+                throw CliException.failed("LEDGER_WRONG",
+                        "the restored ledger is that of the backup, but its books are wrong: "
+                                + report.discrepancy() + "; `keelson ledger verify` shows more");
+            }
+        }
+    }
+}

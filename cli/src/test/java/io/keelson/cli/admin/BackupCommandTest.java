@@ -1,0 +1,120 @@
+package io.keelson.cli.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.CliProcess;
+import io.keelson.cli.CliProcess.Result;
+import io.keelson.cli.InProcessCli;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.TestDatabase;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BackupCommandTest {
+
+    @TempDir
+    static Path folder;
+
+    private static DatabaseUrl database;
+    private static InProcessCli cli;
+    private static Map<String, String> there;
+
+    @BeforeAll
+    static void run() throws Exception {
+        database = TestDatabase.createUrl();
+        cli = new InProcessCli(folder.resolve("data"), database, Map.of());
+        there = place(folder.resolve("data"), database);
+        cli.lines("run", CliProcess.mission(folder, """
+                plan:
+                  tasks:
+                    - id: a
+                      steps: [{tool: artifact.write, input: {name: note.txt, content: kept}}]
+                """));
+    }
+
+    @AfterAll
+    static void close() {
+        cli.close();
+    }
+
+    private static Map<String, String> place(Path data, DatabaseUrl url) {
+        return Map.of("KEELSON_DATA_DIR", data.toString(), "KEELSON_DATABASE_URL", TestDatabase.text(url));
+    }
+
+    private static void refused(Result result, int exit, String code) {
+        assertThat(result.code()).as(result.err()).isEqualTo(exit);
+        assertThat(result.err()).startsWith("error: ").contains("[" + code + "]");
+    }
+
+    @Test
+    void aBackupOfARunningServerIsVerifiedAndRestored() {
+        String backup = folder.resolve("backup").toString();
+
+        Result made = InProcessCli.run(there, "backup", backup, "--json");
+        assertThat(made.code()).as(made.err()).isZero();
+        assertThat(made.json().get("artifacts").asInt()).isEqualTo(1);
+        assertThat(made.json().get("artifacts_missing").asInt()).isZero();
+        refused(InProcessCli.run(there, "backup", backup), 1, "BACKUP_FOLDER_NOT_EMPTY");
+        assertThat(InProcessCli.run(Map.of(), "backup", backup, "--verify").out())
+                .startsWith("verified " + backup + ": ");
+
+        Map<String, String> target = place(folder.resolve("restored"), TestDatabase.createEmptyUrl());
+        Result restored = InProcessCli.run(target, "restore", backup, "--without-secret-key");
+        assertThat(restored.code()).as(restored.err()).isZero();
+        assertThat(restored.out()).startsWith("restored " + backup + ": ").contains("1 artifact, 4 B");
+        refused(InProcessCli.run(target, "restore", backup, "--without-secret-key"), 1,
+                "RESTORE_TARGET_NOT_EMPTY");
+    }
+
+    @Test
+    void artifactsMayBeLeftOut() {
+        Path backup = folder.resolve("rows");
+        assertThat(InProcessCli.run(there, "backup", backup.toString(), "--no-artifacts").out())
+                .contains("without artifacts");
+        assertThat(backup.resolve("artifacts")).doesNotExist();
+    }
+
+    @Test
+    void aMissingArtifactIsAWarning() {
+        Result result = InProcessCli.run(there, "backup", folder.resolve("missing").toString(), "--artifacts",
+                folder.resolve("empty").toString());
+        assertThat(result.code()).isZero();
+        assertThat(result.err()).startsWith("warning: 1 artifact not found in " + folder.resolve("empty"));
+    }
+
+    @Test
+    void theKeyOfSecretsIsAskedFor() throws Exception {
+        Files.writeString(folder.resolve("secret"), "0123456789");
+        cli.lines("secrets", "set", "token", "--file", folder.resolve("secret").toString());
+        Path backup = folder.resolve("secrets");
+        assertThat(InProcessCli.run(there, "backup", backup.toString()).err()).contains(
+                "which is not in the backup: keep " + folder.resolve("data/secret-key") + " apart from it");
+        Path data = folder.resolve("other");
+        Map<String, String> target = place(data, TestDatabase.createEmptyUrl());
+
+        refused(InProcessCli.run(target, "restore", backup.toString()), 2, "SECRET_KEY_MISSING");
+        Files.copy(folder.resolve("data/secret-key"), data.resolve("secret-key"));
+        assertThat(InProcessCli.run(target, "restore", backup.toString()).code()).isZero();
+        assertThat(InProcessCli.run(place(folder.resolve("keyless"), TestDatabase.createEmptyUrl()), "restore",
+                backup.toString(), "--without-secret-key").code()).isZero();
+    }
+
+    @Test
+    void badPlacesAreNamed() throws Exception {
+        Map<String, String> nothing = Map.of("KEELSON_DATA_DIR", folder.resolve("nothing").toString());
+        refused(InProcessCli.run(nothing, "backup", folder.resolve("b").toString()), 2, "DATABASE_NOT_FOUND");
+        refused(InProcessCli.run(place(folder.resolve("x"), TestDatabase.createEmptyUrl()), "backup",
+                folder.resolve("b").toString()), 1, "BACKUP_NO_SCHEMA");
+        refused(InProcessCli.run(there, "restore", folder.resolve("b").toString()), 1, "BACKUP_INCOMPLETE");
+        Path file = Files.writeString(folder.resolve("file"), "x");
+        refused(InProcessCli.run(there, "backup", file.toString()), 1, "BACKUP_FOLDER_UNUSABLE");
+        refused(InProcessCli.run(there, "backup", file + "/below"), 1, "BACKUP_FOLDER_UNUSABLE");
+        refused(InProcessCli.run(Map.of("KEELSON_DATABASE_URL", "postgresql://u@127.0.0.1:1/none"), "backup",
+                folder.resolve("b").toString()), 1, "DATABASE_UNREACHABLE");
+    }
+}

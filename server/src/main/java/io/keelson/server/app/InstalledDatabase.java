@@ -1,0 +1,76 @@
+package io.keelson.server.app;
+
+import io.keelson.server.annex.postgres.DataDirectory;
+import io.keelson.server.annex.postgres.EmbeddedPostgres;
+import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
+import io.keelson.server.base.db.DatabaseUrl;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The database that the settings name, for commands that use it beside its servers or without one. */
+public final class InstalledDatabase implements AutoCloseable {
+
+    private final DatabaseUrl url;
+    private final AutoCloseable held;
+
+    private InstalledDatabase(DatabaseUrl url, AutoCloseable held) {
+        this.url = url;
+        this.held = held;
+    }
+
+    /**
+     * Opens it to be read. The embedded database may be that of a running server.
+     *
+     * @return empty where the data directory has no embedded database
+     * @throws io.keelson.server.base.db.DatabaseException if the embedded database does not start
+     */
+    public static Optional<InstalledDatabase> beside(Settings settings) {
+        String given = settings.databaseUrl();
+        if (given != null) {
+            return Optional.of(new InstalledDatabase(DatabaseUrl.parse(given), () -> {
+            }));
+        }
+        Path folder = settings.dataDir();
+        Optional<DatabaseUrl> running = EmbeddedPostgres.running(folder);
+        if (running.isPresent()) {
+            return Optional.of(new InstalledDatabase(running.get(), () -> {
+            }));
+        }
+        return Files.isDirectory(folder.resolve("postgres")) ? Optional.of(alone(settings)) : Optional.empty();
+    }
+
+    /**
+     * Opens it with its data directory, which no server may use meanwhile; makes both where absent.
+     *
+     * @throws io.keelson.server.base.db.DatabaseException DATA_DIR_IN_USE, or if the embedded database does not start
+     */
+    public static InstalledDatabase alone(Settings settings) {
+        String given = settings.databaseUrl();
+        if (given != null) {
+            return new InstalledDatabase(DatabaseUrl.parse(given), DataDirectory.open(settings.dataDir()));
+        }
+        EmbeddedPostgres postgres = EmbeddedPostgres.start(EmbeddedPostgresOptions.lasting(settings.dataDir()));
+        return new InstalledDatabase(postgres.url(), postgres);
+    }
+
+    /** The folder of the artifact store. */
+    public static Path artifacts(Settings settings) {
+        return settings.dataDir().resolve("artifacts");
+    }
+
+    public DatabaseUrl url() {
+        return url;
+    }
+
+    @Override
+    public void close() {
+        try {
+            held.close();
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package io.keelson.server.app;
+
+import io.keelson.server.tenant.secret.SealingKey;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The keys under which an installation's secrets are encrypted: those of the settings, else the one in the data directory. */
+public final class SecretKeys {
+
+    private SecretKeys() {}
+
+    /** The first encrypts, the others decrypt. Makes a key where there is none. */
+    static List<SealingKey> of(Settings settings) throws IOException {
+        return settings.keys().secrets().isEmpty() ? List.of(SealingKey.ofFile(file(settings)))
+                : settings.keys().secrets();
+    }
+
+    /** The key's file in the data directory. */
+    public static Path file(Settings settings) {
+        return settings.dataDir().resolve("secret-key");
+    }
+
+    /** Which of these keys the installation does not have. */
+    public static List<String> missing(Settings settings, List<String> ids) throws IOException {
+        boolean any = !settings.keys().secrets().isEmpty() || Files.exists(file(settings));
+        List<String> present = any ? of(settings).stream().map(SealingKey::id).toList() : List.of();
+        return ids.stream().filter(id -> !present.contains(id)).toList();
+    }
+}

@@ -1,0 +1,164 @@
+package io.keelson.server.outlet.backup;
+
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Sql;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Copies the files of the artifact store: those that the database names, and the status documents. */
+final class ArtifactFiles {
+
+    /** The store's folder of status documents. */
+    private static final String DOCUMENTS = "runs";
+    private static final int PAGE = 1_000;
+    private static final FileAttribute<Set<PosixFilePermission>> OWNER =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+    /** Files of results, and files that workers have uploaded and no result has named yet. */
+    private static final String FILES = """
+            (select storage_key, size_bytes, sha256 from artifacts where removed_at is null
+             union select storage_key, size_bytes, sha256 from artifact_uploads) f""";
+
+    private static final Sql NAMED = Sql.of("""
+            select storage_key, size_bytes, sha256 from %s
+             where :after::text is null or storage_key > :after
+             order by storage_key limit :limit""".formatted(FILES));
+
+    private static final Sql COUNT = Sql.of("select count(*) as files from " + FILES);
+
+    private record Named(String storageKey, long sizeBytes, String sha256) {}
+
+    private final BackupFolder folder;
+    private final Path store;
+    private final BackupProgress progress;
+    private final List<String> missing = new ArrayList<>();
+    private long files;
+    private long bytes;
+
+    /** @param store the folder of the artifact store */
+    ArtifactFiles(BackupFolder folder, Path store, BackupProgress progress) {
+        this.folder = folder;
+        this.store = store;
+        this.progress = progress;
+    }
+
+    /** Copies into the backup what the connection's snapshot names. Files that are there already and are right are kept. */
+    Manifest.Artifacts copyOut(Connection c, Appendable sums) throws SQLException, IOException {
+        long all = COUNT.on(c).one(row -> row.getLong("files"));
+        List<Named> page = page(c, null);
+        while (!page.isEmpty()) {
+            for (Named each : page) {
+                copyOut(each, sums);
+                progress.at(BackupFolder.ARTIFACTS, files + missing.size(), all);
+            }
+            page = page(c, page.getLast().storageKey);
+        }
+        if (Files.isDirectory(store.resolve(DOCUMENTS))) {
+            try (var documents = Files.walk(store.resolve(DOCUMENTS))) {
+                for (Path document : documents.filter(Files::isRegularFile).sorted().toList()) {
+                    String name = BackupFolder.ARTIFACTS + "/" + store.relativize(document);
+                    copy(document, folder.file(name), null, name, sums);
+                }
+            } catch (UncheckedIOException e) {
+                throw e.getCause();
+            }
+        }
+        return new Manifest.Artifacts(files, bytes, missing);
+    }
+
+    private static List<Named> page(Connection c, @Nullable String after) throws SQLException {
+        return NAMED.on(c).set("after", after).set("limit", PAGE).all(RecordColumns.of(Named.class));
+    }
+
+    private void copyOut(Named artifact, Appendable sums) throws IOException {
+        String name = BackupFolder.ARTIFACTS + "/" + artifact.storageKey;
+        Path copy = folder.file(name);
+        if (Files.isRegularFile(copy) && Files.size(copy) == artifact.sizeBytes
+                && Digests.of(copy).equals(artifact.sha256)) {
+            note(name, artifact.sha256, artifact.sizeBytes, sums);
+        } else {
+            copy(store.resolve(artifact.storageKey), copy, artifact.sha256, name, sums);
+        }
+    }
+
+    /** @param digest that the copy must have; null if unknown. A file that is gone or has another one counts as missing */
+    private void copy(Path from, Path to, @Nullable String digest, String name, Appendable sums) throws IOException {
+        try {
+            String copied = copy(from, to, digest);
+            if (copied == null) {
+                missing.add(name);
+            } else {
+                note(name, copied, Files.size(to), sums);
+            }
+        } catch (NoSuchFileException e) {
+            missing.add(name);
+        }
+    }
+
+    private void note(String name, String digest, long size, Appendable sums) throws IOException {
+        sums.append(Digests.line(digest, name));
+        files++;
+        bytes += size;
+    }
+
+    /** Copies the backup's files into the store. Files that are there already and are right are kept. */
+    void copyIn(Map<String, String> sums) throws IOException {
+        List<String> names =
+                sums.keySet().stream().filter(name -> name.startsWith(BackupFolder.ARTIFACTS + "/")).toList();
+        Files.createDirectories(store, OWNER);
+        long done = 0;
+        for (String name : names) {
+            String digest = sums.get(name);
+            Path file = folder.file(name);
+            Path target = store.resolve(name.substring(BackupFolder.ARTIFACTS.length() + 1));
+            if (!Files.isRegularFile(target) || !Digests.of(target).equals(digest)) {
+                try {
+                    if (copy(file, target, digest) == null) {
+                        throw BackupFolder.damaged(file);
+                    }
+                } catch (NoSuchFileException e) {
+                    throw new BackupException(BackupException.Code.BACKUP_DAMAGED, file + " is missing.", e);
+                }
+            }
+            progress.at(BackupFolder.ARTIFACTS, ++done, names.size());
+        }
+    }
+
+    /** Copies one file, which appears under its name when it is whole. @return its digest; null if it is not the given one */
+    private static @Nullable String copy(Path from, Path to, @Nullable String digest) throws IOException {
+        MessageDigest counting = Digests.sha256();
+        try (InputStream content = new DigestInputStream(Files.newInputStream(from), counting)) {
+            Files.createDirectories(to.getParent(), OWNER);
+            Path unfinished = to.resolveSibling(to.getFileName() + ".new");
+            try (OutputStream out = Files.newOutputStream(unfinished)) {
+                content.transferTo(out);
+            }
+            String copied = Digests.hex(counting);
+            if (digest != null && !copied.equals(digest)) {
+                Files.delete(unfinished);
+                return null;
+            }
+            BackupFolder.sync(unfinished);
+            Files.move(unfinished, to, StandardCopyOption.ATOMIC_MOVE);
+            return copied;
+        }
+    }
+}
