@@ -61,7 +61,7 @@ class ArchitectureTest {
             "server.api       | api core server.base server.tenant server.engine server.mission server.work server.outlet",
             "server.annex     | api core server.base server.tenant server.engine server.mission server.work server.outlet server.api",
             "server.app       | api core server",
-            "cli              | api client core devmodel server.app server.base server.engine.tool server.mission.plan server.annex.model server.annex.postgres",
+            "cli              | api client core devmodel server.app server.base server.engine.tool server.mission.plan server.outlet.backup server.annex.model server.annex.postgres",
     })
     void groupDependsOnLowerGroupsOnly(String name, String known) {
         String[] allowed =
@@ -106,6 +106,7 @@ class ArchitectureTest {
             "server.mission.schedule | nothing",
             "server.mission.submission | bulk plan recipe schedule",
             "server.work.builtin     | nothing",
+            "server.outlet.backup    | nothing",
             "server.outlet.board     | nothing",
             "server.outlet.statusdoc | nothing",
             "server.outlet.webhook   | nothing",

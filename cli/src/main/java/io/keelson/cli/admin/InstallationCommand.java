@@ -21,7 +21,7 @@ abstract class InstallationCommand extends CliCommand {
 
     private static final Duration BETWEEN_NEWS = Duration.ofSeconds(1);
 
-    private Instant told = Instant.MIN;
+    private Instant shown = Instant.MIN;
 
     @Override
     public final Integer call() throws IOException {
@@ -43,8 +43,8 @@ abstract class InstallationCommand extends CliCommand {
     final BackupProgress progress() {
         return (what, done, all) -> {
             Instant now = clock().instant();
-            if (Duration.between(told, now).compareTo(BETWEEN_NEWS) >= 0) {
-                told = now;
+            if (Duration.between(shown, now).compareTo(BETWEEN_NEWS) >= 0) {
+                shown = now;
                 news(what.equals("tables")
                         ? "tables: " + AmountText.size(done) + " of " + AmountText.size(all)
                         : what + ": " + AmountText.count(done) + " of " + AmountText.count(all));
@@ -52,7 +52,7 @@ abstract class InstallationCommand extends CliCommand {
         };
     }
 
-    /** Prints what a backup has. */
+    /** Prints the content of a backup. */
     final void show(Manifest manifest, String verb, Object folder) {
         ObjectNode document = Json.object().put("id", manifest.id().toString()).put("folder", folder.toString())
                 .put("keelson", manifest.keelson()).put("schema", manifest.schema())

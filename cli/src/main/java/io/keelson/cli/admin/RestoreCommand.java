@@ -5,12 +5,9 @@ import io.keelson.server.app.DataFolder;
 import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.SecretKeys;
 import io.keelson.server.app.Settings;
-import io.keelson.server.base.db.Database;
-import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.outlet.backup.BackupFolder;
 import io.keelson.server.outlet.backup.BackupReader;
 import io.keelson.server.outlet.backup.Manifest;
-import io.keelson.server.tenant.money.LedgerVerification;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -44,19 +41,7 @@ public final class RestoreCommand extends InstallationCommand {
         }
         try (InstalledDatabase database = InstalledDatabase.alone(settings)) {
             new BackupReader(database.url(), InstalledDatabase.artifacts(settings), backup, progress()).restore();
-            requireRightLedger(database);
         }
         show(manifest, "restored", backup);
-    }
-
-    private static void requireRightLedger(InstalledDatabase database) {
-        try (Database restored = new Database(database.url(), DatabaseOptions.DEFAULTS)) {
-            var report = new LedgerVerification(restored).verify(null);
-            if (report.discrepancy() != null) {
-                throw CliException.failed("LEDGER_WRONG",
-                        "the restored ledger is that of the backup, but its books are wrong: "
-                                + report.discrepancy() + "; `keelson ledger verify` shows more");
-            }
-        }
     }
 }

@@ -684,7 +684,7 @@ public final class ChangeSet {
         return started;
     }
 
-    /** The chain of one of those that the deciding node executes. Call it before the next batch is decided. */
+    /** The chain behind a step that the deciding node executes. Call it before the next batch is decided. */
     public Chain chainOf(StepRow started) {
         Supplier<Chain> chain = chains.get(started);
         return chain == null ? Chain.NONE : chain.get();

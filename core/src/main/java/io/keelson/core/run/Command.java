@@ -348,7 +348,7 @@ public sealed interface Command {
 
     /**
      * The holder reports consecutive steps of one lane together. The report of each step is decided as if it had come alone, in
-     * their order, up to the first one that is not taken. The reply is {@link Reply.Taken}.
+     * their order, up to the first refused report. The reply is {@link Reply.Taken}.
      *
      * @param reports of consecutive steps; all but the last are {@link Complete}
      * @param yields whether the lane goes behind waiting work of others after the last report

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The keys under which an installation's secrets are encrypted: those of the settings, else the one in the data directory. */
+/** Keys that encrypt an installation's secrets, from the settings or else from the data directory. */
 public final class SecretKeys {
 
     private SecretKeys() {}

@@ -1,7 +1,6 @@
 package io.keelson.server.outlet.backup;
 
-import io.keelson.server.base.db.RecordColumns;
-import io.keelson.server.base.db.Sql;
+import io.keelson.server.engine.store.read.StoredFiles;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -32,20 +31,6 @@ final class ArtifactFiles {
     private static final FileAttribute<Set<PosixFilePermission>> OWNER =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
-    /** Files of results, and files that workers have uploaded and no result has named yet. */
-    private static final String FILES = """
-            (select storage_key, size_bytes, sha256 from artifacts where removed_at is null
-             union select storage_key, size_bytes, sha256 from artifact_uploads) f""";
-
-    private static final Sql NAMED = Sql.of("""
-            select storage_key, size_bytes, sha256 from %s
-             where :after::text is null or storage_key > :after
-             order by storage_key limit :limit""".formatted(FILES));
-
-    private static final Sql COUNT = Sql.of("select count(*) as files from " + FILES);
-
-    private record Named(String storageKey, long sizeBytes, String sha256) {}
-
     private final BackupFolder folder;
     private final Path store;
     private final BackupProgress progress;
@@ -62,14 +47,14 @@ final class ArtifactFiles {
 
     /** Copies into the backup what the connection's snapshot names. Files that are there already and are right are kept. */
     Manifest.Artifacts copyOut(Connection c, Appendable sums) throws SQLException, IOException {
-        long all = COUNT.on(c).one(row -> row.getLong("files"));
-        List<Named> page = page(c, null);
+        long all = StoredFiles.count(c);
+        List<StoredFiles.File> page = StoredFiles.page(c, null, PAGE);
         while (!page.isEmpty()) {
-            for (Named each : page) {
+            for (StoredFiles.File each : page) {
                 copyOut(each, sums);
                 progress.at(BackupFolder.ARTIFACTS, files + missing.size(), all);
             }
-            page = page(c, page.getLast().storageKey);
+            page = StoredFiles.page(c, page.getLast().storageKey(), PAGE);
         }
         if (Files.isDirectory(store.resolve(DOCUMENTS))) {
             try (var documents = Files.walk(store.resolve(DOCUMENTS))) {
@@ -84,18 +69,14 @@ final class ArtifactFiles {
         return new Manifest.Artifacts(files, bytes, missing);
     }
 
-    private static List<Named> page(Connection c, @Nullable String after) throws SQLException {
-        return NAMED.on(c).set("after", after).set("limit", PAGE).all(RecordColumns.of(Named.class));
-    }
-
-    private void copyOut(Named artifact, Appendable sums) throws IOException {
-        String name = BackupFolder.ARTIFACTS + "/" + artifact.storageKey;
+    private void copyOut(StoredFiles.File artifact, Appendable sums) throws IOException {
+        String name = BackupFolder.ARTIFACTS + "/" + artifact.storageKey();
         Path copy = folder.file(name);
-        if (Files.isRegularFile(copy) && Files.size(copy) == artifact.sizeBytes
-                && Digests.of(copy).equals(artifact.sha256)) {
-            note(name, artifact.sha256, artifact.sizeBytes, sums);
+        if (Files.isRegularFile(copy) && Files.size(copy) == artifact.sizeBytes()
+                && Digests.of(copy).equals(artifact.sha256())) {
+            note(name, artifact.sha256(), artifact.sizeBytes(), sums);
         } else {
-            copy(store.resolve(artifact.storageKey), copy, artifact.sha256, name, sums);
+            copy(store.resolve(artifact.storageKey()), copy, artifact.sha256(), name, sums);
         }
     }
 

@@ -30,7 +30,9 @@ public final class BackupException extends RuntimeException {
         /** The database ended a backup or a restore; the next call continues. */
         BACKUP_INTERRUPTED,
         /** The restored rows differ from those of the backup. */
-        RESTORE_DIFFERS
+        RESTORE_DIFFERS,
+        /** The restored ledger is that of the backup, and its books are wrong. */
+        LEDGER_WRONG
     }
 
     private static final long serialVersionUID = 1L;

@@ -1,9 +1,13 @@
 package io.keelson.server.outlet.backup;
 
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.Migrations;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.outlet.backup.BackupException.Code;
+import io.keelson.server.tenant.money.Discrepancy;
+import io.keelson.server.tenant.money.LedgerVerification;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -74,7 +78,19 @@ public final class BackupReader {
             return null;
         });
         Migrations.migrate(url);
+        requireRightLedger();
         return manifest;
+    }
+
+    private void requireRightLedger() {
+        try (Database restored = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2))) {
+            Discrepancy discrepancy = new LedgerVerification(restored).verify(null).discrepancy();
+            if (discrepancy != null) {
+                throw new BackupException(Code.LEDGER_WRONG,
+                        "The restored ledger is that of the backup, and its books are wrong: "
+                                + discrepancy + ". `keelson ledger verify` checks them on a running server.");
+            }
+        }
     }
 
     private SchemaTables schema(Manifest manifest) {

@@ -31,7 +31,7 @@ final class RestoreTarget {
 
     private static final Sql FORGET = Sql.of("delete from keelson_restore where kind = :kind");
 
-    /** What a statement removes before the load, with the statement that undoes it. */
+    /** A statement before the load, and the statement after it that undoes it. */
     private record Change(String before, String after) {}
 
     private static final Sql FOREIGN_KEYS = Sql.of("""
@@ -98,7 +98,7 @@ final class RestoreTarget {
         c.commit();
     }
 
-    /** Empties the tables and takes off what hinders the load; once. */
+    /** Empties the tables, and removes their foreign keys and triggers; once. */
     void prepare() throws SQLException {
         if (at("prepared")) {
             return;
@@ -128,7 +128,7 @@ final class RestoreTarget {
         });
     }
 
-    /** Sets the sequences and creates what {@link #prepare} took off; once. Foreign keys are checked by this. */
+    /** Sets the sequences and creates again what {@link #prepare} removed; once. Foreign keys are checked by this. */
     void complete(List<Manifest.Sequence> sequences) throws SQLException {
         if (at("complete")) {
             return;
@@ -154,7 +154,7 @@ final class RestoreTarget {
         inTransaction(() -> execute("drop table keelson_restore"));
     }
 
-    /** Something in a transaction. */
+    /** Work in a transaction. */
     @FunctionalInterface
     interface Step {
         void run() throws SQLException;

@@ -77,7 +77,7 @@ final class TableFiles implements AutoCloseable {
         current = OutputStream.nullOutputStream();
     }
 
-    /** What was written. */
+    /** The written files and their rows. */
     Manifest.Table summary(List<String> columns) {
         return new Manifest.Table(table, columns, rows, bytes, names);
     }

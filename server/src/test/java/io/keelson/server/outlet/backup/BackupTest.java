@@ -151,7 +151,7 @@ class BackupTest {
         }
     }
 
-    /** The sequences continue, and what waited goes on. */
+    /** The sequences continue, and waiting runs can be cancelled. */
     @Test
     void aServerGoesOnFromARestore() throws Exception {
         DatabaseUrl target = TestDatabase.createEmptyUrl();
