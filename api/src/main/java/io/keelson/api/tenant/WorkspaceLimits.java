@@ -33,7 +33,7 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
     }
 
     /**
-     * Changes limits. A limit that is absent stays; one that is null is removed.
+     * Changes limits. An absent limit stays; null removes a limit.
      *
      * @param openRuns maximum number of runs that have not ended
      * @param steps maximum number of lanes of tasks at work

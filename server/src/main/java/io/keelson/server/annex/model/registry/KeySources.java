@@ -66,7 +66,7 @@ public final class KeySources {
         }
     }
 
-    /** The key in the file whenever it is asked for; the last one that was usable while there is none. */
+    /** The current key of the file; without a usable key in it, the last usable one. */
     Supplier<String> current(String name, String first) {
         Path file = folder.resolve(name).normalize();
         AtomicReference<String> last = new AtomicReference<>(first);

@@ -5,7 +5,7 @@ import java.util.Locale;
 /** The requests to a model that are kept as artifacts of their runs. */
 public enum RecordRequests {
     NONE,
-    /** Requests without an answer, or with one that cannot be used. */
+    /** Requests without a usable answer. */
     FAILED, ALL;
 
     /** @param wire as the file of models names it */
