@@ -46,8 +46,7 @@ public final class Migrations {
     }
 
     /**
-     * Brings an empty database, or one that a former call left behind, to an earlier version: that of a backup which is restored
-     * into it.
+     * Brings a database to an earlier version of the schema, for the restore of a backup. Continues after an interruption.
      *
      * @param version the number of the last file to apply
      * @throws DatabaseException as {@link #migrate(DatabaseUrl)}

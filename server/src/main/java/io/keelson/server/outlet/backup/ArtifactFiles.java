@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Copies the files of the artifact store: those that the database names, and the status documents. */
+/** Copies files of the artifact store: artifacts, uploads of workers and status documents. */
 final class ArtifactFiles {
 
     /** The store's folder of status documents. */
@@ -45,7 +45,7 @@ final class ArtifactFiles {
         this.progress = progress;
     }
 
-    /** Copies into the backup what the connection's snapshot names. Files that are there already and are right are kept. */
+    /** Copies the files of the connection's snapshot into the backup. Files that are there already and are right are kept. */
     Manifest.Artifacts copyOut(Connection c, Appendable sums) throws SQLException, IOException {
         long all = StoredFiles.count(c);
         List<StoredFiles.File> page = StoredFiles.page(c, null, PAGE);

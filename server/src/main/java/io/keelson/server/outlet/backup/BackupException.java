@@ -13,7 +13,7 @@ public final class BackupException extends RuntimeException {
         BACKUP_IN_PROGRESS,
         /** The folder has no finished backup. */
         BACKUP_INCOMPLETE,
-        /** A file of the backup is missing, or its content is not what was written. */
+        /** A file of the backup is missing or has changed. */
         BACKUP_DAMAGED,
         /** A newer Keelson made the backup. */
         BACKUP_NEWER,
@@ -29,7 +29,7 @@ public final class BackupException extends RuntimeException {
         RESTORE_IN_PROGRESS,
         /** The database ended a backup or a restore; the next call continues. */
         BACKUP_INTERRUPTED,
-        /** The restored rows differ from those of the backup. */
+        /** The restored rows differ from the backup. */
         RESTORE_DIFFERS,
         /** The restored ledger is that of the backup, and its books are wrong. */
         LEDGER_WRONG

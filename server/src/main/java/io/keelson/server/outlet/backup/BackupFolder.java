@@ -118,7 +118,7 @@ public final class BackupFolder {
     }
 
     /**
-     * The manifest of a finished backup, whose sums are those that were written.
+     * Reads the manifest of a finished backup, and checks the file of its digests.
      *
      * @throws BackupException BACKUP_INCOMPLETE, BACKUP_DAMAGED or BACKUP_NEWER
      */

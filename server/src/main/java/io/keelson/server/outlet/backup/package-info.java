@@ -4,7 +4,7 @@
  * <ul>
  * <li>{@link BackupFolder} has the layout, which {@code docs/reference/backup-format.md} documents. A folder without
  * {@code backup.json} is unfinished.
- * <li>The tables are those that the migration files create ({@link SchemaTables}), so that a new table is in the next backup.
+ * <li>The migration files name the tables ({@link SchemaTables}), so that a new table is in the next backup.
  * <li>A restore keeps its state in the table {@code keelson_restore} of its target: a restore that was killed continues, and no
  * server starts before it has ended.
  * </ul>
