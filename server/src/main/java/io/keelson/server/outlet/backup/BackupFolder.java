@@ -87,6 +87,7 @@ public final class BackupFolder {
                         + ". Give each backup a folder of its own.");
             }
         }
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwx------"));
         FileChannel channel = FileChannel.open(mark, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         if (channel.tryLock() == null) {
             channel.close();

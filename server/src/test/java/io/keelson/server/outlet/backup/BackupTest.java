@@ -3,6 +3,7 @@ package io.keelson.server.outlet.backup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer;
 import io.keelson.server.api.http.Installation;
 import io.keelson.server.base.db.Database;
@@ -19,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -31,12 +33,14 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Backups of installations with rows in nearly every table, and their restore. */
+@ExtendWith(Breadth.InFailures.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BackupTest {
 
@@ -153,6 +157,7 @@ class BackupTest {
 
     /** The sequences continue, and waiting runs can be cancelled. */
     @Test
+    @Breadth.InPart(2)
     void aServerGoesOnFromARestore() throws Exception {
         DatabaseUrl target = TestDatabase.createEmptyUrl();
         Path data = folder.resolve("continued");
@@ -178,6 +183,7 @@ class BackupTest {
 
     /** At each fifth call of the listener, which is called for each file of a table and each artifact. */
     @Test
+    @Breadth.InPart(2)
     void aRestoreContinuesAfterEachInterruption() throws Exception {
         DatabaseUrl target = TestDatabase.createEmptyUrl();
         Path store = folder.resolve("interrupted");
@@ -202,7 +208,9 @@ class BackupTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 30})
     void anInterruptedBackupBeginsAgain(int after) throws Exception {
-        BackupFolder other = new BackupFolder(folder.resolve("again-" + after));
+        Path open = Files.createDirectory(folder.resolve("again-" + after),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        BackupFolder other = new BackupFolder(open);
         assertThatThrownBy(() -> new BackupWriter(source, artifacts, other, "test", new Interruption(after)).write())
                 .hasMessage("interrupted");
         refused(Code.BACKUP_INCOMPLETE, other::read);
@@ -211,6 +219,7 @@ class BackupTest {
         Manifest second = new BackupWriter(source, artifacts, other, "test", BackupProgress.NONE).write();
 
         assertThat(second.tables()).isEqualTo(manifest.tables());
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(open))).isEqualTo("rwx------");
         assertThat(other.verify(BackupProgress.NONE)).isEqualTo(second);
     }
 
@@ -229,6 +238,7 @@ class BackupTest {
 
     /** Every file in turn: one bit of it changed, and the file gone. */
     @Test
+    @Breadth.InPart(2)
     void aDamagedFileIsNamedAndNoServerStarts() throws Exception {
         Path copy = folder.resolve("damaged");
         copy(Path.of(backup.toString()), copy);
