@@ -34,4 +34,14 @@ public record ModelInfo(String name, boolean allowed, String family,
     public ModelInfo {
         fallback = List.copyOf(fallback);
     }
+
+    /**
+     * The outcome of a request to a model.
+     *
+     * @param name name of the model
+     * @param answers whether it gave a usable answer
+     * @param detail the model that answered, or the problem; never a key
+     * @param durationMs until the answer; 0 without one
+     */
+    public record Check(String name, boolean answers, String detail, long durationMs) {}
 }

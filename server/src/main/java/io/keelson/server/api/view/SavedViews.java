@@ -1,6 +1,8 @@
 package io.keelson.server.api.view;
 
+import io.keelson.api.tenant.SavedView;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
 import java.sql.ResultSet;
@@ -18,7 +20,7 @@ public final class SavedViews {
 
     /** The owner of a shared view. */
     private static final String WORKSPACE = "";
-    private static final String COLUMNS = "name, page, query, owner, saved_by, saved_at";
+    private static final String COLUMNS = "name, page, query, owner = '' as shared, saved_by, saved_at";
 
     private static final Sql LIST = Sql.of("select " + COLUMNS + """
 
@@ -61,12 +63,12 @@ public final class SavedViews {
      */
     public List<SavedView> list(UUID workspace, String principal, @Nullable String page) {
         return database.withConnection(c -> LIST.on(c).set("workspace", workspace).set("principal", principal)
-                .set("page", page).all(SavedViews::view));
+                .set("page", page).all(RecordColumns.of(SavedView.class)));
     }
 
     public Optional<SavedView> find(UUID workspace, String principal, boolean shared, String name) {
         return database.withConnection(c -> ONE.on(c).set("workspace", workspace).set("owner", owner(principal, shared))
-                .set("name", name).first(SavedViews::view));
+                .set("name", name).first(RecordColumns.of(SavedView.class)));
     }
 
     /** Saves a view and replaces the one of that name; empty where there are {@link #MAX_VIEWS} others. */
@@ -80,7 +82,7 @@ public final class SavedViews {
                 return Optional.empty();
             }
             return SAVE.on(c).set("workspace", workspace).set("owner", owner).set("name", name).set("page", page)
-                    .set("query", query).set("saved_by", principal).first(SavedViews::view);
+                    .set("query", query).set("saved_by", principal).first(RecordColumns.of(SavedView.class));
         });
     }
 
@@ -92,10 +94,5 @@ public final class SavedViews {
 
     private static String owner(String principal, boolean shared) {
         return shared ? WORKSPACE : principal;
-    }
-
-    private static SavedView view(ResultSet row) throws SQLException {
-        return new SavedView(row.getString("name"), row.getString("page"), row.getString("query"),
-                row.getString("owner").equals(WORKSPACE), row.getString("saved_by"), Rows.time(row, "saved_at"));
     }
 }

@@ -237,9 +237,9 @@ class ReadersTest {
         world.tick(Duration.ofSeconds(3));
         assertThat(workers.seen(c, world.workspace, "w1", List.of("echo", "own"), null, 2, null)).isTrue();
         assertThat(reader.workers(c, world.workspace)).singleElement().satisfies(worker -> {
-            assertThat(worker.get("tools")).hasToString("[\"echo\",\"own\"]");
-            assertThat(worker.get("version").asString()).isEqualTo("1.0");
-            assertThat(worker.get("last_seen_at").asString()).isEqualTo(Json.time(world.now));
+            assertThat(worker.tools()).containsExactly("echo", "own");
+            assertThat(worker.version()).isEqualTo("1.0");
+            assertThat(Json.time(worker.lastSeenAt())).isEqualTo(Json.time(world.now));
         });
 
         workers.seen(c, world.workspace, "w1", List.of("own"), null, 2, null);

@@ -1,12 +1,12 @@
 package io.keelson.server.api.http.definitions;
 
+import io.keelson.api.tenant.SavedView;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.ListPage;
 import io.keelson.server.api.http.support.Route;
-import io.keelson.server.api.view.SavedView;
 import io.keelson.server.api.view.SavedViews;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
@@ -22,8 +22,6 @@ public final class ViewActions {
 
     private static final int LONGEST_NAME = 100;
 
-    record NewView(String page, String query, boolean shared) {}
-
     private final SavedViews views;
 
     public ViewActions(SavedViews views) {
@@ -33,14 +31,14 @@ public final class ViewActions {
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/views", this::list);
         table.get(Scope.RUNS_READ, "/views/{name}", this::show);
-        table.put(Scope.RUNS_READ, "/views/{name}", NewView.class, this::save);
+        table.put(Scope.RUNS_READ, "/views/{name}", SavedView.New.class, this::save);
         table.delete(Scope.RUNS_READ, "/views/{name}", this::remove);
     }
 
     private ApiResponse list(ApiRequest request) {
         String page = request.query().text("page");
         ListPage part = new ListPage(request, "views " + page);
-        return part.of(views.list(request.workspace(), principal(request), page).stream().map(ViewActions::document)
+        return part.of(views.list(request.workspace(), principal(request), page).stream().map(Json::document)
                 .toList());
     }
 
@@ -49,16 +47,16 @@ public final class ViewActions {
         String name = name(request);
         Optional<SavedView> own = request.query().flag("shared") ? Optional.empty()
                 : views.find(request.workspace(), principal(request), false, name);
-        return ApiResponse.resource(document(own
+        return ApiResponse.resource(Json.document(own
                 .or(() -> views.find(request.workspace(), principal(request), true, name))
                 .orElseThrow(() -> notFound(name))));
     }
 
-    private ApiResponse save(ApiRequest request, NewView body) {
+    private ApiResponse save(ApiRequest request, SavedView.New body) {
         String name = name(request);
-        require(request, body.shared);
-        return ApiResponse.ok(document(views
-                .save(request.workspace(), principal(request), body.shared, name, body.page, body.query)
+        require(request, body.shared());
+        return ApiResponse.ok(Json.document(views
+                .save(request.workspace(), principal(request), body.shared(), name, body.page(), body.query())
                 .orElseThrow(() -> ApiProblem.of(ErrorCode.VIEWS_LIMIT_REACHED,
                         "at most " + SavedViews.MAX_VIEWS + " views can be saved"))));
     }
@@ -94,11 +92,5 @@ public final class ViewActions {
 
     private static ApiProblem notFound(String name) {
         return ApiProblem.of(ErrorCode.VIEW_NOT_FOUND, "no view '" + name + "'");
-    }
-
-    private static ObjectNode document(SavedView view) {
-        return Json.object().put("name", view.name()).put("page", view.page()).put("query", view.query())
-                .put("shared", view.shared()).put("saved_by", view.savedBy())
-                .put("saved_at", Json.time(view.savedAt()));
     }
 }

@@ -1,6 +1,7 @@
 package io.keelson.server.api.http.runs;
 
 import io.keelson.api.run.RunChange;
+import io.keelson.api.run.ValidMission;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Autonomy;
 import io.keelson.core.plan.RunPolicy;
@@ -108,29 +109,24 @@ public final class RunCreateActions {
             PreparedMission prepared = read(request, document);
             submission.check(submission(request, ids.next(), prepared)).ifPresent(SubmissionMapping::submitted);
             CheckedMission mission = prepared.mission();
-            ObjectNode answer = Json.object().put("valid", true).put("name", mission.name())
-                    .put("tasks", mission.plan().tasks().size())
-                    .put("plan",
-                            prepared.origin() != null ? "recipe" : mission.plan().version() == 0 ? "planner" : "given");
+            ObjectNode origin = prepared.origin();
             Budget budget = mission.policy().budget();
-            answer.put("estimated_cost", Json.plain(budget.estimate()))
-                    .put("hard_limit_usd", budget.hardLimit() == null ? null : Json.plain(budget.hardLimit()))
-                    .set("autonomy", autonomy(mission));
-            answer.set("plan_document", mission.planJson());
-            if (prepared.origin() != null) {
-                answer.setAll(prepared.origin());
-            }
-            return ApiResponse.ok(answer);
+            return ApiResponse.ok(Json.document(new ValidMission(true, mission.name(), mission.plan().tasks().size(),
+                    origin != null ? "recipe" : mission.plan().version() == 0 ? "planner" : "given",
+                    Json.plain(budget.estimate()),
+                    budget.hardLimit() == null ? null : Json.plain(budget.hardLimit()), autonomy(mission),
+                    mission.planJson(), origin == null ? null : origin.path("recipe_id").stringValue(null),
+                    origin == null ? null : origin.path("recipe_version").intValue())));
         }
     }
 
     /** The autonomy level of the mission's run, and the approval that its plan needs. */
-    private static ObjectNode autonomy(CheckedMission mission) {
+    private static ValidMission.Approval autonomy(CheckedMission mission) {
         RunPolicy policy = mission.policy();
         Autonomy level = policy.humans().autonomy();
         boolean later = mission.plan().version() == 0 && level == Autonomy.AUTONOMOUS;
-        return Json.object().put("level", level.wire()).put("source", mission.autonomySource().wire())
-                .put("plan_approval", later ? "above_threshold" : policy.approvePlan() ? "person" : "none");
+        return new ValidMission.Approval(level.wire(), mission.autonomySource().wire(),
+                later ? "above_threshold" : policy.approvePlan() ? "person" : "none");
     }
 
     /** Creates a run and answers with it. As {@link #submit(ApiRequest, Supplier)} otherwise. */

@@ -15,6 +15,7 @@ import io.keelson.server.api.http.support.RunEndPoll;
 import io.keelson.server.api.http.support.SeqPage;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
+import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.Explainer;
 import io.keelson.server.engine.store.read.RunOrder;
@@ -142,7 +143,8 @@ public final class RunViews {
     private ApiResponse stats(ApiRequest request) {
         RunSelection filter = RunFilters.of(request.query());
         RunStats.By by = RunStats.By.valueOf(String.valueOf(request.query().text("by")).toUpperCase(Locale.ROOT));
-        return ApiResponse.resource(reads.read((runs, c) -> RunStats.of(c, request.workspace(), filter, by)));
+        return ApiResponse
+                .resource(Json.document(reads.read((runs, c) -> RunStats.of(c, request.workspace(), filter, by))));
     }
 
     /** With {@code wait_ms} the answer is held back while the run has not ended. */

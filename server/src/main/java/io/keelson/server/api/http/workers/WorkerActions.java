@@ -1,5 +1,8 @@
 package io.keelson.server.api.http.workers;
 
+import io.keelson.api.Absent;
+import io.keelson.api.work.ToolInfo;
+import io.keelson.api.work.WorkerInfo;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -23,7 +26,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Workers and their tools. */
@@ -47,15 +49,16 @@ public final class WorkerActions {
     }
 
     private ApiResponse workers(ApiRequest request) {
-        return new ListPage(request, "workers").of(workers(request.workspace()));
+        return new ListPage(request, "workers")
+                .of(workers(request.workspace()).stream().map(Json::document).toList());
     }
 
-    private List<ObjectNode> workers(UUID workspace) {
+    private List<WorkerInfo> workers(UUID workspace) {
         return reads.read((runs, c) -> runs.workers(c, workspace));
     }
 
     private ApiResponse queue(ApiRequest request) {
-        return Lists.whole(reads.read((runs, c) -> runs.queue(c, request.workspace())));
+        return Lists.wholeOf(reads.read((runs, c) -> runs.queue(c, request.workspace())));
     }
 
     private ApiResponse drain(ApiRequest request) {
@@ -70,8 +73,7 @@ public final class WorkerActions {
         ListPage page = new ListPage(request, "tools");
         List<ObjectNode> tools = new ArrayList<>();
         Set<String> served = new TreeSet<>();
-        workers(request.workspace())
-                .forEach(worker -> worker.path("tools").forEach(tool -> served.add(tool.asString())));
+        workers(request.workspace()).forEach(worker -> served.addAll(worker.tools()));
         for (Tool tool : catalog.in(request.workspace()).all()) {
             tools.add(document(request.workspace(), tool.spec()));
             served.remove(tool.spec().name());
@@ -82,28 +84,19 @@ public final class WorkerActions {
     }
 
     private ObjectNode document(UUID workspace, ToolSpec spec) {
-        ObjectNode document = Json.object().put("name", spec.name()).put("description", spec.description())
-                .put("source", spec.name().startsWith(ToolSpec.MCP) ? "mcp" : "builtin")
-                .put("effects", spec.effects().wire())
-                .put("default_timeout_seconds", spec.defaultTimeout().toSeconds()).put("timeout_by", "tool");
-        document.set("input_schema", spec.inputSchema());
-        document.set("output_schema", spec.outputSchema());
         WorkspaceTools.Origin origin = catalog.ofWorkspaces().origin(workspace, spec.name());
-        document.set("mcp", origin == null ? NullNode.getInstance()
-                : Json.object().put("server", origin.server()).put("state", origin.state())
-                        .put("trusted", origin.trusted()));
-        return document;
+        return Json.document(new ToolInfo(spec.name(), spec.description(),
+                spec.name().startsWith(ToolSpec.MCP) ? "mcp" : "builtin", spec.effects().wire(),
+                Math.toIntExact(spec.defaultTimeout().toSeconds()), "tool", spec.inputSchema(), spec.outputSchema(),
+                origin == null ? null : new ToolInfo.Mcp(origin.server(), origin.state(), origin.trusted())));
     }
 
     /** A tool that only workers serve, with its announced description. */
     private static ObjectNode document(String name, JsonNode announced) {
-        ObjectNode document = Json.object().put("name", name)
-                .put("description", announced.path("description").stringValue(null)).put("source", "worker")
-                .put("effects", announced.path("effects").stringValue(null)).putNull("default_timeout_seconds")
-                .put("timeout_by", "task");
-        document.set("input_schema", announced.path("input_schema").isObject() ? announced.get("input_schema")
-                : NullNode.getInstance());
-        document.set("output_schema", NullNode.getInstance());
-        return document.putNull("mcp");
+        JsonNode schema = announced.path("input_schema");
+        return Json.document(new ToolInfo(name, announced.path("description").stringValue(null), "worker",
+                announced.path("effects").stringValue(null), null, "task",
+                Absent.asNull(schema.isObject() ? schema : null),
+                Absent.asNull(null), null));
     }
 }

@@ -378,20 +378,20 @@ final class ReadSql {
              order by l.lease_epoch, l.line
              limit ?""".formatted(NOT_DELETED.formatted("s"));
 
-    static final String QUEUE = """
+    static final Sql QUEUE = Sql.of("""
             select tool, (count(*) filter (where holder is null))::int as waiting,
                 (count(*) filter (where holder is not null))::int as leased,
                 min(queued_at) filter (where holder is null) as oldest_at
               from work_queue
-             where workspace_id = ?
+             where workspace_id = :workspace
              group by tool
              order by 2 desc, tool
-             limit 500""";
+             limit 500""");
 
-    static final String WORKERS = """
+    static final Sql WORKERS = Sql.of("""
             select id, tools, slots, version, draining, first_seen_at, last_seen_at from workers
-             where workspace_id = ?
-             order by id""";
+             where workspace_id = :workspace
+             order by id""");
 
     private static final String ESCALATIONS = """
             select e.id, e.run_id, r.title as run_name, e.attempt, e.kind, e.task_id, t.key as task_key, e.step_id,

@@ -1,6 +1,8 @@
 package io.keelson.server.engine.store.read;
 
 import io.keelson.api.tenant.WorkspaceUse;
+import io.keelson.api.work.QueuedTool;
+import io.keelson.api.work.WorkerInfo;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.TaskType;
@@ -473,13 +475,13 @@ public final class RunReader {
         return page(c, ReadSql.LOGS, after(workspaceId, stepId, afterSeq, limit + 1), limit);
     }
 
-    public List<ObjectNode> workers(Connection c, UUID workspaceId) throws SQLException {
-        return list(c, ReadSql.WORKERS, statement -> statement.setObject(1, workspaceId));
+    public List<WorkerInfo> workers(Connection c, UUID workspaceId) throws SQLException {
+        return ReadSql.WORKERS.on(c).set("workspace", workspaceId).all(RecordColumns.of(WorkerInfo.class));
     }
 
     /** How many steps of each tool are ready or leased, most ready ones first. */
-    public List<ObjectNode> queue(Connection c, UUID workspaceId) throws SQLException {
-        return list(c, ReadSql.QUEUE, statement -> statement.setObject(1, workspaceId));
+    public List<QueuedTool> queue(Connection c, UUID workspaceId) throws SQLException {
+        return ReadSql.QUEUE.on(c).set("workspace", workspaceId).all(RecordColumns.of(QueuedTool.class));
     }
 
     public Optional<ObjectNode> escalation(Connection c, UUID workspaceId, UUID ticketId) throws SQLException {

@@ -1,10 +1,14 @@
 package io.keelson.server.engine.store.read;
 
+import io.keelson.api.run.RunTotals;
+import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.sql.JsonRows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.ArrayNode;
@@ -47,20 +51,22 @@ public final class RunStats {
 
     private RunStats() {}
 
-    /** {@code items}, the largest group first, and {@code complete}: whether all runs and groups are in it. */
-    public static ObjectNode of(Connection c, UUID workspace, RunSelection filter, By by) throws SQLException {
+    /** The groups of the runs that match. */
+    public static RunTotals of(Connection c, UUID workspace, RunSelection filter, By by) throws SQLException {
         try (PreparedStatement stats = c
                 .prepareStatement(STATS.replace("{by}", by.sql).replace("{filter}", filter.sql()))) {
             stats.setObject(1, workspace);
             int p = filter.bind(stats, 2);
             stats.setInt(p++, MAX_RUNS);
             stats.setInt(p, MAX_GROUPS);
-            List<ObjectNode> rows = JsonRows.list(stats);
-            ObjectNode document = Json.object();
-            ArrayNode items = document.putArray("items");
-            rows.forEach(items::add);
-            int runs = rows.stream().mapToInt(row -> row.get("count").intValue()).sum();
-            return document.put("complete", runs < MAX_RUNS && rows.size() < MAX_GROUPS);
+            List<RunTotals.Group> groups = new ArrayList<>();
+            try (ResultSet rows = stats.executeQuery()) {
+                while (rows.next()) {
+                    groups.add(RecordColumns.of(RunTotals.Group.class).read(rows));
+                }
+            }
+            int runs = groups.stream().mapToInt(RunTotals.Group::count).sum();
+            return new RunTotals(groups, runs < MAX_RUNS && groups.size() < MAX_GROUPS);
         }
     }
 }
