@@ -3,10 +3,11 @@ package io.keelson.api.definition;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.Absent;
 import io.keelson.api.Shape.Id;
-import io.keelson.api.Shape.Omittable;
 import io.keelson.api.Shape.OneOf;
 import io.keelson.api.Shape.Range;
 import io.keelson.api.Shape.Ref;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Text;
 import io.keelson.api.Shape.Types;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -43,13 +44,12 @@ public record Recipe(@Id String id, @Id String workspaceId, String name, @Nullab
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<@OneOf("inputs") String> omitted,
         List<String> tags, @Nullable String templateId, @Nullable @Id String originatedFrom,
         @Nullable String createdBy, Instant createdAt, @Nullable String updatedBy, Instant updatedAt,
-        @Omittable @Ref("Mission") JsonNode mission,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable @Ref("Mission") JsonNode mission,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<RecipeStep> steps,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable ExecutionConfig executionConfig) {
 
     public Recipe {
         inputs = Absent.asNull(inputs);
-        mission = Absent.asNull(mission);
     }
 
     /**
@@ -79,4 +79,21 @@ public record Recipe(@Id String id, @Id String workspaceId, String name, @Nullab
                 @Range(min = 0) long actualTokens, @Nullable @Range(min = 0) Long actualDurationMs,
                 @Nullable Instant completedAt) {}
     }
+
+    /**
+     * A version in a list, without its mission.
+     *
+     * @param version number of the version, from 1
+     * @param createdBy name of the principal that created it
+     * @param createdAt time of its creation
+     */
+    public record Version(@Range(min = 1) int version, String createdBy, Instant createdAt) {}
+
+    /**
+     * Saves a run as a recipe.
+     *
+     * @param name name of the recipe; the name of the run if absent
+     */
+    @Request
+    public record OfRun(@Nullable @Text(format = "name", max = 200) String name) {}
 }

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -84,7 +85,7 @@ public final class RecipesCommand extends ListCommand<Recipe> {
             String id = named(keelson, name).id();
             Recipe recipe = version == null ? keelson.recipes().get(id)
                     : keelson.recipes().get(id, version);
-            show(recipe, any -> any.mission().toPrettyString().lines().toList());
+            show(recipe, any -> Objects.requireNonNull(any.mission()).toPrettyString().lines().toList());
         }
     }
 

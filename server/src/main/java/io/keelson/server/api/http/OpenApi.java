@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -59,7 +60,33 @@ final class OpenApi {
 
     /** Paths, and the schemas without a record. */
     static ObjectNode written() {
-        return resource("/openapi.yaml", new YAMLMapper());
+        ObjectNode document = resource("/openapi.yaml", new YAMLMapper());
+        expandLists(document);
+        return document;
+    }
+
+    /**
+     * Replaces {@code x-page-of} in a schema by the members of a page of such records, and {@code x-list-of} by the members of a
+     * list that is answered in one page.
+     */
+    private static void expandLists(JsonNode node) {
+        node.forEach(OpenApi::expandLists);
+        if (node instanceof ObjectNode schema) {
+            expandList(schema, "x-page-of", List.of("string", "null"));
+            expandList(schema, "x-list-of", List.of("null"));
+        }
+    }
+
+    private static void expandList(ObjectNode schema, String keyword, List<String> cursor) {
+        JsonNode record = schema.remove(keyword);
+        if (record != null) {
+            schema.put("type", "object").set("required", Json.strings(List.of("items", "next_cursor")));
+            ObjectNode members = schema.putObject("properties");
+            members.putObject("items").put("type", "array").putObject("items").put("$ref",
+                    "#/components/schemas/" + record.stringValue());
+            members.putObject("next_cursor").set("type",
+                    cursor.size() == 1 ? Json.string(cursor.getFirst()) : Json.strings(cursor));
+        }
     }
 
     /** The schemas of the API's records, by name. */

@@ -1,5 +1,6 @@
 package io.keelson.server.mission.recipe;
 
+import io.keelson.api.definition.Recipe;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Rows;
@@ -119,9 +120,6 @@ public final class RecipeStore {
     /** One version, as it was. */
     public record Version(int version, ObjectNode mission, String createdBy, Instant createdAt) {}
 
-    /** A version of a list, without its mission. */
-    public record ListedVersion(int version, String createdBy, Instant createdAt) {}
-
     /**
      * A recipe of a list.
      *
@@ -215,10 +213,10 @@ public final class RecipeStore {
      *
      * @param before only older ones
      */
-    public Page<ListedVersion> versions(Connection c, UUID workspace, UUID id, int before, int limit)
+    public Page<Recipe.Version> versions(Connection c, UUID workspace, UUID id, int before, int limit)
             throws SQLException {
         return VERSIONS.on(c).set("workspace", workspace).set("id", id).set("version", before).page(limit,
-                RecordColumns.of(ListedVersion.class));
+                RecordColumns.of(Recipe.Version.class));
     }
 
     /**

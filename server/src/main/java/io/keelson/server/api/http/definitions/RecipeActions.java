@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.definitions;
 
+import io.keelson.api.definition.Recipe;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Ids;
@@ -43,8 +44,6 @@ public final class RecipeActions {
     private static final String UNIQUE_VIOLATION = "23505";
     private static final String FOREIGN_KEY_VIOLATION = "23503";
 
-    record NewRecipeName(@Nullable String name) {}
-
     private final RecipeStore recipes;
     private final Database database;
     private final Function<UUID, MissionReader> missions;
@@ -74,7 +73,7 @@ public final class RecipeActions {
         table.delete(Scope.RUNS_WRITE, "/recipes/{id}", this::remove);
         table.get(Scope.RUNS_READ, "/recipes/{id}/versions", this::versions);
         table.postRaw(Scope.RUNS_WRITE, "/recipes/{id}/run", this::run);
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/save-as-recipe", NewRecipeName.class, this::save);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/save-as-recipe", Recipe.OfRun.class, this::save);
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -164,10 +163,9 @@ public final class RecipeActions {
         Integer before = cursor.read(query, Integer::valueOf);
         int limit = query.limit();
         recipe(request, id);
-        Page<RecipeStore.ListedVersion> found = database.withConnection(c -> recipes.versions(c, request.workspace(),
+        Page<Recipe.Version> found = database.withConnection(c -> recipes.versions(c, request.workspace(),
                 id, before == null ? Integer.MAX_VALUE : before, limit));
-        return ApiResponse.ok(Lists.page(found, cursor, version -> String.valueOf(version.version()),
-                RecipeDocuments::version));
+        return ApiResponse.ok(Lists.page(found, cursor, version -> String.valueOf(version.version())));
     }
 
     private ApiResponse run(ApiRequest apiRequest) throws IOException, InterruptedException {
@@ -202,9 +200,9 @@ public final class RecipeActions {
         return mission;
     }
 
-    private ApiResponse save(ApiRequest request, NewRecipeName body) {
+    private ApiResponse save(ApiRequest request, Recipe.OfRun body) {
         UUID run = request.id("id", IdKind.RUN);
-        String name = body.name;
+        String name = body.name();
         ObjectNode row = reads.read((all, c) -> Reads.found(all.mission(c, request.workspace(), run), IdKind.RUN, run));
         String state = row.path("state").asString("");
         if (!state.equals(RunState.COMPLETED.wire())) {

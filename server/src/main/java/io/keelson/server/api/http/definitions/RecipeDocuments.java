@@ -1,9 +1,16 @@
 package io.keelson.server.api.http.definitions;
 
+import io.keelson.api.Absent;
+import io.keelson.api.definition.Recipe;
 import io.keelson.server.api.http.support.Lists;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.mission.recipe.RecipeRow;
 import io.keelson.server.mission.recipe.RecipeStore;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Recipes as clients see them. */
@@ -13,26 +20,16 @@ final class RecipeDocuments {
 
     /** Without its mission; {@code omitted} names the inputs where they are too large. */
     static ObjectNode listed(RecipeStore.Listed listed) {
-        return Lists.omitted(brief(listed.recipe()), "inputs", listed.inputsOmitted());
+        RecipeRow recipe = listed.recipe();
+        boolean omitted = listed.inputsOmitted();
+        return document(recipe, recipe.version(), omitted ? null : inputs(recipe.mission()),
+                omitted ? List.of("inputs") : List.of(), recipe.updatedBy(), recipe.updatedAt(), null);
     }
 
-    private static ObjectNode brief(RecipeRow recipe) {
-        ObjectNode document = Json.object().put("id", recipe.id().toString())
-                .put("workspace_id", recipe.workspaceId().toString()).put("name", recipe.name())
-                .put("description", recipe.description()).put("version", recipe.version());
-        document.set("inputs", recipe.mission().path("inputs").isObject() ? recipe.mission().path("inputs")
-                : Json.object());
-        document.set("tags", recipe.tags());
-        document.put("template_id", recipe.templateId())
-                .put("originated_from", recipe.originatedFrom() == null ? null : recipe.originatedFrom().toString())
-                .put("created_by", recipe.createdBy()).put("created_at", Json.time(recipe.createdAt()))
-                .put("updated_by", recipe.updatedBy()).put("updated_at", Json.time(recipe.updatedAt()));
-        return document;
-    }
-
+    /** Steps and configuration are displayed as they are stored: rows of the platform may have others. */
     static ObjectNode whole(RecipeRow recipe) {
-        ObjectNode document = brief(recipe);
-        document.set("mission", recipe.mission());
+        ObjectNode document = document(recipe, recipe.version(), inputs(recipe.mission()), null, recipe.updatedBy(),
+                recipe.updatedAt(), recipe.mission());
         document.set("steps", recipe.steps());
         document.set("execution_config", recipe.executionConfig());
         return document;
@@ -40,17 +37,21 @@ final class RecipeDocuments {
 
     /** A version of a recipe, without members that only the newest version has. */
     static ObjectNode whole(RecipeRow recipe, RecipeStore.Version version) {
-        ObjectNode document = brief(recipe);
-        document.put("version", version.version());
-        document.set("inputs", version.mission().path("inputs").isObject() ? version.mission().path("inputs")
-                : Json.object());
-        document.put("updated_by", version.createdBy()).put("updated_at", Json.time(version.createdAt()));
-        document.set("mission", version.mission());
-        return document;
+        return document(recipe, version.version(), inputs(version.mission()), null, version.createdBy(),
+                version.createdAt(), version.mission());
     }
 
-    static ObjectNode version(RecipeStore.ListedVersion version) {
-        return Json.object().put("version", version.version()).put("created_by", version.createdBy())
-                .put("created_at", Json.time(version.createdAt()));
+    private static JsonNode inputs(ObjectNode mission) {
+        return mission.path("inputs").isObject() ? mission.path("inputs") : Json.object();
+    }
+
+    private static ObjectNode document(RecipeRow recipe, int version, @Nullable JsonNode inputs,
+            @Nullable List<String> omitted, @Nullable String updatedBy, Instant updatedAt,
+            @Nullable ObjectNode mission) {
+        return Json.document(new Recipe(recipe.id().toString(), recipe.workspaceId().toString(), recipe.name(),
+                recipe.description(), version, Absent.asNull(inputs), omitted,
+                recipe.tags().valueStream().map(tag -> tag.asString("")).toList(), recipe.templateId(),
+                Objects.toString(recipe.originatedFrom(), null), recipe.createdBy(), recipe.createdAt(), updatedBy,
+                updatedAt, mission, null, null));
     }
 }
