@@ -7,6 +7,7 @@ import io.keelson.api.Shape.Request;
 import io.keelson.api.Shape.Text;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -30,9 +31,16 @@ import tools.jackson.databind.node.ObjectNode;
 public record ScheduleDefinition(@Text(format = "name", pattern = "\\S", max = 200) String name,
         @Text(format = "cron", pattern = "\\S", max = 250) String cron,
         @Default("UTC") @Text(format = "time-zone", max = 60) String timeZone, @Nullable @Text(max = 200) String recipe,
-        @Nullable ObjectNode mission, @Nullable ObjectNode inputs,
-        @Default("skip") @OneOf({"allow", "skip", "queue", "cancel_running"}) String overlap,
+        @Nullable ObjectNode mission, @Default("{}") ObjectNode inputs,
+        @Default("skip") @OneOf({
+                "allow", "skip", "queue", "cancel_running"}) String overlap,
         @Default("latest") @OneOf({"skip", "latest", "all"}) String catchUp,
         @Default("86400") @Range(min = 60, max = 2_678_400) long catchUpWindowSeconds,
         @Default("0") @Range(min = 0, max = 86_400) long jitterSeconds, @Nullable Instant endAt,
-        @Nullable @Range(min = 1) Integer maxRuns, @Nullable Boolean paused) {}
+        @Nullable @Range(min = 1) Integer maxRuns, @Nullable Boolean paused) {
+
+    public ScheduleDefinition {
+        cron = cron.strip();
+        inputs = inputs == null ? JsonNodeFactory.instance.objectNode() : inputs;
+    }
+}

@@ -59,7 +59,8 @@ public final class RecordColumns<T extends Record> implements Rows.Reader<T> {
             Map.entry(UUID.class, SqlType.UUID), Map.entry(Instant.class, SqlType.TIME),
             Map.entry(int.class, SqlType.INT), Map.entry(Integer.class, SqlType.INT),
             Map.entry(long.class, SqlType.LONG), Map.entry(Long.class, SqlType.LONG),
-            Map.entry(boolean.class, SqlType.BOOLEAN), Map.entry(Duration.class, SqlType.SECONDS),
+            Map.entry(boolean.class, SqlType.BOOLEAN),
+            Map.entry(Boolean.class, SqlType.BOOLEAN), Map.entry(Duration.class, SqlType.SECONDS),
             Map.entry(BigDecimal.class, SqlType.NUMERIC), Map.entry(byte[].class, SqlType.BYTES),
             Map.entry(List.class, SqlType.TEXTS));
 
@@ -83,6 +84,18 @@ public final class RecordColumns<T extends Record> implements Rows.Reader<T> {
             throw new IllegalStateException(e);
         }
         this.parts = Arrays.stream(components).map(RecordColumns::part).toList();
+    }
+
+    private RecordColumns(Constructor<T> constructor, List<Part> parts) {
+        this.constructor = constructor;
+        this.parts = parts;
+    }
+
+    /** The lists of a statement without these columns. */
+    public RecordColumns<T> without(String... columns) {
+        List<String> omitted = List.of(columns);
+        return new RecordColumns<>(constructor,
+                parts.stream().filter(each -> !omitted.contains(each.column)).toList());
     }
 
     /** Made once for a type. */

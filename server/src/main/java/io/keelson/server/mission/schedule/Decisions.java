@@ -68,11 +68,11 @@ final class Decisions {
     }
 
     private boolean minds() {
-        return schedule.spec().overlap() != Overlap.ALLOW;
+        return schedule.overlap() != Overlap.ALLOW;
     }
 
     private void byPolicy(ScheduledTimeRow time) throws SQLException, InterruptedException {
-        if (schedule.paused()) {
+        if (schedule.shown().paused()) {
             paused(time);
             return;
         }
@@ -80,7 +80,7 @@ final class Decisions {
             skip(time);
             return;
         }
-        switch (schedule.spec().overlap()) {
+        switch (schedule.overlap()) {
             case ALLOW -> make(time);
             case SKIP -> {
                 if (busy.isEmpty()) {
@@ -101,7 +101,7 @@ final class Decisions {
             }
             case CANCEL_RUNNING -> {
                 for (UUID run : busy) {
-                    runs.cancel(run, "the next run of schedule " + schedule.spec().name() + " begins");
+                    runs.cancel(run, "the next run of schedule " + schedule.shown().name() + " begins");
                 }
                 scheduledTimes.ended(c, schedule.id(), busy);
                 busy.clear();

@@ -62,7 +62,7 @@ public final class ScheduleRunner implements AutoCloseable {
         for (ScheduleRow schedule : waking) {
             Instant planned = schedule.nextRunAt();
             if (planned != null && !planned.isAfter(now)) {
-                DueTimes due = DueTimes.of(schedule.spec().rule(), planned, now);
+                DueTimes due = DueTimes.of(schedule.rule(), planned, now);
                 for (Instant time : due.times()) {
                     scheduledTimes.add(c, schedule, time, ScheduledTimeRow.Kind.CRON,
                             time.plus(jitter(schedule, time)));
@@ -78,7 +78,7 @@ public final class ScheduleRunner implements AutoCloseable {
     private static Duration jitter(ScheduleRow schedule, Instant time) {
         long seed = schedule.id().getLeastSignificantBits() * 31 + time.getEpochSecond();
         long mixed = (seed ^ seed >>> 30) * 0xbf58476d1ce4e5b9L;
-        return Duration.ofMillis(Math.floorMod(mixed ^ mixed >>> 27, schedule.spec().jitter().toMillis() + 1));
+        return Duration.ofMillis(Math.floorMod(mixed ^ mixed >>> 27, schedule.jitter().toMillis() + 1));
     }
 
     /** Processes the due times of one schedule, unless another thread has locked it. */

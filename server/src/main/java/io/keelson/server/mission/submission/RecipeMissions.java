@@ -9,7 +9,6 @@ import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.mission.plan.ReadResult;
 import io.keelson.server.mission.recipe.RecipeRow;
 import io.keelson.server.mission.recipe.RecipeStore;
-import io.keelson.server.mission.schedule.ScheduleSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -162,12 +161,14 @@ public final class RecipeMissions {
     /**
      * Reads the mission of a schedule. Pointers refer to the schedule's document.
      *
+     * @param recipe the recipe of its runs; null if it has a mission of its own
+     * @param inputs values of inputs, by name
      * @param trigger the cause that the run records
      */
-    public ReadResult<PreparedMission> ofSchedule(UUID workspace, ScheduleSpec spec, String trigger) {
+    public ReadResult<PreparedMission> ofSchedule(UUID workspace, @Nullable UUID recipe, ObjectNode inputs,
+            @Nullable ObjectNode own, String trigger) {
         ObjectNode run = JsonNodeFactory.instance.objectNode().put("trigger", trigger);
-        run.set("input", spec.inputs());
-        UUID recipe = spec.recipe();
+        run.set("input", inputs);
         if (recipe != null) {
             Optional<RecipeRow> found = database.withConnection(c -> recipes.find(c, workspace, recipe));
             return found.isEmpty()
@@ -175,7 +176,7 @@ public final class RecipeMissions {
                             List.of(new PlanProblem("RECIPE_NOT_FOUND", "/recipe", "no recipe " + recipe)))
                     : ofRecipe(found.get(), found.get().version(), found.get().mission(), run, "/inputs");
         }
-        ObjectNode mission = Objects.requireNonNull(spec.mission());
+        ObjectNode mission = Objects.requireNonNull(own);
         MissionReader reader = missions.apply(workspace);
         ReadResult<CheckedMission> kept = reader.readRecipe(mission);
         ReadResult<CheckedMission> result =

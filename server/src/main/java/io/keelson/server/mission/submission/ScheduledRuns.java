@@ -19,6 +19,7 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -53,7 +54,8 @@ public final class ScheduledRuns implements RunSubmitter {
         if (workspace == null || workspace.closedAt() != null) {
             return new Outcome.Refused("WORKSPACE_CLOSED", "the workspace is closed");
         }
-        return switch (missions.ofSchedule(schedule.workspaceId(), schedule.spec(), trigger(time))) {
+        return switch (missions.ofSchedule(schedule.workspaceId(), schedule.recipe(),
+                Objects.requireNonNull(schedule.shown().inputs()), schedule.shown().mission(), trigger(time))) {
             case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) -> refused(problems);
             case ReadResult.Ok<PreparedMission>(PreparedMission prepared) -> outcome(time,
                     submission.submit(new RunSubmission.Request(create(schedule, time, prepared),
@@ -96,8 +98,10 @@ public final class ScheduledRuns implements RunSubmitter {
         ObjectNode origin = prepared.origin() == null ? JsonNodeFactory.instance.objectNode() : prepared.origin();
         origin.put("schedule_id", schedule.id().toString())
                 .put("scheduled_for", Json.time(time.scheduledFor()));
-        return new Command.Create(prepared.mission().newRun(time.runId(), schedule.workspaceId(), schedule.createdBy(),
-                null, origin, null), true, Actor.service("schedule " + schedule.spec().name()));
+        return new Command.Create(
+                prepared.mission().newRun(time.runId(), schedule.workspaceId(), schedule.shown().createdBy(),
+                        null, origin, null),
+                true, Actor.service("schedule " + schedule.shown().name()));
     }
 
     @Override

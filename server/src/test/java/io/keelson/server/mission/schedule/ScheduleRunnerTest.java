@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.api.schedule.ScheduleDefinition;
 import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Overlap;
 import io.keelson.server.base.db.Database;
@@ -119,15 +120,20 @@ class ScheduleRunnerTest {
         return new ScheduleRunner(database, schedules, scheduledTimes, runs);
     }
 
-    private static ScheduleSpec spec(String name, String cron, Overlap overlap, CatchUp catchUp) {
-        return new ScheduleSpec(name, null, JsonMapper.shared().createObjectNode(),
-                JsonMapper.shared().createObjectNode(), cron, "UTC", overlap, catchUp, Duration.ofDays(1),
-                Duration.ZERO, null, null);
+    private static ScheduleDefinition spec(String name, String cron, Overlap overlap, CatchUp catchUp) {
+        return spec(name, cron, overlap, catchUp, Duration.ZERO, null, null);
     }
 
-    private ScheduleRow add(ScheduleSpec spec) {
+    private static ScheduleDefinition spec(String name, String cron, Overlap overlap, CatchUp catchUp,
+            Duration jitter, @Nullable Instant endAt, @Nullable Integer maxRuns) {
+        return new ScheduleDefinition(name, cron, "UTC", null, JsonMapper.shared().createObjectNode(),
+                JsonMapper.shared().createObjectNode(), overlap.wire(), catchUp.wire(), 86_400, jitter.toSeconds(),
+                endAt, maxRuns, null);
+    }
+
+    private ScheduleRow add(ScheduleDefinition spec) {
         UUID id = UUID.randomUUID();
-        boolean added = database.inTransaction(c -> schedules.insert(c, id, WORKSPACE, spec, false, "ann"));
+        boolean added = database.inTransaction(c -> schedules.insert(c, id, WORKSPACE, spec, null, "ann"));
         assertThat(added).isTrue();
         return schedule(id);
     }
@@ -143,7 +149,7 @@ class ScheduleRunnerTest {
     }
 
     private void pause(ScheduleRow schedule, boolean paused) {
-        database.runInTransaction(c -> schedules.change(c, schedule(schedule.id()), schedule.spec(), paused));
+        database.runInTransaction(c -> schedules.pause(c, schedule(schedule.id()), paused));
     }
 
     private void at(String time) throws InterruptedException {
@@ -208,8 +214,8 @@ class ScheduleRunnerTest {
             case ALL -> List.of("12:00", "13:00", "14:00", "15:00", "16:00", "17:00", "18:00");
         };
         assertThat(runs.times()).isEqualTo(expected);
-        assertThat(after.timesMissed()).isEqualTo(7 - expected.size());
-        assertThat(after.runsMade()).isEqualTo(expected.size());
+        assertThat(after.shown().timesMissed()).isEqualTo(7 - expected.size());
+        assertThat(after.shown().runsMade()).isEqualTo(expected.size());
         assertThat(after.nextRunAt()).isEqualTo("2026-11-21T19:00:00Z");
         at("18:21");
         assertThat(runs.made).hasSize(expected.size());
@@ -278,17 +284,14 @@ class ScheduleRunnerTest {
         assertThat(runs.made.values().stream().map(time -> time.scheduleId() + " " + time.scheduledFor())).hasSize(200)
                 .doesNotHaveDuplicates();
         assertThat(database.withConnection(c -> schedules.list(c, WORKSPACE, null, null, 100)).items())
-                .allMatch(each -> each.schedule().runsMade() == 10);
+                .allMatch(each -> each.shown().runsMade() == 10);
     }
 
     @Test
     void endsWithItsNumberOfRunsOrItsTime() throws Exception {
-        ScheduleSpec base = spec("three", "0 * * * *", Overlap.ALLOW, CatchUp.ALL);
-        ScheduleRow three = add(new ScheduleSpec("three", null, base.inputs(), base.mission(), base.cron(), "UTC",
-                base.overlap(), base.catchUp(), base.window(), Duration.ZERO, null, 3));
-        ScheduleRow early = add(new ScheduleSpec("early", null, base.inputs(), base.mission(), base.cron(), "UTC",
-                base.overlap(), base.catchUp(), base.window(), Duration.ZERO, Instant.parse("2026-11-21T13:30:00Z"),
-                null));
+        ScheduleRow three = add(spec("three", "0 * * * *", Overlap.ALLOW, CatchUp.ALL, Duration.ZERO, null, 3));
+        ScheduleRow early = add(spec("early", "0 * * * *", Overlap.ALLOW, CatchUp.ALL, Duration.ZERO,
+                Instant.parse("2026-11-21T13:30:00Z"), null));
         at("12:00");
         at("18:00");
 
@@ -304,9 +307,8 @@ class ScheduleRunnerTest {
 
     @Test
     void jitterMakesItLaterButNotForAnotherTime() throws Exception {
-        ScheduleSpec base = spec("j", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP);
-        ScheduleRow schedule = add(new ScheduleSpec("j", null, base.inputs(), base.mission(), base.cron(), "UTC",
-                base.overlap(), base.catchUp(), base.window(), Duration.ofMinutes(30), null, null));
+        ScheduleRow schedule =
+                add(spec("j", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP, Duration.ofMinutes(30), null, null));
         at("12:00");
         ScheduledTimeRow time =
                 database.withConnection(c -> scheduledTimes.list(c, WORKSPACE, schedule.id(), null, 1)).getFirst();
@@ -357,9 +359,8 @@ class ScheduleRunnerTest {
 
     @Test
     void pausedScheduleSubmitsNoRunAfterItsJitter() throws Exception {
-        ScheduleSpec base = spec("w", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP);
-        ScheduleRow schedule = add(new ScheduleSpec("w", null, base.inputs(), base.mission(), base.cron(), "UTC",
-                base.overlap(), base.catchUp(), base.window(), Duration.ofMinutes(30), null, null));
+        ScheduleRow schedule =
+                add(spec("w", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP, Duration.ofMinutes(30), null, null));
         at("12:00");
         pause(schedule, true);
         at("12:30");
@@ -378,7 +379,7 @@ class ScheduleRunnerTest {
         at("12:01");
 
         assertThat(states(schedule)).containsExactly("12:00 made");
-        assertThat(schedule(schedule.id()).runsMade()).isEqualTo(1);
+        assertThat(schedule(schedule.id()).shown().runsMade()).isEqualTo(1);
     }
 
     @Test
@@ -386,7 +387,7 @@ class ScheduleRunnerTest {
         ScheduleRow schedule = add(spec("b", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
         at("12:00");
         database.runInTransaction(c -> scheduleRunner.trigger(c, schedule));
-        List<Instant> times = schedule.spec().rule().between(Instant.parse("2026-11-21T08:00:00Z"),
+        List<Instant> times = schedule.rule().between(Instant.parse("2026-11-21T08:00:00Z"),
                 Instant.parse("2026-11-21T10:00:00Z"), 10);
         for (int again = 0; again < 2; again++) {
             database.runInTransaction(c -> scheduleRunner.backfill(c, schedule, times));
@@ -394,7 +395,7 @@ class ScheduleRunnerTest {
         at("12:01");
 
         assertThat(runs.times()).containsExactlyInAnyOrder("12:00", "12:00", "08:00", "09:00", "10:00");
-        assertThat(schedule(schedule.id()).runsMade()).isEqualTo(1);
+        assertThat(schedule(schedule.id()).shown().runsMade()).isEqualTo(1);
         at("13:00");
         assertThat(states(schedule)).contains("13:00 skipped");
     }

@@ -3,6 +3,7 @@ package io.keelson.server.api.http.definitions;
 import io.keelson.api.schedule.Backfill;
 import io.keelson.api.schedule.NextTimes;
 import io.keelson.api.schedule.ScheduleDefinition;
+import io.keelson.api.schedule.ScheduledTime;
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -15,19 +16,22 @@ import io.keelson.server.api.http.support.Lists;
 import io.keelson.server.api.http.support.Query;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
+import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.mission.recipe.RecipeRow;
 import io.keelson.server.mission.schedule.ScheduleRow;
 import io.keelson.server.mission.schedule.ScheduleRunner;
 import io.keelson.server.mission.schedule.ScheduleServices;
-import io.keelson.server.mission.schedule.ScheduleSpec;
 import io.keelson.server.mission.schedule.ScheduleStore;
 import io.keelson.server.mission.schedule.ScheduledTimeRow;
 import io.keelson.server.mission.schedule.ScheduledTimes;
 import io.keelson.server.mission.submission.RecipeMissions;
 import io.keelson.server.tenant.auth.Scope;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -82,17 +86,17 @@ public final class ScheduleActions {
         String name = query.text("name");
         String after = cursor.read(query, text -> text);
         int limit = query.limit();
-        Page<ScheduleStore.Listed> found = database
+        Page<ScheduleRow> found = database
                 .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit));
-        return ApiResponse.ok(Lists.page(found, cursor, listed -> listed.schedule().spec().name(),
+        return ApiResponse.ok(Lists.page(found, cursor, schedule -> schedule.shown().name(),
                 ScheduleActions::listed));
     }
 
     private ApiResponse create(ApiRequest request, ScheduleDefinition body) {
-        ScheduleSpec spec = ScheduleMapping.spec(body, request.workspace(), missions);
+        UUID recipe = checked(body, request.workspace());
         UUID id = ids.next();
         return keyed.answer(request, c -> {
-            if (!schedules.insert(c, id, request.workspace(), spec, Boolean.TRUE.equals(body.paused()),
+            if (!schedules.insert(c, id, request.workspace(), body, recipe,
                     String.valueOf(request.actor().id()))) {
                 throw nameTaken();
             }
@@ -107,28 +111,13 @@ public final class ScheduleActions {
 
     private ApiResponse replace(ApiRequest request, ScheduleDefinition body) {
         schedule(request);
-        ScheduleSpec spec = ScheduleMapping.spec(body, request.workspace(), missions);
-        return change(request, before -> {
-            request.requireVersion(String.valueOf(before.version()), document(before));
-            return spec;
-        }, body.paused());
-    }
-
-    /**
-     * @param specified the new specification by the locked schedule
-     * @param paused null: as it is
-     */
-    private ApiResponse change(ApiRequest request, Function<ScheduleRow, ScheduleSpec> specified,
-            @Nullable Boolean paused) {
+        UUID recipe = checked(body, request.workspace());
         UUID id = request.id("id", IdKind.SCHEDULE);
         try {
             database.runInTransaction(c -> {
-                ScheduleRow before = Reads.found(schedules.locked(c, request.workspace(), id), IdKind.SCHEDULE, id);
-                ScheduleSpec spec = specified.apply(before);
-                boolean pauses = Objects.requireNonNullElse(paused, before.paused());
-                if (!spec.equals(before.spec()) || pauses != before.paused()) {
-                    schedules.change(c, before, spec, pauses);
-                }
+                ScheduleRow before = locked(c, request, id);
+                request.requireVersion(String.valueOf(before.shown().version()), document(before));
+                schedules.change(c, before, body, recipe);
             });
         } catch (SqlFailure e) {
             if (e.sqlState().equals(UNIQUE_VIOLATION)) {
@@ -139,23 +128,45 @@ public final class ScheduleActions {
         return answer(schedule(request));
     }
 
+    private ScheduleRow locked(Connection c, ApiRequest request, UUID id) throws SQLException {
+        return Reads.found(schedules.locked(c, request.workspace(), id), IdKind.SCHEDULE, id);
+    }
+
+    /**
+     * The recipe of a definition; null if it has a mission. Its mission is checked as if a run of it were created now.
+     *
+     * @throws ApiProblem that lists all problems
+     */
+    private @Nullable UUID checked(ScheduleDefinition body, UUID workspace) {
+        if (IdKind.SCHEDULE.parse(body.name()) != null) {
+            throw ApiProblem.of("INVALID_VALUE", "/name", "a name may not look like an id");
+        }
+        if ((body.recipe() == null) == (body.mission() == null)) {
+            throw ApiProblem.of("REQUIRED", "/recipe", "exactly one of recipe and mission is required");
+        }
+        UUID recipe = body.recipe() == null ? null
+                : missions.find(workspace, body.recipe()).map(RecipeRow::id)
+                        .orElseThrow(() -> ApiProblem.of(List.of(RecipeMissions.unknownRecipe(body.recipe()))));
+        var _ = SubmissionMapping.value(missions.ofSchedule(workspace, recipe, body.inputs(), body.mission(), "cron"));
+        return recipe;
+    }
+
     private static ApiResponse answer(ScheduleRow schedule) {
-        return ApiResponse.resource(document(schedule), String.valueOf(schedule.version()));
+        return ApiResponse.resource(document(schedule), String.valueOf(schedule.shown().version()));
     }
 
     private static ObjectNode document(ScheduleRow schedule) {
-        return Json.document(ScheduleMapping.schedule(schedule));
+        return Json.document(schedule.shown());
     }
 
-    /** Without its mission; {@code omitted} names the inputs if they are too large. */
-    private static ObjectNode listed(ScheduleStore.Listed listed) {
-        ObjectNode document = document(listed.schedule());
-        document.remove("mission");
-        return Lists.omitted(document, "inputs", listed.inputsOmitted());
+    private static ObjectNode listed(ScheduleRow schedule) {
+        return (ObjectNode) document(schedule).without("mission");
     }
 
     private static ObjectNode document(ScheduledTimeRow time) {
-        return Json.document(ScheduleMapping.time(time));
+        return Json.document(new ScheduledTime(time.scheduleId().toString(), time.scheduledFor(), time.kind().wire(),
+                time.state().wire(), time.runId().toString(), time.fireAt(), time.errorCode(), time.errorMessage(),
+                time.decidedAt()));
     }
 
     private ApiResponse remove(ApiRequest request) {
@@ -167,7 +178,9 @@ public final class ScheduleActions {
     }
 
     private ApiResponse pause(ApiRequest request, boolean paused) {
-        return change(request, ScheduleRow::spec, paused);
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        database.runInTransaction(c -> schedules.pause(c, locked(c, request, id), paused));
+        return answer(schedule(request));
     }
 
     private ApiResponse trigger(ApiRequest request) throws InterruptedException {
@@ -183,7 +196,7 @@ public final class ScheduleActions {
         if (body.to().isBefore(body.from())) {
             throw ApiProblem.of("OUT_OF_RANGE", "/to", "may not be before 'from'");
         }
-        List<Instant> times = schedule.spec().rule().between(body.from(), body.to(), MAX_BACKFILLED + 1);
+        List<Instant> times = schedule.rule().between(body.from(), body.to(), MAX_BACKFILLED + 1);
         if (times.size() > MAX_BACKFILLED) {
             throw ApiProblem.of("OUT_OF_RANGE", "/to",
                     "at most " + MAX_BACKFILLED + " times can be backfilled at once");
@@ -226,7 +239,7 @@ public final class ScheduleActions {
         Instant after = query.time("after");
         ScheduleRow schedule = schedule(request);
         Instant from = after != null ? after : database.withConnection(schedules::now);
-        return ApiResponse.ok(Json.document(new NextTimes(schedule.spec().rule().preview(from, count))));
+        return ApiResponse.ok(Json.document(new NextTimes(schedule.rule().preview(from, count))));
     }
 
     private ScheduleRow schedule(ApiRequest request) {

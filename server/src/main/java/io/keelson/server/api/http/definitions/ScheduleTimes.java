@@ -3,6 +3,7 @@ package io.keelson.server.api.http.definitions;
 import io.keelson.api.schedule.NextTimes;
 import io.keelson.api.schedule.SchedulePreview;
 import io.keelson.core.schedule.CatchUp;
+import io.keelson.core.schedule.Cron;
 import io.keelson.core.schedule.DueTimes;
 import io.keelson.core.schedule.Overlap;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -12,11 +13,11 @@ import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.mission.schedule.ScheduleRow;
-import io.keelson.server.mission.schedule.ScheduleSpec;
 import io.keelson.server.mission.schedule.ScheduleStore;
 import io.keelson.server.tenant.auth.Scope;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -57,15 +58,15 @@ public final class ScheduleTimes {
         }
         int limit = query.limit();
         PriorityQueue<Next> merged = new PriorityQueue<>(Comparator.comparing(Next::at)
-                .thenComparing(next -> next.schedule.spec().name()));
+                .thenComparing(next -> next.schedule.shown().name()));
         for (ScheduleRow each : active(request)) {
-            DueTimes.Rule rule = each.spec().rule();
+            DueTimes.Rule rule = each.rule();
             add(merged, each, rule, rule.after(from.minusNanos(1)), each.left(), to);
         }
         List<NextTimes.Item> items = new ArrayList<>();
         while (!merged.isEmpty() && items.size() < limit) {
             Next next = merged.remove();
-            items.add(new NextTimes.Item(next.schedule.id().toString(), next.schedule.spec().name(), next.at));
+            items.add(new NextTimes.Item(next.schedule.id().toString(), next.schedule.shown().name(), next.at));
             add(merged, next.schedule, next.rule, next.rule.after(next.at), next.left - 1, to);
         }
         return ApiResponse.ok(Json.document(new NextTimes.OfSchedules(from, to, items, merged.isEmpty())));
@@ -85,18 +86,17 @@ public final class ScheduleTimes {
             String after = null;
             do {
                 var page = schedules.list(c, request.workspace(), null, after, PAGE);
-                page.items().stream().map(ScheduleStore.Listed::schedule).filter(each -> each.nextRunAt() != null)
+                page.items().stream().filter(each -> each.nextRunAt() != null)
                         .forEach(all::add);
-                after = page.more() ? page.last().schedule().spec().name() : null;
+                after = page.more() ? page.last().shown().name() : null;
             } while (after != null);
             return all;
         });
     }
 
     private ApiResponse preview(ApiRequest request, SchedulePreview body) {
-        DueTimes.Rule rule =
-                new ScheduleSpec("preview", null, Json.object(), null, body.cron().strip(), body.timeZone(),
-                        Overlap.SKIP, CatchUp.LATEST, Duration.ZERO, Duration.ZERO, body.endAt(), null).rule();
+        DueTimes.Rule rule = new DueTimes.Rule(Cron.parseValid(body.cron().strip()), ZoneId.of(body.timeZone()),
+                CatchUp.LATEST, Duration.ZERO, body.endAt());
         Instant after = body.after() != null ? body.after() : database.withConnection(schedules::now);
         return ApiResponse.ok(Json.document(new NextTimes(rule.preview(after, body.count()))));
     }
