@@ -3,13 +3,11 @@ package io.keelson.server.tenant.secret;
 import io.keelson.api.tenant.Secret;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.RecordColumns;
-import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -18,7 +16,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**

@@ -8,12 +8,9 @@ import io.keelson.server.api.http.support.Lists;
 import io.keelson.server.api.http.support.Query;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.db.Page;
-import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.auth.Scope;
-import java.nio.charset.StandardCharsets;
 import java.util.UUID;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Actions of operators and administrators. */
 public final class AuditActions {

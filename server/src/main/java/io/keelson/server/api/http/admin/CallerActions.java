@@ -14,10 +14,8 @@ import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.tenant.auth.SessionRow;
 import java.util.List;
 import java.util.UUID;
-import tools.jackson.databind.node.ObjectNode;
 
 /** The caller, its permissions, and the principals that work can be assigned to. */
 public final class CallerActions {

@@ -6,11 +6,9 @@ import io.keelson.server.api.http.support.Lists;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
-import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
 import io.keelson.server.tenant.auth.Scope;
 import java.time.Duration;
-import tools.jackson.databind.node.ObjectNode;
 
 /** The servers at work on this database. */
 public final class NodeActions {

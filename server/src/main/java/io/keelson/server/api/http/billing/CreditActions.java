@@ -23,7 +23,6 @@ import io.keelson.server.tenant.money.Money;
 import io.keelson.server.tenant.money.UsageReader;
 import io.keelson.server.tenant.money.WorkspaceBalance;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
-import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

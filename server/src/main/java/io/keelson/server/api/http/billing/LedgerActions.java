@@ -21,7 +21,6 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ObjectNode;
 
 /** The ledger: read in pages, or whole as CSV. */
 public final class LedgerActions {

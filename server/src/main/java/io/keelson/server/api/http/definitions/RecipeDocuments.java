@@ -2,7 +2,6 @@ package io.keelson.server.api.http.definitions;
 
 import io.keelson.api.Absent;
 import io.keelson.api.definition.Recipe;
-import io.keelson.server.api.http.support.Lists;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.mission.recipe.RecipeRow;
 import io.keelson.server.mission.recipe.RecipeStore;

@@ -35,9 +35,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -144,9 +142,10 @@ public final class ScheduleActions {
         if ((body.recipe() == null) == (body.mission() == null)) {
             throw ApiProblem.of("REQUIRED", "/recipe", "exactly one of recipe and mission is required");
         }
-        UUID recipe = body.recipe() == null ? null
-                : missions.find(workspace, body.recipe()).map(RecipeRow::id)
-                        .orElseThrow(() -> ApiProblem.of(List.of(RecipeMissions.unknownRecipe(body.recipe()))));
+        String named = body.recipe();
+        UUID recipe = named == null ? null
+                : missions.find(workspace, named).map(RecipeRow::id)
+                        .orElseThrow(() -> ApiProblem.of(List.of(RecipeMissions.unknownRecipe(named))));
         var _ = SubmissionMapping.value(missions.ofSchedule(workspace, recipe, body.inputs(), body.mission(), "cron"));
         return recipe;
     }

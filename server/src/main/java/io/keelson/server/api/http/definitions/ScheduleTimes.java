@@ -5,7 +5,6 @@ import io.keelson.api.schedule.SchedulePreview;
 import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Cron;
 import io.keelson.core.schedule.DueTimes;
-import io.keelson.core.schedule.Overlap;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.Query;

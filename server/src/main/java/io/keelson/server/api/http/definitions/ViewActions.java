@@ -13,7 +13,6 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.SafeText;
 import io.keelson.server.tenant.auth.Scope;
 import java.util.Optional;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Saved views: a caller's own views, and the workspace's shared views, which require {@code runs:write} for changes.

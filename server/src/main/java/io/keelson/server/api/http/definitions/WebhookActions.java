@@ -18,15 +18,11 @@ import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.outlet.webhook.Deliveries;
 import io.keelson.server.outlet.webhook.Endpoints;
-import io.keelson.server.outlet.webhook.Topics;
 import io.keelson.server.tenant.auth.Scope;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Webhooks: only for a workspace's administrators, because events are sent to external systems. */
 public final class WebhookActions {

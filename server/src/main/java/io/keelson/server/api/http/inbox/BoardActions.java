@@ -17,14 +17,11 @@ import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.outlet.board.BoardTasks;
 import io.keelson.server.tenant.auth.Scope;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /** The work board. */
 public final class BoardActions {

@@ -15,7 +15,6 @@ import io.keelson.server.tenant.auth.KeyStore;
 import io.keelson.server.tenant.auth.Scope;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;

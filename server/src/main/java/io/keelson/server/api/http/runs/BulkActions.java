@@ -20,7 +20,6 @@ import io.keelson.server.mission.bulk.BulkJobs;
 import io.keelson.server.tenant.auth.Scope;
 import java.util.List;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Bulk jobs: commands to all runs that match a filter, executed in the background. */

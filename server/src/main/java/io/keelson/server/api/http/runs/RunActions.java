@@ -28,7 +28,6 @@ import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.auth.Scope;
 import java.math.BigDecimal;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;

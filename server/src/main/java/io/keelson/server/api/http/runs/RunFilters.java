@@ -4,10 +4,7 @@ import io.keelson.api.Absent;
 import io.keelson.api.run.RunFilter;
 import io.keelson.server.api.http.support.Query;
 import io.keelson.server.engine.store.read.RunSelection;
-import java.time.Instant;
 import java.util.List;
-import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /** Filters of runs, as parameters of a list and as members of a body: the same names and bounds. */
 final class RunFilters {

@@ -25,7 +25,6 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** When the tasks of a run waited and worked. All tasks are one answer of short rows, however many they are. */

@@ -2,8 +2,6 @@ package io.keelson.server.engine.store.read;
 
 import io.keelson.api.run.RunTotals;
 import io.keelson.server.base.db.RecordColumns;
-import io.keelson.server.base.json.Json;
-import io.keelson.server.engine.store.sql.JsonRows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,8 +9,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Counts, durations and charges of the runs that match a filter, in groups. */
 public final class RunStats {
