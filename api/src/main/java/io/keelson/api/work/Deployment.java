@@ -1,7 +1,11 @@
 package io.keelson.api.work;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.keelson.api.Shape.MaxCharacters;
 import io.keelson.api.Shape.OneOf;
+import io.keelson.api.Shape.Ref;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Text;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -24,9 +28,24 @@ import tools.jackson.databind.node.ObjectNode;
  * @param provider its state at the provider
  */
 public record Deployment(String id, String strategy,
-        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable @OneOf({"paper", "live"}) String mode,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable @OneOf({
+                "paper", "live"}) String mode,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String capital,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable ObjectNode config, @Nullable String status,
         @Nullable String providerReference, String adapter, String createdBy, @Nullable String runId,
         Instant createdAt, @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String commandId,
-        @Nullable ObjectNode provider) {}
+        @Nullable ObjectNode provider) {
+
+    /**
+     * Creates a deployment.
+     *
+     * @param strategy the strategy to deploy
+     * @param mode simulated or real money
+     * @param capital capital as a decimal
+     * @param config configuration of the strategy; at most 65,536 characters as JSON
+     */
+    @Request
+    public record New(@Text(format = "name", pattern = "\\S", max = 200) String strategy,
+            @Nullable @OneOf({"paper", "live"}) String mode, @Nullable @Ref("PositiveDecimal") String capital,
+            @Nullable @MaxCharacters(65_536) ObjectNode config) {}
+}

@@ -1,10 +1,14 @@
 package io.keelson.api.work;
 
+import io.keelson.api.Shape.MaxCharacters;
 import io.keelson.api.Shape.OneOf;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Text;
 import io.keelson.api.Shape.Types;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * A command to an external system.
@@ -36,10 +40,21 @@ import tools.jackson.databind.JsonNode;
  * @param completedAt time of its end; null before it
  */
 public record ExternalCommand(String id, String workspaceId, String type,
-        @OneOf({"executing", "awaiting_tool", "completed", "failed", "unknown"}) String state,
+        @OneOf({
+                "executing", "awaiting_tool", "completed", "failed", "unknown"}) String state,
         @Nullable String idempotencyKey, String requestHash, @Types("object") JsonNode payload,
         @Nullable String targetId, String adapter, boolean idempotent, String providerKey,
         @Nullable String providerReference, int attempts, @Nullable Instant nextLookAt,
         @Types({"object", "null"}) JsonNode response, @Nullable String errorCode, @Nullable String errorMessage,
         @Nullable String advice, String actor, String actorKind, @Nullable String runId, @Nullable String stepId,
-        Instant createdAt, Instant updatedAt, @Nullable Instant completedAt) {}
+        Instant createdAt, Instant updatedAt, @Nullable Instant completedAt) {
+
+    /**
+     * Creates a command of a type from the server's settings.
+     *
+     * @param type type of the command
+     * @param payload input of the command; at most 65,536 characters as JSON
+     */
+    @Request
+    public record New(@Text(pattern = "\\S", max = 100) String type, @MaxCharacters(65_536) ObjectNode payload) {}
+}

@@ -1,7 +1,12 @@
 package io.keelson.api.work;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.keelson.api.Shape.Default;
 import io.keelson.api.Shape.OneOf;
+import io.keelson.api.Shape.Range;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Size;
+import io.keelson.api.Shape.Text;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -61,4 +66,43 @@ public record McpServer(String name, @Nullable String url, @Nullable String bear
      */
     public record Tool(String name, @OneOf({"allowed", "off", "changed", "gone"}) String state, String effects,
             @Nullable ObjectNode accepted, @Nullable ObjectNode seen) {}
+
+    /**
+     * Creates or replaces an MCP server. It has either an address or a command.
+     *
+     * @param url address of a server behind HTTP
+     * @param headers sent with each request; {@code ${ secret("NAME") }} is a secret of the workspace
+     * @param bearer sent as {@code Authorization: Bearer …}; best a {@code ${ secret("NAME") }}
+     * @param auth OAuth client credentials, for tokens that are sent as {@code Authorization: Bearer …}: kept until they expire, and
+     *     fetched again after an answer 401
+     * @param command name of a command in the file of KEELSON_MCP_SERVERS
+     * @param trusted whether annotations of its tools count
+     * @param tools the tools that may be used; {@code *} for all
+     * @param effects effects of tools, instead of their annotations
+     * @param timeoutSeconds of a call by an agent
+     */
+    @Request
+    public record Definition(@Nullable @Text(min = 1, max = 2048) String url,
+            @Default("{}") @Size(max = 50) Map<@Text(pattern = "^[A-Za-z0-9-]{1,100}$") String,
+                    @Text(max = 8192) String> headers,
+            @Nullable @Text(min = 1, max = 8192) String bearer, @Nullable NewAuth auth,
+            @Nullable @Text(min = 1, max = 64) String command, @Default("false") boolean trusted,
+            @Default("[]") @Size(max = 256) List<@Text(min = 1, max = 128) String> tools,
+            @Default("{}") @Size(max = 256) Map<String,
+                    @OneOf({"read", "idempotent", "once", "destructive"}) String> effects,
+            @Default("30") @Range(min = 1, max = 3600) int timeoutSeconds) {}
+
+    /**
+     * OAuth client credentials.
+     *
+     * @param type kind of authorization
+     * @param tokenUrl address of the token endpoint
+     * @param clientId id of the client
+     * @param clientSecret a {@code ${ secret("NAME") }} of the workspace
+     * @param scope requested scope; the default of the token endpoint if absent
+     */
+    @Request
+    public record NewAuth(@OneOf("client_credentials") String type, @Text(min = 1, max = 2048) String tokenUrl,
+            @Text(min = 1, max = 1000) String clientId, @Text(min = 1, max = 200) String clientSecret,
+            @Nullable @Text(min = 1, max = 1000) String scope) {}
 }

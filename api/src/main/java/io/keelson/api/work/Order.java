@@ -2,6 +2,9 @@ package io.keelson.api.work;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.Shape.OneOf;
+import io.keelson.api.Shape.Ref;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Text;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -24,9 +27,25 @@ import tools.jackson.databind.node.ObjectNode;
  * @param commandId the command that ended it, in the response to that command
  * @param provider its state at the provider
  */
-public record Order(String id, String symbol, @OneOf({"buy", "sell"}) String side,
+public record Order(String id, String symbol, @OneOf({
+        "buy", "sell"}) String side,
         @OneOf({"market", "limit"}) String type, String quantity,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String limitPrice, @Nullable String status,
         @Nullable String providerReference, String adapter, String createdBy, @Nullable String runId,
         Instant createdAt, @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String commandId,
-        @Nullable ObjectNode provider) {}
+        @Nullable ObjectNode provider) {
+
+    /**
+     * Places an order.
+     *
+     * @param symbol 1 to 50 letters, digits and any of . _ : / -
+     * @param side direction
+     * @param type kind of order
+     * @param quantity quantity as a decimal
+     * @param limitPrice price of a limit order as a decimal
+     */
+    @Request
+    public record New(@Text(pattern = "^[A-Za-z0-9][A-Za-z0-9._:/-]{0,49}$") String symbol,
+            @OneOf({"buy", "sell"}) String side, @OneOf({"market", "limit"}) String type,
+            @Ref("PositiveDecimal") String quantity, @Nullable @Ref("PositiveDecimal") String limitPrice) {}
+}

@@ -1,5 +1,6 @@
 package io.keelson.server.annex.effect;
 
+import io.keelson.api.work.ExternalCommand;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -11,12 +12,9 @@ import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.tenant.auth.Scope;
 import java.util.UUID;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Records of commands, and commands of the types that the server's settings add. */
 final class CommandActions {
-
-    record NewCommand(String type, ObjectNode payload) {}
 
     private final CommandHandler handler;
     private final CommandAnswers answers;
@@ -28,7 +26,7 @@ final class CommandActions {
 
     void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/commands", this::list);
-        table.post(Scope.RUNS_WRITE, "/commands", NewCommand.class, this::send);
+        table.post(Scope.RUNS_WRITE, "/commands", ExternalCommand.New.class, this::send);
         table.get(Scope.RUNS_READ, "/commands/{id}", this::one);
     }
 
@@ -50,12 +48,12 @@ final class CommandActions {
                 handler.find(request.workspace(), id).orElseThrow(() -> IdKind.COMMAND.notFound(id))));
     }
 
-    private ApiResponse send(ApiRequest request, NewCommand body) throws InterruptedException {
-        if (!handler.registered().contains(body.type)) {
+    private ApiResponse send(ApiRequest request, ExternalCommand.New body) throws InterruptedException {
+        if (!handler.registered().contains(body.type())) {
             throw ApiProblem.of("INVALID_VALUE", "/type", "unknown type; known: "
                     + (handler.registered().isEmpty() ? "none" : String.join(", ", handler.registered())));
         }
-        return answers.answer(request, body.type, body.payload, null, true,
+        return answers.answer(request, body.type(), body.payload(), null, true,
                 command -> "/api/v1/commands/" + command.id(), CommandDocuments::of);
     }
 }

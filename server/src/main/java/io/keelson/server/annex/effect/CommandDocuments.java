@@ -1,5 +1,7 @@
 package io.keelson.server.annex.effect;
 
+import io.keelson.api.Absent;
+import io.keelson.api.work.ExternalCommand;
 import io.keelson.server.base.json.Json;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -11,21 +13,13 @@ final class CommandDocuments {
     private CommandDocuments() {}
 
     static ObjectNode of(EffectCommand command) {
-        ObjectNode document = Json.object().put("id", command.id().toString())
-                .put("workspace_id", command.workspaceId().toString()).put("type", command.type())
-                .put("state", command.state().wire()).put("idempotency_key", command.idempotencyKey())
-                .put("request_hash", command.requestHash());
-        document.set("payload", command.payload());
-        document.put("target_id", text(command.targetId())).put("adapter", command.adapter())
-                .put("idempotent", command.idempotent()).put("provider_key", command.providerKey())
-                .put("provider_reference", command.providerReference()).put("attempts", command.attempts())
-                .put("next_look_at", Json.time(command.wakeAt()));
-        document.set("response", command.response());
-        return document.put("error_code", command.errorCode()).put("error_message", command.errorMessage())
-                .put("advice", command.advice()).put("actor", command.actor()).put("actor_kind", command.actorKind())
-                .put("run_id", text(command.runId())).put("step_id", text(command.stepId()))
-                .put("created_at", Json.time(command.createdAt())).put("updated_at", Json.time(command.updatedAt()))
-                .put("completed_at", Json.time(command.completedAt()));
+        return Json.document(new ExternalCommand(command.id().toString(), command.workspaceId().toString(),
+                command.type(), command.state().wire(), command.idempotencyKey(), command.requestHash(),
+                command.payload(), text(command.targetId()), command.adapter(), command.idempotent(),
+                command.providerKey(), command.providerReference(), command.attempts(), command.wakeAt(),
+                Absent.asNull(command.response()), command.errorCode(), command.errorMessage(), command.advice(),
+                command.actor(), command.actorKind(), text(command.runId()), text(command.stepId()),
+                command.createdAt(), command.updatedAt(), command.completedAt()));
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.keelson.server.annex.effect;
 
+import io.keelson.api.work.Deployment;
+import io.keelson.api.work.Order;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -21,11 +23,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** Deployments and orders: created and ended by commands, read from their providers. */
 final class DeploymentOrderActions {
 
-    record NewDeployment(String strategy, @Nullable String mode, @Nullable String capital,
-            @Nullable ObjectNode config) {}
-
-    record NewOrder(String symbol, String side, String type, String quantity, @Nullable String limitPrice) {}
-
     private final CommandHandler handler;
     private final CommandAnswers answers;
 
@@ -36,40 +33,41 @@ final class DeploymentOrderActions {
 
     void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/deployments", call -> list(call, ResourceKind.DEPLOYMENT));
-        table.post(Scope.RUNS_WRITE, "/deployments", NewDeployment.class, this::deploy);
+        table.post(Scope.RUNS_WRITE, "/deployments", Deployment.New.class, this::deploy);
         table.get(Scope.RUNS_READ, "/deployments/{id}", call -> one(call, ResourceKind.DEPLOYMENT));
         table.post(Scope.RUNS_WRITE, "/deployments/{id}/stop",
                 apiRequest -> end(apiRequest, ResourceKind.DEPLOYMENT, CommandTypes.DEPLOYMENT_STOP));
         table.get(Scope.RUNS_READ, "/orders", call -> list(call, ResourceKind.ORDER));
-        table.post(Scope.RUNS_WRITE, "/orders", NewOrder.class, this::order);
+        table.post(Scope.RUNS_WRITE, "/orders", Order.New.class, this::order);
         table.get(Scope.RUNS_READ, "/orders/{id}", request -> one(request, ResourceKind.ORDER));
         table.post(Scope.RUNS_WRITE, "/orders/{id}/cancel",
                 call -> end(call, ResourceKind.ORDER, CommandTypes.ORDER_CANCEL));
     }
 
-    private ApiResponse deploy(ApiRequest request, NewDeployment body) throws InterruptedException {
-        ObjectNode payload = Json.object().put("strategy", body.strategy);
-        if (body.mode != null) {
-            payload.put("mode", body.mode);
+    private ApiResponse deploy(ApiRequest request, Deployment.New body) throws InterruptedException {
+        ObjectNode payload = Json.object().put("strategy", body.strategy());
+        if (body.mode() != null) {
+            payload.put("mode", body.mode());
         }
-        decimal("capital", body.capital, payload);
-        if (body.config != null) {
-            payload.set("config", body.config);
+        decimal("capital", body.capital(), payload);
+        if (body.config() != null) {
+            payload.set("config", body.config());
         }
         return make(request, CommandTypes.DEPLOYMENT_CREATE, payload, "/api/v1/deployments/");
     }
 
-    private ApiResponse order(ApiRequest request, NewOrder body) throws InterruptedException {
-        ObjectNode payload = Json.object().put("symbol", body.symbol).put("side", body.side).put("type", body.type);
-        decimal("quantity", body.quantity, payload);
-        boolean market = body.type.equals("market");
-        if (market && body.limitPrice != null) {
+    private ApiResponse order(ApiRequest request, Order.New body) throws InterruptedException {
+        ObjectNode payload =
+                Json.object().put("symbol", body.symbol()).put("side", body.side()).put("type", body.type());
+        decimal("quantity", body.quantity(), payload);
+        boolean market = body.type().equals("market");
+        if (market && body.limitPrice() != null) {
             throw ApiProblem.of("INVALID_VALUE", "/limit_price", "a market order has no limit price");
         }
-        if (!market && body.limitPrice == null) {
+        if (!market && body.limitPrice() == null) {
             throw ApiProblem.of("REQUIRED", "/limit_price", "'limit_price' must be given");
         }
-        decimal("limit_price", body.limitPrice, payload);
+        decimal("limit_price", body.limitPrice(), payload);
         return make(request, CommandTypes.ORDER_PLACE, payload, "/api/v1/orders/");
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.server.annex.mcp;
 
+import io.keelson.api.work.McpServer;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.policy.Effects;
 import io.keelson.server.annex.mcp.McpDefinition.ClientCredentials;
@@ -19,23 +20,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The MCP servers of a workspace, and the accepted descriptions of their tools. */
 final class McpActions {
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9_-]{0,63}");
-
-    record Auth(String type, String tokenUrl, String clientId, String clientSecret, @Nullable String scope) {}
-
-    record NewMcpServer(@Nullable String url, Map<String, String> headers, @Nullable String bearer,
-            @Nullable Auth auth, @Nullable String command, boolean trusted, List<String> tools,
-            Map<String, String> effects,
-            int timeoutSeconds) {}
 
     private final McpService mcp;
 
@@ -46,7 +36,7 @@ final class McpActions {
     void addTo(Route.Table table) {
         table.get(Scope.ADMIN, "/mcp-servers", this::list);
         table.get(Scope.ADMIN, "/mcp-servers/{name}", this::one);
-        table.put(Scope.ADMIN, "/mcp-servers/{name}", NewMcpServer.class, this::set);
+        table.put(Scope.ADMIN, "/mcp-servers/{name}", McpServer.Definition.class, this::set);
         table.delete(Scope.ADMIN, "/mcp-servers/{name}", this::remove);
         table.post(Scope.ADMIN, "/mcp-servers/{name}/check", this::check);
         table.post(Scope.ADMIN, "/mcp-servers/{name}/tools/{tool}/accept", this::accept);
@@ -69,9 +59,9 @@ final class McpActions {
         return document;
     }
 
-    private ApiResponse set(ApiRequest request, NewMcpServer body) throws InterruptedException {
+    private ApiResponse set(ApiRequest request, McpServer.Definition body) throws InterruptedException {
         String name = name(request);
-        if (body.command != null && !request.has(Scope.OPERATOR)) {
+        if (body.command() != null && !request.has(Scope.OPERATOR)) {
             throw ApiProblem.of(ErrorCode.SCOPE_MISSING,
                     "a server that is started by a command needs a key with the scope operator");
         }
@@ -111,42 +101,42 @@ final class McpActions {
         return McpNames.of(server, mcp.store().tools(server.workspaceId(), server.name()));
     }
 
-    private McpDefinition definition(NewMcpServer body) {
-        if ((body.url == null) == (body.command == null)) {
+    private McpDefinition definition(McpServer.Definition body) {
+        if ((body.url() == null) == (body.command() == null)) {
             throw ApiProblem.of("INVALID_VALUE", "", "an MCP server has a `url` or a `command`, and not both");
         }
-        if (body.url != null && !McpDefinition.understands(body.url)) {
+        if (body.url() != null && !McpDefinition.understands(body.url())) {
             throw ApiProblem.of("INVALID_VALUE", "/url", "must be an http or https URL without user and password");
         }
-        if (body.command != null && mcp.commands().find(body.command).isEmpty()) {
-            throw ApiProblem.of("INVALID_VALUE", "/command", mcp.commands().missing(body.command));
+        if (body.command() != null && mcp.commands().find(body.command()).isEmpty()) {
+            throw ApiProblem.of("INVALID_VALUE", "/command", mcp.commands().missing(body.command()));
         }
-        if (body.command != null && (body.bearer != null || body.auth != null || !body.headers.isEmpty())) {
+        if (body.command() != null && (body.bearer() != null || body.auth() != null || !body.headers().isEmpty())) {
             throw ApiProblem.of("INVALID_VALUE", "", "only a server with a `url` has `headers`, a `bearer` or `auth`");
         }
-        if (body.bearer != null && body.auth != null) {
+        if (body.bearer() != null && body.auth() != null) {
             throw ApiProblem.of("INVALID_VALUE", "/auth", "a server has a `bearer` or `auth`, and not both");
         }
-        body.headers.forEach((header, value) -> noOther(value, "/headers/" + header.replace("/", "~1")));
-        noOther(body.bearer == null ? "" : body.bearer, "/bearer");
+        body.headers().forEach((header, value) -> noOther(value, "/headers/" + header.replace("/", "~1")));
+        noOther(body.bearer() == null ? "" : body.bearer(), "/bearer");
         Map<String, Effects> effects = new TreeMap<>();
-        body.effects.forEach((tool, mark) -> effects.put(tool, Effects.valueOf(mark.toUpperCase(Locale.ROOT))));
-        return new McpDefinition(body.url, body.headers, body.bearer, credentials(body.auth), body.command,
-                body.trusted, body.tools, effects, Duration.ofSeconds(body.timeoutSeconds));
+        body.effects().forEach((tool, mark) -> effects.put(tool, Effects.valueOf(mark.toUpperCase(Locale.ROOT))));
+        return new McpDefinition(body.url(), body.headers(), body.bearer(), credentials(body.auth()), body.command(),
+                body.trusted(), body.tools(), effects, Duration.ofSeconds(body.timeoutSeconds()));
     }
 
-    private static @Nullable ClientCredentials credentials(@Nullable Auth auth) {
+    private static @Nullable ClientCredentials credentials(McpServer.@Nullable NewAuth auth) {
         if (auth == null) {
             return null;
         }
-        if (!McpDefinition.understands(auth.tokenUrl)) {
+        if (!McpDefinition.understands(auth.tokenUrl())) {
             throw ApiProblem.of("INVALID_VALUE", "/auth/token_url",
                     "must be an http or https URL without user and password");
         }
-        if (!McpSecrets.isSecret(auth.clientSecret)) {
+        if (!McpSecrets.isSecret(auth.clientSecret())) {
             throw ApiProblem.of("INVALID_VALUE", "/auth/client_secret", "must be ${ secret(\"NAME\") }");
         }
-        return new ClientCredentials(auth.tokenUrl, auth.clientId, auth.clientSecret, auth.scope);
+        return new ClientCredentials(auth.tokenUrl(), auth.clientId(), auth.clientSecret(), auth.scope());
     }
 
     private static void noOther(String text, String pointer) {
@@ -202,26 +192,25 @@ final class McpActions {
 
     private ObjectNode document(McpServerRow server) {
         McpDefinition definition = server.definition();
-        ObjectNode document = Json.object().put("name", server.name());
-        document.setAll(definition.document());
-        document.set("allowed", document.remove("tools"));
-        document.put("protocol", server.spoken()).put("checked_at", Json.time(server.checkedAt()))
-                .put("error", server.error()).put("updated_at", Json.time(server.updatedAt()))
-                .put("updated_by", server.updatedBy());
         List<McpToolRow> rows = mcp.store().tools(server.workspaceId(), server.name());
-        document.set("warnings", Json.strings(McpNames.of(server, rows).warnings()));
-        ArrayNode tools = document.putArray("tools");
-        rows.forEach(tool -> tools.add(tool(server, tool)));
-        return document;
+        Map<String, String> effects = new TreeMap<>();
+        definition.effects().forEach((tool, mark) -> effects.put(tool, mark.wire()));
+        return Json.document(new McpServer(server.name(), definition.url(), definition.bearer(),
+                auth(definition.auth()), definition.command(), definition.trusted(),
+                Math.toIntExact(definition.timeout().toSeconds()), new TreeMap<>(definition.headers()), effects,
+                definition.tools(), server.spoken(), server.checkedAt(), server.error(), server.updatedAt(),
+                server.updatedBy(), McpNames.of(server, rows).warnings(),
+                rows.stream().map(tool -> tool(server, tool)).toList(), null));
     }
 
-    private static ObjectNode tool(McpServerRow server, McpToolRow tool) {
-        ObjectNode document = Json.object().put("name", tool.name()).put("state", tool.state())
-                .put("effects", McpService.effects(server, tool).wire());
-        Stream.of("accepted", "seen").forEach(which -> {
-            JsonNode text = which.equals("accepted") ? tool.accepted() : tool.seen();
-            document.set(which, text == null ? NullNode.getInstance() : text);
-        });
-        return document;
+    private static McpServer.@Nullable Auth auth(@Nullable ClientCredentials auth) {
+        return auth == null ? null
+                : new McpServer.Auth(ClientCredentials.TYPE, auth.tokenUrl(), auth.clientId(),
+                        auth.clientSecret(), auth.scope());
+    }
+
+    private static McpServer.Tool tool(McpServerRow server, McpToolRow tool) {
+        return new McpServer.Tool(tool.name(), tool.state(), McpService.effects(server, tool).wire(),
+                (ObjectNode) tool.accepted(), (ObjectNode) tool.seen());
     }
 }

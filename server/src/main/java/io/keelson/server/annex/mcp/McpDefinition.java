@@ -36,7 +36,7 @@ record McpDefinition(@Nullable String url, Map<String, String> headers, @Nullabl
      * @param scope null for the default of the token endpoint
      */
     public record ClientCredentials(String tokenUrl, String clientId, String clientSecret, @Nullable String scope) {
-        private static final String TYPE = "client_credentials";
+        static final String TYPE = "client_credentials";
 
         private ObjectNode document() {
             return Json.object().put("type", TYPE).put("token_url", tokenUrl).put("client_id", clientId)
@@ -77,7 +77,7 @@ record McpDefinition(@Nullable String url, Map<String, String> headers, @Nullabl
         return tools.contains(ALL) || tools.contains(tool);
     }
 
-    /** As it is stored and shown. */
+    /** As it is stored. */
     public ObjectNode document() {
         ObjectNode document = Json.object().put("url", url).put("bearer", bearer).put("command", command)
                 .put("trusted", trusted).put("timeout_seconds", timeout.toSeconds());

@@ -1,5 +1,6 @@
 package io.keelson.server.annex.model.wiring;
 
+import io.keelson.api.work.ModelInfo;
 import io.keelson.core.money.TokenPrices;
 import io.keelson.server.annex.model.call.ProviderCheck;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
@@ -22,9 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.DecimalNode;
-import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The models that this server calls, without keys and headers. */
@@ -51,9 +49,8 @@ final class ModelActions {
                 models.configured().find(name).orElseThrow(() -> ApiProblem.of(ErrorCode.MODEL_NOT_FOUND,
                         "this server calls no model '" + Excerpt.piece(name) + "'"));
         ProviderCheck.Probe probe = answers.of(model.endpoint());
-        return ApiResponse
-                .ok(Json.object().put("name", name).put("answers", probe.outcome() == ProviderCheck.Outcome.OK)
-                        .put("detail", probe.detail()).put("duration_ms", probe.millis()));
+        return ApiResponse.ok(Json.document(new ModelInfo.Check(name,
+                probe.outcome() == ProviderCheck.Outcome.OK, probe.detail(), probe.millis())));
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -77,27 +74,18 @@ final class ModelActions {
 
     private static ObjectNode document(ConfiguredModel model, @Nullable TokenPrices usd, boolean allowed,
             boolean operator) {
-        ObjectNode document = Json.object().put("name", model.name()).put("allowed", allowed)
-                .put("family", model.family()).put("wire", model.wire().wire()).put("model", model.model())
-                .put("base_url", operator ? model.baseUrl().toString() : null)
-                .put("context_tokens", model.contextTokens()).put("max_output_tokens", model.maxOutputTokens());
-        document.set("bytes_per_token", number(model.bytesPerToken()));
-        document.set("usd_per_million_tokens", usd == null ? NullNode.getInstance() : document(usd));
-        model.fallback().forEach(document.putArray("fallback")::add);
-        document.put("fallback_after_seconds", model.fallbackAfter().toSeconds());
-        return document;
+        return Json.document(new ModelInfo(model.name(), allowed, model.family(), model.wire().wire(), model.model(),
+                operator ? model.baseUrl().toString() : null, model.contextTokens(), model.maxOutputTokens(),
+                Json.plain(model.bytesPerToken()), usd == null ? null : shown(usd), model.fallback(),
+                Math.toIntExact(model.fallbackAfter().toSeconds())));
     }
 
-    private static ObjectNode document(TokenPrices usd) {
-        ObjectNode document = Json.object();
-        document.set("input", number(usd.input()));
-        document.set("cache_read", number(usd.cacheRead()));
-        document.set("cache_write", number(usd.cacheWrite()));
-        document.set("output", number(usd.output()));
-        return document;
+    private static io.keelson.api.money.TokenPrices shown(TokenPrices usd) {
+        return new io.keelson.api.money.TokenPrices(Json.plain(usd.input()), plain(usd.cacheRead()),
+                plain(usd.cacheWrite()), Json.plain(usd.output()));
     }
 
-    private static JsonNode number(@Nullable BigDecimal number) {
-        return number == null ? NullNode.getInstance() : DecimalNode.valueOf(Json.plain(number));
+    private static @Nullable BigDecimal plain(@Nullable BigDecimal number) {
+        return number == null ? null : Json.plain(number);
     }
 }
