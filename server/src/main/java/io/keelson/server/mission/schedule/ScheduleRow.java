@@ -56,11 +56,11 @@ public record ScheduleRow(Schedule shown) {
 
     /** How many runs it may still make. */
     public int left() {
-        return left(shown.maxRuns());
+        return runsLeft(shown.maxRuns());
     }
 
     /** How many runs it may still make if this is the maximum; null if unlimited. */
-    int left(@Nullable Integer most) {
+    int runsLeft(@Nullable Integer most) {
         return most == null ? Integer.MAX_VALUE : Math.max(0, most - shown.runsMade());
     }
 

@@ -122,7 +122,7 @@ public final class ScheduleStore {
     public void change(Connection c, ScheduleRow schedule, ScheduleDefinition given, @Nullable UUID recipe)
             throws SQLException {
         boolean paused = given.paused() == null ? schedule.shown().paused() : given.paused();
-        boolean over = schedule.left(given.maxRuns()) == 0;
+        boolean over = schedule.runsLeft(given.maxRuns()) == 0;
         Instant next = paused || over ? null : ScheduleRow.rule(given).after(now(c));
         CHANGE.on(c).set(given).set("recipe", recipe).set("next", next).set("paused", paused).at(clock)
                 .set("id", schedule.id()).set("workspace", schedule.workspaceId()).update();

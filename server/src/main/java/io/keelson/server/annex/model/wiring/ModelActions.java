@@ -76,11 +76,11 @@ final class ModelActions {
             boolean operator) {
         return Json.document(new ModelInfo(model.name(), allowed, model.family(), model.wire().wire(), model.model(),
                 operator ? model.baseUrl().toString() : null, model.contextTokens(), model.maxOutputTokens(),
-                Json.plain(model.bytesPerToken()), usd == null ? null : shown(usd), model.fallback(),
+                Json.plain(model.bytesPerToken()), usd == null ? null : apiPrices(usd), model.fallback(),
                 Math.toIntExact(model.fallbackAfter().toSeconds())));
     }
 
-    private static io.keelson.api.money.TokenPrices shown(TokenPrices usd) {
+    private static io.keelson.api.money.TokenPrices apiPrices(TokenPrices usd) {
         return new io.keelson.api.money.TokenPrices(Json.plain(usd.input()), plain(usd.cacheRead()),
                 plain(usd.cacheWrite()), Json.plain(usd.output()));
     }

@@ -45,10 +45,10 @@ public final class CallerActions {
         UUID id = request.workspace();
         UUID session = request.sessionId();
         String name = Reads.found(auth.workspaces().find(id), IdKind.WORKSPACE, id).name();
-        ApiKey key = KeyActions.shown(
+        ApiKey key = KeyActions.apiKey(
                 Reads.found(auth.keys().find(id, request.keyId()), IdKind.API_KEY, request.keyId()), null);
         Session shown = session == null ? null
-                : auth.sessions().find(id, session).map(row -> SessionActions.shown(row, session)).orElse(null);
+                : auth.sessions().find(id, session).map(row -> SessionActions.sessionOf(row, session)).orElse(null);
         return ApiResponse.ok(Json.document(new WhoAmI(new WhoAmI.Workspace(id.toString(), name), key, shown,
                 Scope.words(request.scopes()), database.withConnection(DbClock::now).toEpochMilli(), version,
                 features))).header("Cache-Control", "no-store");

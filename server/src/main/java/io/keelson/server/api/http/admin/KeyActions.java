@@ -139,11 +139,11 @@ public final class KeyActions {
     }
 
     private static ObjectNode document(KeyRow key, @Nullable String text) {
-        return Json.document(shown(key, text));
+        return Json.document(apiKey(key, text));
     }
 
     /** @param text the key itself; null if it is not shown */
-    static ApiKey shown(KeyRow key, @Nullable String text) {
+    static ApiKey apiKey(KeyRow key, @Nullable String text) {
         return new ApiKey(key.id().toString(), key.workspaceId().toString(), key.name(), key.prefix(),
                 key.principal().name(), key.principal().kind().wire(), Scope.words(key.scopes()), key.state(),
                 key.createdAt(), key.createdBy(), key.expiresAt(), key.revokedAt(), key.lastUsedAt(),

@@ -62,7 +62,7 @@ public final class SessionActions {
                         .orElseThrow(() -> ApiProblem.of(ErrorCode.SESSION_CODE_INVALID,
                                 "the code is unknown, was used or is older than a minute; `keelson open` makes another one"));
         SessionRow session = begun.session();
-        return secret(shown(session, session.id())).header("Set-Cookie",
+        return secret(sessionOf(session, session.id())).header("Set-Cookie",
                 cookie.set(request, session.workspaceId().toString(), begun.token(), SessionStore.LONGEST));
     }
 
@@ -91,7 +91,7 @@ public final class SessionActions {
 
     private ApiResponse list(ApiRequest request) {
         return Lists.wholeOf(sessions.list(request.workspace(), whose(request)).stream()
-                .map(session -> shown(session, request.sessionId())).toList());
+                .map(session -> sessionOf(session, request.sessionId())).toList());
     }
 
     private ApiResponse end(ApiRequest request) {
@@ -115,7 +115,7 @@ public final class SessionActions {
     }
 
     /** @param current the session of the request; null if absent */
-    static Session shown(SessionRow session, @Nullable UUID current) {
+    static Session sessionOf(SessionRow session, @Nullable UUID current) {
         return new Session(session.id().toString(), session.workspaceId().toString(), session.keyId().toString(),
                 session.principal().name(), session.principal().kind().wire(), Scope.words(session.scopes()),
                 session.fromAddress(), session.createdAt(), session.lastUsedAt(), session.endsAt(),

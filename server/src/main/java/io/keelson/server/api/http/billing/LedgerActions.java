@@ -63,10 +63,10 @@ public final class LedgerActions {
         LedgerVerification.Report report = money.audit().verify(all ? null : request.workspace());
         Discrepancy found = report.discrepancy();
         return ApiResponse.ok(Json.document(new Verification(found == null, report.entries(), report.attempts(),
-                report.workspaces(), found == null ? null : shown(found))));
+                report.workspaces(), found == null ? null : discrepancy(found))));
     }
 
-    private static Verification.Discrepancy shown(Discrepancy found) {
+    private static Verification.Discrepancy discrepancy(Discrepancy found) {
         return new Verification.Discrepancy(found.kind().wire(), found.workspaceId().toString(),
                 Objects.toString(found.runId(), null), found.attempt(), Objects.toString(found.stepId(), null),
                 found.figure(), Json.plain(found.expected()),

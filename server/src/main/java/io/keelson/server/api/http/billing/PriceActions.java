@@ -109,12 +109,12 @@ public final class PriceActions {
     /** JSON null if absent. */
     private static JsonNode usd(@Nullable BigDecimal perCall, @Nullable TokenPrices perMillion) {
         if (perMillion != null) {
-            return Json.document(shown(perMillion));
+            return Json.document(apiPrices(perMillion));
         }
         return perCall == null ? NullNode.getInstance() : DecimalNode.valueOf(Json.plain(perCall));
     }
 
-    private static io.keelson.api.money.TokenPrices shown(TokenPrices prices) {
+    private static io.keelson.api.money.TokenPrices apiPrices(TokenPrices prices) {
         return new io.keelson.api.money.TokenPrices(Json.plain(prices.input()), plain(prices.cacheRead()),
                 plain(prices.cacheWrite()), Json.plain(prices.output()));
     }
@@ -135,6 +135,6 @@ public final class PriceActions {
     private static ObjectNode document(PriceRow price) {
         TokenPrices tokens = price.usdPerMillion();
         return Json.document(new Price(price.kind().wire(), price.name(), plain(price.usdPerCall()),
-                tokens == null ? null : shown(tokens), price.version(), price.createdAt(), price.createdBy()));
+                tokens == null ? null : apiPrices(tokens), price.version(), price.createdAt(), price.createdBy()));
     }
 }

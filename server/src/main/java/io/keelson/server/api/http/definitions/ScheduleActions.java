@@ -87,11 +87,11 @@ public final class ScheduleActions {
         Page<ScheduleRow> found = database
                 .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit));
         return ApiResponse.ok(Lists.page(found, cursor, schedule -> schedule.shown().name(),
-                ScheduleActions::listed));
+                ScheduleActions::listItem));
     }
 
     private ApiResponse create(ApiRequest request, ScheduleDefinition body) {
-        UUID recipe = checked(body, request.workspace());
+        UUID recipe = checkRecipe(body, request.workspace());
         UUID id = ids.next();
         return keyed.answer(request, c -> {
             if (!schedules.insert(c, id, request.workspace(), body, recipe,
@@ -109,7 +109,7 @@ public final class ScheduleActions {
 
     private ApiResponse replace(ApiRequest request, ScheduleDefinition body) {
         schedule(request);
-        UUID recipe = checked(body, request.workspace());
+        UUID recipe = checkRecipe(body, request.workspace());
         UUID id = request.id("id", IdKind.SCHEDULE);
         try {
             database.runInTransaction(c -> {
@@ -135,7 +135,7 @@ public final class ScheduleActions {
      *
      * @throws ApiProblem that lists all problems
      */
-    private @Nullable UUID checked(ScheduleDefinition body, UUID workspace) {
+    private @Nullable UUID checkRecipe(ScheduleDefinition body, UUID workspace) {
         if (IdKind.SCHEDULE.parse(body.name()) != null) {
             throw ApiProblem.of("INVALID_VALUE", "/name", "a name may not look like an id");
         }
@@ -158,7 +158,7 @@ public final class ScheduleActions {
         return Json.document(schedule.shown());
     }
 
-    private static ObjectNode listed(ScheduleRow schedule) {
+    private static ObjectNode listItem(ScheduleRow schedule) {
         return (ObjectNode) document(schedule).without("mission");
     }
 
