@@ -7,7 +7,6 @@ import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.inbox.InboxDecisions;
-import io.keelson.server.app.metrics.ObservedModels;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.compute.UnbudgetedWork;
 import io.keelson.server.base.db.Database;
@@ -83,9 +82,9 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         ModelModule calls = closer.register(new ModelModule(models,
                 new ModelModule.Sources(database, storage.money().prices(), recipes, agents::of, served::announced,
                         rules::tools),
-                computation, client -> new ObservedModels(client, observation.metrics().models()), clock, nanos));
+                computation, observation.metrics().models(), clock, nanos));
         List<ToolModule> modules = List.of(effects, mcp, calls);
-        ToolCatalog tools = added(modules, new ToolCatalog(
+        ToolCatalog tools = withModules(modules, new ToolCatalog(
                 BuiltinTools.all(ToolFolders.policy(settings, models.keyFiles(), new WorkspaceStore(database)),
                         expressions, computation("files", Computation.UNLIMITED, closer), outbound, clock))
                 .with(List.of(new ArtifactRead((workspace, task, step, from, length) -> database
@@ -119,7 +118,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         engine, new PlanEdits(database, store.scopes(), plans)));
     }
 
-    private static ToolCatalog added(List<ToolModule> modules, ToolCatalog builtIn) throws StartupException {
+    private static ToolCatalog withModules(List<ToolModule> modules, ToolCatalog builtIn) throws StartupException {
         ToolCatalog tools = builtIn;
         for (ToolModule module : modules) {
             tools = module.tools(tools);

@@ -2,6 +2,7 @@ package io.keelson.server.app.metrics;
 
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.money.Tokens;
+import io.keelson.server.annex.model.wiring.ModelObserver;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
 import java.util.Map;
@@ -9,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** Counts the use of models; the number of models is bounded. */
-public final class ModelMeters {
+public final class ModelMeters implements ModelObserver {
     private static final int MAX_MODELS = 100;
     private static final String OTHER = "other";
 
@@ -53,13 +54,13 @@ public final class ModelMeters {
         }
     }
 
-    /** A model of this server has answered. */
-    public void answered(String model, long firstTextMillis) {
+    @Override
+    public void onAnswer(String model, long firstTextMillis) {
         of(model).firstText.record(firstTextMillis, TimeUnit.MILLISECONDS);
     }
 
-    /** The provider of a model of this server has asked for a pause. */
-    public void deferred(String model) {
+    @Override
+    public void onPause(String model) {
         of(model).deferrals.increment();
     }
 }

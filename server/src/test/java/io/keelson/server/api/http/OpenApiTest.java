@@ -9,6 +9,7 @@ import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.mcp.McpModule;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
+import io.keelson.server.annex.model.wiring.ModelObserver;
 import io.keelson.server.api.http.support.RequestSchema;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.artifact.LocalArtifactStore;
@@ -249,7 +250,13 @@ class OpenApiTest {
                                     new ModelModule(Models.NONE, new ModelModule.Sources(database, money.prices(),
                                             new RecipeStore(), _ -> List.of(), _ -> Map.of(),
                                             new WorkspaceRules(new WorkspaceStore(database))::tools),
-                                            Computation.direct(), client -> client, Clock.systemUTC(),
+                                            Computation.direct(), new ModelObserver() {
+                                                @Override
+                                                public void onAnswer(String model, long firstTextMillis) {}
+
+                                                @Override
+                                                public void onPause(String model) {}
+                                            }, Clock.systemUTC(),
                                             System::nanoTime)),
                             () -> null))
                     .routes();

@@ -2,7 +2,6 @@ package io.keelson.server.annex.model.wiring;
 
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.ToolPolicy;
-import io.keelson.server.annex.model.ModelClient;
 import io.keelson.server.annex.model.call.ModelCalls;
 import io.keelson.server.annex.model.call.ModelGenerate;
 import io.keelson.server.annex.model.coordination.ModelJudge;
@@ -38,7 +37,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -60,22 +58,21 @@ public final class ModelModule implements ToolModule {
     private final WorkspaceModels models;
     private final Sources sources;
     private final Computation computation;
-    private final UnaryOperator<ModelClient> observed;
+    private final ModelObserver observer;
     private final Clock clock;
     private final LongSupplier nanos;
     /** Null without models. */
     private @Nullable OutboundClient outbound;
 
     /**
-     * @param observed counts the answers of a client
      * @param nanos a steady clock in nanoseconds, for the pauses that models request
      */
-    public ModelModule(Models models, Sources sources, Computation computation, UnaryOperator<ModelClient> observed,
+    public ModelModule(Models models, Sources sources, Computation computation, ModelObserver observer,
             Clock clock, LongSupplier nanos) {
         this.models = new WorkspaceModels(models, new WorkspaceStore(sources.database)::models);
         this.sources = sources;
         this.computation = computation;
-        this.observed = observed;
+        this.observer = observer;
         this.clock = clock;
         this.nanos = nanos;
     }
@@ -103,7 +100,8 @@ public final class ModelModule implements ToolModule {
         outbound = client;
         ModelCalls calls = new ModelCalls(models,
                 model -> sources.prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
-                observed.apply(new HttpModelClient(client, clock, System::nanoTime)), new BusySystems(nanos), clock);
+                new ObservedModels(new HttpModelClient(client, clock, System::nanoTime), observer),
+                new BusySystems(nanos), clock);
         ModelGenerate generate = new ModelGenerate(calls, computation);
         ToolCatalog callable = before.with(List.of(generate));
         PlanningFacts facts = new PlanningFacts(sources.agents, models, sources.announced, sources.database,

@@ -1,4 +1,4 @@
-package io.keelson.server.app.metrics;
+package io.keelson.server.annex.model.wiring;
 
 import io.keelson.server.annex.model.ModelAnswer;
 import io.keelson.server.annex.model.ModelClient;
@@ -10,8 +10,8 @@ import io.keelson.server.annex.model.TextListener;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** Counts the answers of models and their providers' pauses. */
-public record ObservedModels(ModelClient client, ModelMeters meters) implements ModelClient {
+/** Reports the answers of models and their providers' pauses. */
+record ObservedModels(ModelClient client, ModelObserver observer) implements ModelClient {
 
     @Override
     public CompletableFuture<ModelAnswer> send(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
@@ -33,9 +33,9 @@ public record ObservedModels(ModelClient client, ModelMeters meters) implements 
     private CompletableFuture<ModelAnswer> observed(ModelEndpoint endpoint, CompletableFuture<ModelAnswer> sent) {
         var _ = sent.whenComplete((answer, failure) -> {
             if (answer != null) {
-                meters.answered(endpoint.name(), answer.firstTextMillis());
+                observer.onAnswer(endpoint.name(), answer.firstTextMillis());
             } else if (failure instanceof ModelException refused && refused.kind() == ModelException.Kind.DEFERRED) {
-                meters.deferred(endpoint.name());
+                observer.onPause(endpoint.name());
             }
         });
         return sent;
