@@ -4,6 +4,7 @@ import io.keelson.core.run.Command;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -12,7 +13,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Predicate;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The commands that wait for a commit, shared by all committing threads. A run is in one commit at a time: a commit
@@ -24,12 +26,10 @@ final class CommandQueue {
 
     private final int maxUnanswered;
     private final long maxText;
-    private final Predicate<Command> onTask;
+    private final Function<Command, BatchPolicy.Kind> kinds;
     private final Map<UUID, Waiting> runs = new HashMap<>();
-    /** Runs whose first command begins or ends a task. */
-    private final Line tasks = new Line();
-    /** The other runs. */
-    private final Line steps = new Line();
+    /** Runs by the kind of their first command. */
+    private final Map<BatchPolicy.Kind, Line> lines = new EnumMap<>(BatchPolicy.Kind.class);
     /** True while a thread looks for commands. No other thread is woken then. */
     private boolean looking;
     private int unanswered;
@@ -43,7 +43,7 @@ final class CommandQueue {
         /** The number of commands of the runs in {@link #turns}. */
         private final AtomicInteger ready = new AtomicInteger();
         private final AtomicInteger commits = new AtomicInteger();
-        /** The number of commits of the other line that have begun while runs waited in this one. */
+        /** The number of commits of other lines that have begun while runs waited in this one. */
         private final AtomicInteger passed = new AtomicInteger();
 
         private void add(Waiting run) {
@@ -57,7 +57,7 @@ final class CommandQueue {
         }
 
         /** Begins a commit. */
-        private List<PendingCommand> takeBefore(Line other) {
+        private List<PendingCommand> take() {
             List<PendingCommand> batch = new ArrayList<>();
             int enough = BatchPolicy.enough(ready.get());
             while (!turns.isEmpty() && batch.size() < enough) {
@@ -70,10 +70,14 @@ final class CommandQueue {
             }
             commits.incrementAndGet();
             passed.set(0);
-            if (other.ready.get() > 0) {
-                other.passed.incrementAndGet();
-            }
             return batch;
+        }
+
+        /** A commit of another line begins. */
+        private void pass() {
+            if (ready.get() > 0) {
+                passed.incrementAndGet();
+            }
         }
     }
 
@@ -91,12 +95,15 @@ final class CommandQueue {
     /**
      * @param maxUnanswered maximum number of unanswered commands
      * @param maxText their maximum text together, in characters
-     * @param onTask whether a command of a run in no commit begins or ends a task. A wrong answer costs time only
+     * @param kinds the line of a command whose run is in no commit. A wrong answer costs time only
      */
-    CommandQueue(int maxUnanswered, long maxText, Predicate<Command> onTask) {
+    CommandQueue(int maxUnanswered, long maxText, Function<Command, BatchPolicy.Kind> kinds) {
         this.maxUnanswered = maxUnanswered;
         this.maxText = maxText;
-        this.onTask = onTask;
+        this.kinds = kinds;
+        for (BatchPolicy.Kind kind : BatchPolicy.Kind.values()) {
+            lines.put(kind, new Line());
+        }
     }
 
     /**
@@ -116,7 +123,7 @@ final class CommandQueue {
         }
         unanswered++;
         text += pending.text;
-        Waiting run = runs.computeIfAbsent(pending.command.runId(), _ -> new Waiting(steps));
+        Waiting run = runs.computeIfAbsent(pending.command.runId(), _ -> new Waiting(of(BatchPolicy.Kind.MIDDLE)));
         run.commands.add(pending);
         if (!run.inCommit) {
             if (run.commands.size() == 1) {
@@ -178,15 +185,28 @@ final class CommandQueue {
     }
 
     private Line line(PendingCommand pending) {
-        return onTask.test(pending.command) ? tasks : steps;
+        return of(kinds.apply(pending.command));
     }
 
-    private BatchPolicy.Next next() {
-        return BatchPolicy.next(tasks.state(), steps.state());
+    private Line of(BatchPolicy.Kind kind) {
+        return Objects.requireNonNull(lines.get(kind));
+    }
+
+    private BatchPolicy.@Nullable Kind next() {
+        return BatchPolicy.next(new BatchPolicy.Lines(of(BatchPolicy.Kind.BEGIN).state(),
+                of(BatchPolicy.Kind.END).state(), of(BatchPolicy.Kind.MIDDLE).state()));
     }
 
     private boolean worthCommit() {
-        return next() != BatchPolicy.Next.NEITHER;
+        return next() != null;
+    }
+
+    private int ready() {
+        int ready = 0;
+        for (Line line : lines.values()) {
+            ready += line.ready.get();
+        }
+        return ready;
     }
 
     private synchronized boolean beginLooking() {
@@ -207,17 +227,19 @@ final class CommandQueue {
         }
         int before;
         do {
-            before = tasks.ready.get() + steps.ready.get();
+            before = ready();
             Thread.yield();
-        } while (tasks.ready.get() + steps.ready.get() > before && before < BatchPolicy.MAX_BATCH);
+        } while (ready() > before && before < BatchPolicy.MAX_BATCH);
     }
 
     private synchronized List<PendingCommand> endLooking() {
-        List<PendingCommand> batch = switch (next()) {
-            case TASKS -> tasks.takeBefore(steps);
-            case STEPS -> steps.takeBefore(tasks);
-            case NEITHER -> List.of();
-        };
+        BatchPolicy.Kind next = next();
+        List<PendingCommand> batch = next == null ? List.of() : of(next).take();
+        lines.forEach((kind, line) -> {
+            if (next != null && kind != next) {
+                line.pass();
+            }
+        });
         looking = false;
         if (worthCommit()) {
             notify();

@@ -30,7 +30,7 @@ public final class Committer implements AutoCloseable {
         this.observers = observers;
         this.diskSpace = new DiskSpace(database);
         ViewCache views = new ViewCache(VIEW_ROWS);
-        this.queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT, views::onTask);
+        this.queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT, views::kind);
         BatchCommit batchCommit = new BatchCommit(store, views, ids, node,
                 new DatabaseTime(System::nanoTime), prices, observers);
         for (int i = 0; i < threadCount; i++) {

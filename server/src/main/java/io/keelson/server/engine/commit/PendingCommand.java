@@ -34,6 +34,7 @@ public final class PendingCommand {
             case Command.Create create -> (long) create.run().planJson().length() + create.run().configJson().length()
                     + create.run().inputsJson().length();
             case Command.Complete complete -> text(complete.result());
+            case Command.CompleteChain chain -> chain.reports().stream().mapToLong(PendingCommand::text).sum();
             case Command.Continue another -> text(another.result());
             case Command.SendSignal signal -> signal.payload().length();
             case Command.Evaluated evaluated -> text(evaluated.evaluation());

@@ -87,23 +87,27 @@ public final class ViewCache {
     }
 
     /**
-     * True when the command creates a run, claims the first step of a task or completes its last one. A task whose view is
-     * not here counts as begun and not ending.
+     * Whether the command begins a task or a run, ends a task, or neither. A task whose view is not here counts as begun and not
+     * ending.
      */
-    synchronized boolean onTask(Command command) {
+    synchronized BatchPolicy.Kind kind(Command command) {
         Weighed view = views.get(command.runId());
         return switch (command) {
-            case Command.Create _ -> true;
+            case Command.Create _ -> BatchPolicy.Kind.BEGIN;
             case Command.Claim claim when view != null -> {
                 TaskRow task = view.view().task(claim.taskId());
-                yield task != null && task.state().type() == StateType.PENDING;
+                yield task != null && task.state().type() == StateType.PENDING ? BatchPolicy.Kind.BEGIN
+                        : BatchPolicy.Kind.MIDDLE;
             }
-            case Command.Complete complete when view != null -> {
-                StepRow step = view.view().step(complete.stepId());
-                yield step != null && step.task().steps().getLast() == step;
-            }
-            default -> false;
+            case Command.Complete complete when view != null -> kind(view.view(), complete.stepId());
+            case Command.CompleteChain chain when view != null -> kind(view.view(), chain.reports().getLast().stepId());
+            default -> BatchPolicy.Kind.MIDDLE;
         };
+    }
+
+    private static BatchPolicy.Kind kind(RunView view, UUID reported) {
+        StepRow step = view.step(reported);
+        return step != null && step.task().steps().getLast() == step ? BatchPolicy.Kind.END : BatchPolicy.Kind.MIDDLE;
     }
 
     public synchronized void drop(UUID run) {

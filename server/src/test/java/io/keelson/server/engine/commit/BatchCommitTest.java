@@ -169,22 +169,22 @@ class BatchCommitTest {
             ViewCache views = new ViewCache(1_000);
             BatchCommit batchCommit = flush(views);
             Command create = create(nodes);
-            assertThat(views.onTask(create)).isTrue();
+            assertThat(views.kind(create)).isEqualTo(BatchPolicy.Kind.BEGIN);
             commit(batchCommit, connection, create);
 
             Command claim = claims(nodes, 1, List.of()).getFirst();
-            assertThat(views.onTask(claim)).as("a task's first claim").isTrue();
+            assertThat(views.kind(claim)).as("a task's first claim").isEqualTo(BatchPolicy.Kind.BEGIN);
             UUID step = stepOf(commit(batchCommit, connection, claim));
             Command first = new Command.Complete(create.runId(), step, 1, Result.of("1"), Nodes.WHO);
-            assertThat(views.onTask(first)).as("a step that is not the last").isFalse();
+            assertThat(views.kind(first)).as("a step that is not the last").isEqualTo(BatchPolicy.Kind.MIDDLE);
             commit(batchCommit, connection, first);
 
-            assertThat(views.onTask(claim)).as("the claim of the task's second step").isFalse();
+            assertThat(views.kind(claim)).as("the claim of the task's second step").isEqualTo(BatchPolicy.Kind.MIDDLE);
             Command last = new Command.Complete(create.runId(), stepOf(commit(batchCommit, connection, claim)), 1,
                     Result.of("2"), Nodes.WHO);
-            assertThat(views.onTask(last)).as("the last step").isTrue();
+            assertThat(views.kind(last)).as("the last step").isEqualTo(BatchPolicy.Kind.END);
             views.drop(create.runId());
-            assertThat(views.onTask(last)).as("without a view").isFalse();
+            assertThat(views.kind(last)).as("without a view").isEqualTo(BatchPolicy.Kind.MIDDLE);
         }
     }
 

@@ -27,7 +27,8 @@ import org.junit.jupiter.api.Timeout;
 class CommandQueueTest {
     private static final int ENOUGH = BatchPolicy.ANOTHER_COMMIT;
 
-    private final CommandQueue queue = new CommandQueue(1_000_000, Long.MAX_VALUE, Command.FailRun.class::isInstance);
+    private final CommandQueue queue = new CommandQueue(1_000_000, Long.MAX_VALUE,
+            command -> command instanceof Command.FailRun ? BatchPolicy.Kind.BEGIN : BatchPolicy.Kind.MIDDLE);
 
     @Test
     void commandsOfARunWaitForTheEndOfItsCommit() throws Exception {
@@ -108,12 +109,12 @@ class CommandQueueTest {
 
     @Test
     void commandsOnTasksHaveCommitsOfTheirOwn() throws Exception {
-        others(BatchPolicy.COMMIT_ON_STEPS);
+        others(BatchPolicy.COMMIT_BESIDE);
         onTasks(BatchPolicy.COMMIT_ON_TASKS);
         List<PendingCommand> tasks = queue.take();
         assertThat(tasks).hasSize(BatchPolicy.COMMIT_ON_TASKS).allMatch(CommandQueueTest::onTask);
         List<PendingCommand> steps = queue.take();
-        assertThat(steps).as("beside it").hasSize(BatchPolicy.COMMIT_ON_STEPS)
+        assertThat(steps).as("beside it").hasSize(BatchPolicy.COMMIT_BESIDE)
                 .noneMatch(CommandQueueTest::onTask);
 
         onTasks(ENOUGH);
@@ -124,12 +125,12 @@ class CommandQueueTest {
     void aFewCommandsOnStepsWaitForTheEndOfACommitOnTasks() throws Exception {
         onTasks(1);
         List<PendingCommand> task = queue.take();
-        others(BatchPolicy.COMMIT_ON_STEPS - 1);
+        others(BatchPolicy.COMMIT_BESIDE - 1);
         FutureTask<List<PendingCommand>> second = new FutureTask<>(queue::take);
         Thread thread = Thread.ofPlatform().start(second);
         Awaitility.await().until(() -> thread.getState() == Thread.State.WAITING);
         others(1);
-        assertThat(second.get(30, TimeUnit.SECONDS)).hasSize(BatchPolicy.COMMIT_ON_STEPS);
+        assertThat(second.get(30, TimeUnit.SECONDS)).hasSize(BatchPolicy.COMMIT_BESIDE);
         end(second.get());
 
         others(1);
@@ -210,7 +211,7 @@ class CommandQueueTest {
 
     @Test
     void boundsCountWhatIsUnanswered() throws Exception {
-        CommandQueue small = new CommandQueue(3, 100, _ -> false);
+        CommandQueue small = new CommandQueue(3, 100, _ -> BatchPolicy.Kind.MIDDLE);
         PendingCommand big = signal(1_000);
         assertThat(small.offer(big)).as("alone").isTrue();
         assertThat(small.offer(signal(1))).as("text beside it").isFalse();

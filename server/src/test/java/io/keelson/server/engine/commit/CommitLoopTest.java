@@ -48,7 +48,7 @@ class CommitLoopTest {
     void aRetryIsDecidedApartFromWhatEndsItsRun(@TempDir Path folder) throws Exception {
         Bystander node = new Bystander();
         try (Nodes nodes = new Nodes(folder)) {
-            CommandQueue queue = new CommandQueue(100, 1_000, _ -> false);
+            CommandQueue queue = new CommandQueue(100, 1_000, _ -> BatchPolicy.Kind.MIDDLE);
             CommitLoop loop = new CommitLoop(queue, nodes.database,
                     new BatchCommit(Nodes.storeAt(Nodes.now()).runs(), new ViewCache(1_000),
                             UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime),
