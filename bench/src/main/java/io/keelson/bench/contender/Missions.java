@@ -25,6 +25,8 @@ final class Missions {
         return switch (work) {
             case TEN_STEPS -> mission.task("work", task -> steps(task, STEPS, "noop"));
             case TEN_CHARGED_STEPS -> mission.task("work", task -> steps(task, STEPS, "noop", CHARGE));
+            case TEN_LINKED_STEPS -> mission.task("work", Missions::linked);
+            case TEN_DURABLE_STEPS -> mission.task("work", task -> steps(task.unchained(), STEPS, "noop"));
             case ONE_STEP -> mission.task("work", task -> steps(task, 1, "noop"));
             case TEN_TASKS -> stage(mission, 0, STEPS - 1);
             case BIG_RUN -> stages(mission);
@@ -40,6 +42,14 @@ final class Missions {
     private static TaskBuilder steps(TaskBuilder task, int count, String tool, Map<String, Object> input) {
         for (int i = 1; i <= count; i++) {
             task.step("s" + i, tool, input);
+        }
+        return task;
+    }
+
+    private static TaskBuilder linked(TaskBuilder task) {
+        task.step("s1", "noop", Map.of("output", Map.of("n", 1, "name", "first")));
+        for (int i = 2; i <= STEPS; i++) {
+            task.step("s" + i, "noop", Map.of("output", Mission.expr(".steps.s" + (i - 1) + ".output")));
         }
         return task;
     }

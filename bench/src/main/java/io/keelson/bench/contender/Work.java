@@ -6,6 +6,10 @@ public enum Work {
     TEN_STEPS,
     /** Ten steps, each of which reports a cost. */
     TEN_CHARGED_STEPS,
+    /** Ten steps, each of which reads the output of the one before. */
+    TEN_LINKED_STEPS,
+    /** Ten steps, each of which is committed before the next one begins. */
+    TEN_DURABLE_STEPS,
     /** One step: the nearest there is to a job without steps. */
     ONE_STEP,
     /** Ten tasks of one step: nine side by side, then a task that joins them. */

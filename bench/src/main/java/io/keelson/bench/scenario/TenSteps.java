@@ -42,12 +42,23 @@ public final class TenSteps implements Scenario {
         return inFlight(callers) + ", each step charged";
     }
 
+    /** The variant in which each step reads the output of the one before. */
+    public static String linked(int callers) {
+        return inFlight(callers) + ", linked";
+    }
+
+    /** The variant in which each step is committed before the next one begins, as other systems do. */
+    public static String durable(int callers) {
+        return inFlight(callers) + ", each step durable";
+    }
+
     @Override
     public void measure(Bench bench) throws Exception {
         try (ContenderProcess contender = bench.start(Map.of())) {
             bench.warm(contender, bench.sizes().callers(WARMING_CALLERS), bench.kind() == ContenderKind.KEELSON
-                    ? new Work[] {Work.TEN_STEPS, Work.TEN_CHARGED_STEPS}
-                    : new Work[] {Work.TEN_STEPS});
+                    ? new Work[] {Work.TEN_STEPS, Work.TEN_CHARGED_STEPS, Work.TEN_LINKED_STEPS, Work.TEN_DURABLE_STEPS}
+                    : keelson(bench) ? new Work[] {Work.TEN_STEPS, Work.TEN_DURABLE_STEPS}
+                            : new Work[] {Work.TEN_STEPS});
             if (bench.kind() == ContenderKind.SQL_LIMIT) {
                 bench.rate(LIMIT, Measure.TRANSITIONS_PER_SECOND, contender,
                         () -> contender.load(Load.during(Work.TEN_STEPS, 2, bench.sizes().seconds())));
@@ -56,6 +67,15 @@ public final class TenSteps implements Scenario {
             for (int callers : bench.sizes().inFlight()) {
                 bench.rate(inFlight(callers), Measure.RUNS_PER_SECOND, contender,
                         () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
+                if (keelson(bench)) {
+                    bench.rate(durable(callers), Measure.RUNS_PER_SECOND, contender,
+                            () -> contender
+                                    .load(Load.during(Work.TEN_DURABLE_STEPS, callers, bench.sizes().seconds())));
+                }
+                if (bench.kind() == ContenderKind.KEELSON) {
+                    bench.rate(linked(callers), Measure.RUNS_PER_SECOND, contender,
+                            () -> contender.load(Load.during(Work.TEN_LINKED_STEPS, callers, bench.sizes().seconds())));
+                }
             }
             if (bench.kind() == ContenderKind.KEELSON) {
                 int most = Collections.max(bench.sizes().inFlight());
@@ -63,5 +83,10 @@ public final class TenSteps implements Scenario {
                         () -> contender.load(Load.during(Work.TEN_CHARGED_STEPS, most, bench.sizes().seconds())));
             }
         }
+    }
+
+    /** True for Keelson in process and over HTTP. */
+    private static boolean keelson(Bench bench) {
+        return bench.kind() == ContenderKind.KEELSON || bench.kind() == ContenderKind.KEELSON_HTTP;
     }
 }

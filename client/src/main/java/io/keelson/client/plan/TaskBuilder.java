@@ -80,6 +80,12 @@ public final class TaskBuilder {
         return this;
     }
 
+    /** Each step is committed before the next one begins, also where their tools have no effects. */
+    public TaskBuilder unchained() {
+        body.put("chain", false);
+        return this;
+    }
+
     /** Adds a step that calls a tool. */
     public TaskBuilder step(String name, String tool, Object input) {
         return step(name, tool, input, step -> step);
