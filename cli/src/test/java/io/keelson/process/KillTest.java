@@ -30,6 +30,9 @@ import org.junit.jupiter.api.io.TempDir;
 class KillTest {
     private static final int TASKS = 200;
     private static final int KILLS = Breadth.of(1, 50);
+    private static final int KILLS_OF_CHAINS = Breadth.of(4, 50);
+    private static final int CHAINED_TASKS = 30;
+    private static final int CHAINED_STEPS = 12;
     private static final long SEED = Long.getLong("keelson.kill.seed", 1 + Breadth.part());
     private static final Map<String, String> QUICK = Map.of("KEELSON_LEASE_SECONDS", "2");
 
@@ -38,22 +41,33 @@ class KillTest {
 
     @Test
     void runSurvivesKillsAtRandomMoments() throws Exception {
-        System.out.printf("random kills: seed %d, %d kills%n", SEED, KILLS);
+        survives(mission(), 3 * TASKS, KILLS, 20);
+    }
+
+    /** Kills between the execution and the report of steps: what was not reported is executed again. */
+    @Test
+    @Breadth.InPart(6)
+    void runOfChainsSurvivesKillsAtRandomMoments() throws Exception {
+        survives(chains(), CHAINED_TASKS * CHAINED_STEPS, KILLS_OF_CHAINS, 60);
+    }
+
+    private void survives(Mission mission, int steps, int kills, int between) throws Exception {
+        System.out.printf("random kills: seed %d, %d kills%n", SEED, kills);
         Random random = new Random(SEED);
         String run = null;
-        for (int kill = 0; kill < KILLS; kill++) {
+        for (int kill = 0; kill < kills; kill++) {
             ServerProcess server = ServerProcess.start(folder, QUICK);
             if (run == null) {
-                run = server.client().runs().create(RunRequest.of(mission().toJson()).start()).id();
+                run = server.client().runs().create(RunRequest.of(mission.toJson()).start()).id();
             }
-            int enough = server.client().runs().get(run).stepsCompleted() + 1 + random.nextInt(20);
+            int enough = server.client().runs().get(run).stepsCompleted() + 1 + random.nextInt(between);
             awaitSteps(server.client(), run, enough);
             server.kill();
         }
         try (ServerProcess server = ServerProcess.start(folder, QUICK)) {
             Run ended = server.client().runs().awaitEnd(run, Duration.ofMinutes(3));
-            assertThat(ended.state()).as("seed %s, %s kills", SEED, KILLS).isEqualTo("completed");
-            assertSound(server.client(), run);
+            assertThat(ended.state()).as("seed %s, %s kills", SEED, kills).isEqualTo("completed");
+            assertSound(server.client(), run, steps);
         }
         assertThat(leftBehind()).as("PostgreSQL left behind").isEmpty();
     }
@@ -79,9 +93,27 @@ class KillTest {
         return mission;
     }
 
-    private static void assertSound(Keelson client, String run) {
+    /** Tasks in a row, each a chain of steps that compute for some milliseconds and use the step before them. */
+    private static Mission chains() {
+        Mission mission = Mission.named("chains").goal("survive");
+        for (int i = 0; i < CHAINED_TASKS; i++) {
+            int task = i;
+            mission.task("t" + i, t -> {
+                t.step("s0", "noop", Map.of("output", task));
+                for (int s = 1; s < CHAINED_STEPS; s++) {
+                    t.step("s" + s, "json.transform",
+                            Map.of("expression", "reduce range(3000) as $i (.; . + 1)", "input",
+                                    "${ .steps.s" + (s - 1) + ".output }"));
+                }
+                return task == 0 ? t : t.dependsOn("t" + (task - 1));
+            });
+        }
+        return mission;
+    }
+
+    private static void assertSound(Keelson client, String run, int expected) {
         List<Step> steps = client.runs().steps(run);
-        assertThat(steps).hasSize(3 * TASKS).allMatch(step -> step.state().equals("completed"));
+        assertThat(steps).hasSize(expected).allMatch(step -> step.state().equals("completed"));
         List<Event> events = new ArrayList<>();
         long after = 0;
         for (List<Event> page = page(client, run, after); !page.isEmpty(); page = page(client, run, after)) {
@@ -95,7 +127,7 @@ class KillTest {
                 ends.merge(UUID.fromString(events.get(i).stepId()), 1, Integer::sum);
             }
         }
-        assertThat(ends).hasSize(3 * TASKS);
+        assertThat(ends).hasSize(expected);
         assertThat(ends.values()).as("each step has exactly one result").containsOnly(1);
     }
 

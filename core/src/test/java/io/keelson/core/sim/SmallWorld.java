@@ -170,7 +170,7 @@ final class SmallWorld {
     private void reports(List<Move> moves) {
         beliefs.forEach((worker, held) -> {
             Map<String, Held> without = believing(worker, null);
-            Command done = new Command.Complete(rows.id(), held.stepId(), held.epoch(), Result.of("1"), Actor.SYSTEM);
+            Command done = completed(held);
             Command failed = new Command.Fail(rows.id(), held.stepId(), held.epoch(),
                     new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Result.of("null"), Actor.SYSTEM);
             String what = name(held.stepId()) + " under " + held.epoch();
@@ -181,6 +181,7 @@ final class SmallWorld {
             if (ended()) {
                 return;
             }
+            chain(worker, held, what, moves);
             if (left.lostAnswers > 0) {
                 moves.add(new Move(worker + " completes and is not answered " + what, completed.with(beliefs,
                         left.loseAnswer())));
@@ -193,6 +194,30 @@ final class SmallWorld {
                 moves.add(new Move(worker + " crashes", new SmallWorld(rows, without, left.crash())));
             }
         });
+    }
+
+    /** The holder has executed the next step of the lane, too: it reports both, or the first and continues with the second. */
+    private void chain(String worker, Held held, String what, List<Move> moves) {
+        Saved.Step first = rows.steps.get(held.stepId());
+        Saved.Step next = rows.stepsNow().stream().filter(step -> step.taskId().equals(first.taskId())
+                && step.position() == first.position() + 1).findFirst().orElse(null);
+        if (next == null || next.state() != StepState.PENDING) {
+            return;
+        }
+        LocalCapacity keeps = new LocalCapacity(worker, tool -> true, LEASE, 0);
+        Held second = new Held(rows.id(), next.id(), held.lane(), next.leaseEpoch() + 1, next.spec());
+        Command both = new Command.CompleteChain(rows.id(), List.of(completed(held), completed(second)), false,
+                Actor.SYSTEM);
+        Decided ended = decide(both, NOW, keeps);
+        ReplyDurability.keep(both, ended.reply, ended.rows);
+        moves.add(new Move(worker + " completes a chain from " + what, ended.with(believing(worker, null), left)));
+        Decided continued = decide(completed(held), NOW, keeps);
+        moves.add(new Move(worker + " continues after " + what,
+                continued.with(believing(worker, continued.reply.equals(Reply.CHANGED) ? second : null), left)));
+    }
+
+    private Command.Complete completed(Held held) {
+        return new Command.Complete(rows.id(), held.stepId(), held.epoch(), Result.of("1"), Actor.SYSTEM);
     }
 
     /** Hands the step back with its question: the waiting one, or the next. */
@@ -286,12 +311,16 @@ final class SmallWorld {
 
     /** Decides on a view of the stored rows and commits, all laws included. */
     private Decided decide(Command command, Instant now) {
+        return decide(command, now, LocalCapacity.none());
+    }
+
+    private Decided decide(Command command, Instant now, LocalCapacity capacity) {
         Store store = new Store(null, Prices.NONE);
         store.put(rows);
         RunView view = rows.load(now);
         ChangeSet changes = new ChangeSet();
         Reply reply = Decider.decide(view, command, changes, now,
-                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), LocalCapacity.none(),
+                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), capacity,
                 Funds.UNLIMITED);
         Store.Outcome outcome = store.commit(changes, List.of(), null, now, now);
         Violation.unless(outcome == Store.Outcome.WRITTEN, "a concurrent write");

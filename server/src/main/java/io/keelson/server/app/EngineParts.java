@@ -108,7 +108,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 new PlannerAnswerValidator(plans, computation),
                 new StartedRuns(recipeMissions, agents::of, observation.tracing()), storage.artifacts(), clock,
                 new Engine.Options(slots, settings.execution().lease(),
-                        KeelsonVersion.current().toString(), artifacts.retention(), artifacts.maxBytesOfRun(),
+                        KeelsonVersion.current().toString(), settings.execution().chains(), artifacts.retention(),
+                        artifacts.maxBytesOfRun(),
                         observation.engine(), observation.tracing())));
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);

@@ -47,6 +47,11 @@ public enum Setting {
     KEELSON_LEASE_SECONDS("30",
             "seconds without a heartbeat after which a step is given to another worker; the same on all "
                     + "servers of a database"),
+    KEELSON_CHAINS("on",
+            "`on`: consecutive steps of built-in tools without effects are executed before a commit records the first one's end; "
+                    + "`off`: each step is committed before the next one begins"),
+    KEELSON_CHAIN_MS("20",
+            "the results of the first so many milliseconds of a chain have one commit, from 0 to 1000"),
     KEELSON_ARTIFACT_MAX_MIB("10240", "maximum size of one artifact in MiB, from 1 to 10240"),
     KEELSON_RUN_ARTIFACTS_MAX_MIB("10240", "maximum size of all artifacts of a run in MiB, from 1 to 1048576"),
     KEELSON_ARTIFACT_RETENTION_DAYS("30",

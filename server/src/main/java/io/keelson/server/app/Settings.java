@@ -3,6 +3,7 @@ package io.keelson.server.app;
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
 import io.keelson.server.api.http.support.Observed;
+import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
@@ -105,8 +106,10 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param modelCalls requests to models under way here at a time; 0 if absent
      * @param runComputation the time that expressions, schemas and templates of one run may compute on this server
      * @param lease how long a step is kept for a worker that says nothing
+     * @param chains whether steps without effects run before a commit records the end of the step before them
      */
-    public record Execution(int slots, int waitingSlots, int modelCalls, Duration runComputation, Duration lease) {}
+    public record Execution(int slots, int waitingSlots, int modelCalls, Duration runComputation, Duration lease,
+            Engine.Chains chains) {}
 
     /** Settings of the log. */
     public record Log(LogFormat format, LogLevel level) {}
@@ -214,7 +217,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
 
     /** These settings for a server that executes no steps. */
     public Settings withoutExecutors() {
-        return with(http, tools, new Execution(0, 0, 0, execution.runComputation, execution.lease));
+        return with(http, tools, new Execution(0, 0, 0, execution.runComputation, execution.lease, execution.chains));
     }
 
     /** These settings with other folders of the user. */

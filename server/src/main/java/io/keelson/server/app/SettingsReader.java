@@ -5,6 +5,7 @@ import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.base.problem.FileProblems;
+import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
@@ -49,6 +50,7 @@ final class SettingsReader {
     private static final int MAX_WAITING_SLOTS = 100_000;
     private static final int MAX_RUN_COMPUTE_SECONDS = 86_400;
     private static final int MAX_LEASE_SECONDS = 3_600;
+    private static final int MAX_CHAIN_MS = 1_000;
     private static final int MAX_ARTIFACT_MIB = 10_240;
     private static final int MAX_RUN_ARTIFACTS_MIB = 1_048_576;
     private static final int MAX_CALL_SECONDS = 300;
@@ -94,7 +96,9 @@ final class SettingsReader {
                         number(Setting.KEELSON_WAITING_SLOTS, 0, MAX_WAITING_SLOTS),
                         number(Setting.KEELSON_MODEL_CALLS, 0, MAX_WAITING_SLOTS),
                         seconds(Setting.KEELSON_RUN_COMPUTE_SECONDS, MAX_RUN_COMPUTE_SECONDS),
-                        seconds(Setting.KEELSON_LEASE_SECONDS, MAX_LEASE_SECONDS)),
+                        seconds(Setting.KEELSON_LEASE_SECONDS, MAX_LEASE_SECONDS),
+                        new Engine.Chains(oneOf(Setting.KEELSON_CHAINS, "on", "off").equals("on"),
+                                Duration.ofMillis(number(Setting.KEELSON_CHAIN_MS, 0, MAX_CHAIN_MS)))),
                 new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MIB, 1, MAX_ARTIFACT_MIB) << 20,
                         (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MIB, 1, MAX_RUN_ARTIFACTS_MIB) << 20,
                         days(Setting.KEELSON_ARTIFACT_RETENTION_DAYS), flag(Setting.KEELSON_STATUS_DOCUMENTS)),

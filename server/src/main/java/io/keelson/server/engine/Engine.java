@@ -71,17 +71,34 @@ public final class Engine implements Commands, AutoCloseable {
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
 
     /**
+     * Whether consecutive steps without effects are executed before a commit records the first one's end.
+     *
+     * @param firstReport the first time of a chain whose results have one report
+     * @param longest the time after which a chain ends between two steps, so that others get its slot
+     */
+    public record Chains(boolean on, Duration firstReport, Duration longest) {
+        /** The default. */
+        public static final Chains ON = new Chains(true, Duration.ofMillis(20));
+        /** Each step is committed before the next one begins. */
+        public static final Chains OFF = new Chains(false, Duration.ZERO);
+
+        public Chains(boolean on, Duration firstReport) {
+            this(on, firstReport, Duration.ofMillis(100));
+        }
+    }
+
+    /**
      * @param slots executions at a time on this node, by the kind of slot that they use
      * @param lease how long work stays with a silent node or worker
      * @param runArtifactBytes maximum bytes of a run's artifacts together
      */
-    public record Options(Map<SlotKind, Integer> slots, Duration lease, String version, Duration artifactRetention,
-            long runArtifactBytes, List<Observer> observers, Tracing tracing) {
+    public record Options(Map<SlotKind, Integer> slots, Duration lease, String version, Chains chains,
+            Duration artifactRetention, long runArtifactBytes, List<Observer> observers, Tracing tracing) {
 
         /** As many slots of each kind, retention of 30 days, and 10 GiB of artifacts per run. */
         public Options(int slots, Duration lease, String version) {
             this(Map.of(SlotKind.COMPUTING, slots, SlotKind.WAITING, slots, SlotKind.MODEL, slots), lease, version,
-                    Duration.ofDays(30), 10L << 30, List.of(), Tracing.NONE);
+                    Chains.ON, Duration.ofDays(30), 10L << 30, List.of(), Tracing.NONE);
         }
     }
 
@@ -124,12 +141,13 @@ public final class Engine implements Commands, AutoCloseable {
         notifier = new ClusterNotifier(database, node, this::notified);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, catalog, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, logs::details, clock, Actor.agent(node),
-                available::slotFreed, Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)));
+                available::slotFreed, Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)),
+                options.chains().firstReport(), options.chains().longest());
         concurrencyKeyScheduler = new ConcurrencyKeyScheduler(database, store.runs(), this::own);
         ends = new RunEnds(database, store.runs());
         work = new LocalDispatcher(
-                new LocalDispatcher.Lanes(node, options.slots(), options.lease(), runner::knows, runner::slot,
-                        store.limits()),
+                new LocalDispatcher.Lanes(node, options.slots(), options.lease(), runner::knows,
+                        tool -> options.chains().on() && runner.chains(tool), runner::slot, store.limits()),
                 executor, evaluator, timeouts, this::own, new LocalDispatcher.Listeners(available, ends,
                         concurrencyKeyScheduler, notifier, new CancelledModelSteps(database, store.runs(), this::own)));
         prices = new CurrentPrices(store.runs());

@@ -4,6 +4,7 @@ import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.StepRow;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -38,10 +39,11 @@ final class LocalDispatcher implements CommitListener {
      * @param node its name as a lease holder
      * @param slots lanes at a time, by the kind of slot that they use
      * @param tools the tools that its executors run
+     * @param chains the tools whose steps form chains
      * @param slot the kind of slot that a call of a tool uses
      */
     record Lanes(String node, Map<SlotKind, Integer> slots, Duration lease, Predicate<String> tools,
-            Function<String, SlotKind> slot, LocalCapacity.Limits limits) {}
+            Predicate<String> chains, Function<String, SlotKind> slot, LocalCapacity.Limits limits) {}
 
     /** Components that are notified of commits. */
     record Listeners(WorkAvailability available, RunEnds ends, ConcurrencyKeyScheduler concurrencyKeys,
@@ -73,6 +75,10 @@ final class LocalDispatcher implements CommitListener {
                 : Math.max(0, lanes.slots.getOrDefault(kind, 0) - executor.size(kind) - promised.getOrDefault(kind, 0));
     }
 
+    private synchronized boolean isClosing() {
+        return closing;
+    }
+
     /** Takes no further work; running work continues. */
     synchronized void close() {
         closing = true;
@@ -80,12 +86,10 @@ final class LocalDispatcher implements CommitListener {
 
     @Override
     public synchronized LocalCapacity offer() {
-        if (closing) {
-            return LocalCapacity.none();
-        }
         return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots, listeners.available, lanes.limits);
     }
 
+    /** While this node closes, chains only continue, so that all their results are recorded. */
     private final class Slots implements LocalCapacity.Slots {
 
         /** For work that was not queued; queued work goes first. */
@@ -103,7 +107,12 @@ final class LocalDispatcher implements CommitListener {
 
         @Override
         public boolean fits(Lane lane, String tool) {
-            return executor.slot(lane) == lanes.slot.apply(tool);
+            return executor.slot(lane) == lanes.slot.apply(tool) && (!isClosing() || executor.isChain(lane));
+        }
+
+        @Override
+        public boolean chains(String tool) {
+            return lanes.chains.test(tool);
         }
     }
 
@@ -132,7 +141,7 @@ final class LocalDispatcher implements CommitListener {
         }
         changes.started().forEach((step, run) -> {
             if (lanes.node.equals(step.holder())) {
-                executor.start(StepExecution.of(run, step, now));
+                start(run, step, changes.chainOf(step), now);
             }
         });
         listeners.available.give(changes.assignments());
@@ -145,6 +154,12 @@ final class LocalDispatcher implements CommitListener {
                 listeners.notifier.ring(ClusterNotifier.Notification.END);
             }
         }
+    }
+
+    private void start(RunRow run, StepRow step, ChangeSet.Chain chain, Instant now) {
+        StepExecution first = StepExecution.of(run, step, now);
+        executor.start(first, chain.steps().stream().map(each -> first.followedBy(run, each)).toList(),
+                chain.endsAtCharge());
     }
 
     /** Stops the execution of a lost step. A remote worker learns of the loss from its next heartbeat. */

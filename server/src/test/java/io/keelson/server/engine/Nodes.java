@@ -91,8 +91,18 @@ public final class Nodes implements AutoCloseable {
         return node(new Engine.Options(64, lease, "test"));
     }
 
+    Engine node(Engine.Chains chains) throws IOException {
+        return node(chains, 64);
+    }
+
+    Engine node(Engine.Chains chains, int slots) throws IOException {
+        return node(new Engine.Options(Map.of(SlotKind.COMPUTING, slots), Duration.ofSeconds(30), "test", chains,
+                Duration.ofDays(30), 10L << 30, List.of(), Tracing.NONE));
+    }
+
     Engine node(Map<SlotKind, Integer> slots) throws IOException {
-        return node(new Engine.Options(slots, Duration.ofSeconds(30), "test", Duration.ofDays(30), 10L << 30,
+        return node(new Engine.Options(slots, Duration.ofSeconds(30), "test", Engine.Chains.ON, Duration.ofDays(30),
+                10L << 30,
                 List.of(), Tracing.NONE));
     }
 
@@ -163,6 +173,12 @@ public final class Nodes implements AutoCloseable {
     void awaitState(UUID run, String state) {
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20))
                 .untilAsserted(() -> assertThat(state(run)).isEqualTo(state));
+    }
+
+    /** Waits for any end, or a stop for a person. */
+    void awaitEnd(UUID run) {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(2))
+                .until(() -> !Set.of("pending", "planning", "running").contains(state(run)));
     }
 
     String text(String sql) {

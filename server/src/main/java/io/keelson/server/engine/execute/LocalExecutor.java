@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs this node's steps, each on a virtual thread of its own, and reports their results. A slow tool holds neither a
- * connection nor a lock. Every stop of a tool is an interrupt.
+ * connection nor a lock. Every stop of a tool is an interrupt. The steps of a chain run one after another on one thread.
  *
  * <p>Of the steps that wait for other systems, few at a time prepare their requests and have their answers in memory. The
  * timeout of a step begins when it is one of them.
@@ -58,6 +58,9 @@ public final class LocalExecutor {
     private static final Logger LOG = LoggerFactory.getLogger(LocalExecutor.class);
     /** Each of them needs connections to the database, of which there are about as many. */
     private static final int MAX_PREPARING = 8;
+
+    /** The number of steps after which a chain ends, so that others get its slot. The core gives no longer ones. */
+    private static final int MAX_CHAIN_STEPS = 64;
 
     private enum Stop {
         TIMEOUT, LEASE_GONE, SHUTDOWN
@@ -86,14 +89,18 @@ public final class LocalExecutor {
     private final Semaphore preparing;
     /** Bounds executions that process an answer; they need not wait for executions that begin. */
     private final Semaphore processing;
+    private final Duration firstReport;
+    private final Duration longestChain;
     private volatile boolean closing;
 
     /**
      * @param maxActive steps of waiting slots that prepare a request at a time, and that process an answer; at least 1
+     * @param firstReport the first time of a chain that has one report
+     * @param longestChain the time after which a chain ends between two steps
      */
     public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
             DelayedActions timeouts, StepDetails details, Clock clock, Actor actor,
-            Consumer<SlotKind> onFree, int maxActive) {
+            Consumer<SlotKind> onFree, int maxActive, Duration firstReport, Duration longestChain) {
         this.details = details;
         this.clock = clock;
         this.runner = runner;
@@ -101,6 +108,8 @@ public final class LocalExecutor {
         this.timeouts = timeouts;
         this.actor = actor;
         this.onFree = onFree;
+        this.firstReport = firstReport;
+        this.longestChain = longestChain;
         this.preparing = new Semaphore(Math.min(maxActive, MAX_PREPARING), true);
         this.processing = new Semaphore(maxActive, true);
         for (SlotKind kind : SlotKind.values()) {
@@ -123,19 +132,36 @@ public final class LocalExecutor {
         return found == null ? null : found.slot;
     }
 
+    /** True when a chain is executed in the lane. */
+    public boolean isChain(Lane lane) {
+        Running found = holding.get(lane);
+        return found != null && found.chain != null;
+    }
+
     /** Executions that run or report, by the lane whose lease must be extended. */
     public Map<Lane, StepExecution> held() {
         Map<Lane, StepExecution> held = new HashMap<>();
-        holding.forEach((lane, found) -> held.put(lane, found.execution));
+        holding.forEach((lane, found) -> held.put(lane, found.recorded()));
         return held;
     }
 
-    /** Starts an execution. Earlier executions in that lane have lost their lease. */
-    public void start(StepExecution execution) {
-        Running begun = new Running(execution);
+    /**
+     * Starts an execution, unless a chain in that lane continues with its step. Other earlier executions in that lane have lost
+     * their lease.
+     *
+     * @param following the steps of its chain behind it
+     * @param endsAtCharge whether the chain ends behind a step with a cost
+     */
+    public void start(StepExecution execution, List<StepExecution> following, boolean endsAtCharge) {
+        Lane lane = new Lane(execution.taskId(), execution.lane());
+        Running before = holding.get(lane);
+        if (before != null && before.continuesWith(execution)) {
+            return;
+        }
+        Running begun = new Running(execution, following, endsAtCharge);
         running.put(execution.stepId(), begun);
         used(begun.slot).incrementAndGet();
-        Running before = holding.put(begun.lane, begun);
+        holding.put(lane, begun);
         if (before != null) {
             used(before.slot).decrementAndGet();
             before.stop(Stop.LEASE_GONE);
@@ -146,7 +172,7 @@ public final class LocalExecutor {
     /** The step's lease is lost: stops its execution, whose result no longer counts. */
     public void stop(UUID stepId, int epoch) {
         Running found = running.get(stepId);
-        if (found != null && found.execution.leaseEpoch() == epoch) {
+        if (found != null && found.holds(stepId, epoch)) {
             found.stop(Stop.LEASE_GONE);
         }
     }
@@ -174,11 +200,18 @@ public final class LocalExecutor {
     }
 
     private final class Running implements Runnable, Execution {
-        private final StepExecution execution;
         private final Lane lane;
         private final SlotKind slot;
-        private final RecordedRequests sent;
+        /** The first step, and those of its chain behind it. */
+        private final List<StepExecution> steps;
+        private final boolean endsAtCharge;
+        /** Reports of a chain; null for a single step. */
+        private final @Nullable ChainReports chain;
+        private final @Nullable ChainScope scope;
         private final CountDownLatch ended = new CountDownLatch(1);
+        /** The step at work. */
+        private volatile StepExecution execution;
+        private RecordedRequests sent;
         private @Nullable Thread thread;
         private @Nullable Stop reason;
         private boolean inTool;
@@ -191,12 +224,45 @@ public final class LocalExecutor {
         /** The resolved input for the record; null until it is known, and when the plan's own row has it. */
         private volatile @Nullable String input;
 
-        private Running(StepExecution execution) {
-            this.execution = execution;
-            this.lane = new Lane(execution.taskId(), execution.lane());
-            this.slot = runner.slot(execution.tool());
-            this.sent = new RecordedRequests(details.of(execution),
-                    slot == SlotKind.MODEL && execution.leaseEpoch() > 1, clock);
+        private Running(StepExecution first, List<StepExecution> following, boolean endsAtCharge) {
+            this.execution = first;
+            this.lane = new Lane(first.taskId(), first.lane());
+            this.slot = runner.slot(first.tool());
+            this.steps = Stream.concat(Stream.of(first), following.stream()).toList();
+            this.endsAtCharge = endsAtCharge;
+            this.sent = requests(first);
+            this.chain = following.isEmpty() ? null
+                    : new ChainReports(steps, commands, actor, () -> stop(Stop.LEASE_GONE));
+            this.scope = chain == null ? null : new ChainScope(chain::record);
+        }
+
+        private RecordedRequests requests(StepExecution of) {
+            return new RecordedRequests(details.of(of), slot == SlotKind.MODEL && of.leaseEpoch() > 1, clock);
+        }
+
+        /** The step whose lease is recorded: the one at work, or one before it in its chain. */
+        private StepExecution recorded() {
+            return chain == null ? execution : chain.recorded();
+        }
+
+        private boolean holds(UUID stepId, int epoch) {
+            StepExecution held = recorded();
+            return held.stepId().equals(stepId) && held.leaseEpoch() == epoch;
+        }
+
+        /** Receives the step of the lane that a commit has begun; false if this execution has ended or is to stop. */
+        private boolean continuesWith(StepExecution next) {
+            StepExecution before = recorded();
+            if (chain == null || isStopped(Stop.LEASE_GONE) || !chain.continuesWith(next)) {
+                return false;
+            }
+            running.put(next.stepId(), this);
+            running.remove(before.stepId(), this);
+            return true;
+        }
+
+        private synchronized boolean isStopped(Stop why) {
+            return reason == why;
         }
 
         @Override
@@ -205,16 +271,77 @@ public final class LocalExecutor {
                 enterPhase(preparing);
             }
             try {
-                Command report = DocumentMemory.forAnswers(execution.workspaceId(), this::execute);
-                if (report != null) {
-                    report(report);
+                if (chain == null) {
+                    Command report = executeBounded();
+                    if (report != null) {
+                        report(() -> submit(report));
+                    }
+                } else {
+                    runChain(chain, Objects.requireNonNull(scope));
                 }
             } finally {
-                running.remove(execution.stepId(), this);
+                running.remove(recorded().stepId(), this);
                 letGo();
                 leavePhase();
                 ended.countDown();
                 onFree.accept(slot);
+            }
+        }
+
+        private @Nullable Command executeBounded() {
+            return DocumentMemory.forAnswers(execution.workspaceId(), this::execute);
+        }
+
+        /** Executes the steps of the chain until one does not complete, or others are to get its slot. */
+        private void runChain(ChainReports reports, ChainScope outputs) {
+            long began = System.nanoTime();
+            int done = 0;
+            try (DelayedActions.Handle _ = timeouts.after(firstReport, reports::becomeEager)) {
+                while (true) {
+                    Command report = executeBounded();
+                    done++;
+                    boolean yields = done > 1 && System.nanoTime() - began >= longestChain.toNanos()
+                            || done == MAX_CHAIN_STEPS;
+                    if (report instanceof Command.Complete complete && done < steps.size() && !yields
+                            && chainable(complete)) {
+                        outputs.add(execution, complete.result().output(), steps.get(done));
+                        reports.add(complete);
+                        next(steps.get(done));
+                    } else if (report instanceof Command.Report last) {
+                        report(() -> reports.end(last, yields || closing, this::letGo));
+                        return;
+                    } else {
+                        return;
+                    }
+                }
+            }
+        }
+
+        /** True when nothing in the result has an effect on the next step but its output. */
+        private boolean chainable(Command.Complete complete) {
+            Result result = complete.result();
+            boolean charged = result.cost() != null || !result.tokens().none();
+            return result.artifacts().isEmpty() && result.proposals().isEmpty() && complete.lost().isEmpty()
+                    && !(charged && endsAtCharge);
+        }
+
+        private synchronized void next(StepExecution step) {
+            execution = step;
+            sent = requests(step);
+            input = null;
+            begun = false;
+            called = false;
+        }
+
+        /** Records the ends of the steps before the one at work, and so its lease; false if the lane is lost. */
+        private boolean record() {
+            return chain == null || chain.record();
+        }
+
+        /** Records the lease before the step acts under it. */
+        private void requireRecord() throws InterruptedException {
+            if (!record()) {
+                throw new InterruptedException("the chain has lost its lease");
             }
         }
 
@@ -237,11 +364,13 @@ public final class LocalExecutor {
 
         @Override
         public SentRequests sent() {
+            record();
             return sent;
         }
 
         @Override
         public long hold(WorstCase most, boolean begun) throws ToolFailure, InterruptedException {
+            requireRecord();
             Reply reply = commands.apply(new Command.Hold(execution.runId(), execution.stepId(),
                     execution.leaseEpoch(), most, begun, actor)).join();
             if (reply instanceof Reply.Claimed held) {
@@ -257,6 +386,7 @@ public final class LocalExecutor {
 
         @Override
         public boolean track(@Nullable CallWait now) throws InterruptedException {
+            requireRecord();
             Reply reply = commands.apply(new Command.TrackCall(execution.runId(), execution.stepId(),
                     execution.leaseEpoch(), now, actor)).join();
             if (reply instanceof Reply.Rejected refused && !refused.code().equals("OUTCOME_UNKNOWN")) {
@@ -285,11 +415,12 @@ public final class LocalExecutor {
             if (!enter()) {
                 return afterStop();
             }
-            try (DelayedActions.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
-                ToolInput resolved = runner.input(execution);
+            StepExecution step = execution;
+            try (DelayedActions.Handle _ = timeouts.after(step.timeout(), () -> timedOut(step))) {
+                ToolInput resolved = runner.input(step, scope);
                 input = RecordedInput.of(execution.input(), resolved);
                 called = true;
-                ToolResult result = runner.run(execution, resolved, this);
+                ToolResult result = runner.run(step, resolved, this, this::record);
                 return leave() ? complete(result) : afterStop();
             } catch (InterruptedException e) {
                 leave();
@@ -345,6 +476,13 @@ public final class LocalExecutor {
             inTool = false;
             boolean interrupted = Thread.interrupted();
             return reason == null && !interrupted;
+        }
+
+        /** The time of a step is over; the chain may be at another one by now. */
+        private synchronized void timedOut(StepExecution step) {
+            if (step == execution && inTool) {
+                stop(Stop.TIMEOUT);
+            }
         }
 
         private synchronized void stop(Stop why) {
@@ -403,12 +541,16 @@ public final class LocalExecutor {
                     lost, actor);
         }
 
-        private void report(Command report) {
+        private void submit(Command report) {
+            Reply reply = commands.apply(report).whenComplete((taken, failure) -> letGo()).join();
+            if (leaseGone && reply.equals(Reply.CHANGED)) {
+                sent.cancel();
+            }
+        }
+
+        private void report(Runnable submit) {
             try {
-                Reply reply = commands.apply(report).whenComplete((taken, failure) -> letGo()).join();
-                if (leaseGone && reply.equals(Reply.CHANGED)) {
-                    sent.cancel();
-                }
+                submit.run();
             } catch (RuntimeException e) {
                 try (LogContext _ = about(execution)) {
                     LOG.error("could not record the outcome of step {}; its lease will expire",

@@ -7,6 +7,7 @@ import io.keelson.server.base.expr.ExpressionException;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.expr.References;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.EndedSteps;
 import io.keelson.server.engine.store.read.ScopeReader;
 import io.keelson.server.engine.store.read.ScopeReader.Wanted;
 import io.keelson.server.engine.store.read.TranscriptTooLongException;
@@ -128,6 +129,23 @@ public final class Scopes {
         }
     }
 
+    /**
+     * The input of a step of a chain, which opens no secrets.
+     *
+     * @throws ExpressionException as above
+     * @throws InterruptedException if the chain has lost its lease
+     */
+    JsonNode resolveInput(UUID workspace, UUID run, UUID task, String template, ChainScope chain)
+            throws InterruptedException {
+        JsonNode plain = Json.read(template);
+        if (!template.contains("${")) {
+            return plain;
+        }
+        References named = expressions.references(plain);
+        return of(() -> workspace, run).resolve(plain,
+                chain.of(named, wanted(named), (wanted, ended) -> read(run, task, wanted, ended)));
+    }
+
     /** The error's class: another server may have the key that this one lacks. */
     public static ErrorClass errorClass(ExpressionException e) {
         return e.code().equals(SecretException.KEY_MISSING) ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT;
@@ -155,13 +173,19 @@ public final class Scopes {
 
     /** The scope of the template's expressions. */
     JsonNode of(UUID run, @Nullable UUID task, JsonNode template) {
-        References named = expressions.references(template);
-        Wanted wanted = new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
+        return read(run, task, wanted(expressions.references(template)), new EndedSteps());
+    }
+
+    private static Wanted wanted(References named) {
+        return new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
                 named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"),
                 named.reach("transcript"));
+    }
+
+    private ObjectNode read(UUID run, @Nullable UUID task, Wanted wanted, EndedSteps ended) {
         try {
-            return wanted.many() ? database.inTransaction(c -> reader.scope(c, run, task, wanted))
-                    : database.withConnection(c -> reader.scope(c, run, task, wanted));
+            return wanted.many() ? database.inTransaction(c -> reader.scope(c, run, task, wanted, ended))
+                    : database.withConnection(c -> reader.scope(c, run, task, wanted, ended));
         } catch (TranscriptTooLongException e) {
             throw new ExpressionException(TranscriptTooLongException.CODE, String.valueOf(e.getMessage()));
         }

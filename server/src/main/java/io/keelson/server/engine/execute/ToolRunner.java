@@ -15,6 +15,7 @@ import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.HandBackException;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.tool.StepLog;
+import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolFailure;
@@ -22,10 +23,12 @@ import io.keelson.server.engine.tool.ToolResult;
 import io.keelson.server.engine.tool.ToolSpec;
 import io.keelson.server.engine.tool.ToolUsage;
 import io.keelson.server.tenant.secret.Redaction;
+import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -93,6 +96,12 @@ public final class ToolRunner {
         return catalog.find(tool).isPresent() || tool.startsWith(ToolSpec.MCP);
     }
 
+    /** True for a built-in tool whose calls compute or read and have no effect: steps of such tools can be one chain. */
+    public boolean chains(String tool) {
+        return catalog.find(tool).map(Tool::spec).filter(spec -> spec.effects() == Effects.READ
+                && spec.slot() == SlotKind.COMPUTING && !spec.engineOwned()).isPresent();
+    }
+
     /** The kind of slot that a call of the tool uses. */
     public SlotKind slot(String tool) {
         return catalog.find(tool).map(found -> found.spec().slot())
@@ -102,14 +111,19 @@ public final class ToolRunner {
     /**
      * @param input from {@link #input}
      * @param running as {@link ToolCall#execution}
+     * @param recorded records the lease of the execution before the call leaves a trace of it; false if the lease is lost
      * @throws ToolFailure the tool's own, {@code TOOL_CRASHED}, and for inputs that break the tool's schema
      */
-    ToolResult run(StepExecution execution, ToolInput input, Execution running)
+    ToolResult run(StepExecution execution, ToolInput input, Execution running, BooleanSupplier recorded)
             throws ToolFailure, InterruptedException {
         Redaction redaction = input.redaction();
-        try (ExecutionLog log = new ExecutionLog(logs.apply(execution), redaction,
-                () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
-            ToolResult result = catalog.execute(execution.tool(), call(execution, input, log, running));
+        StepLog lines = logs.apply(execution);
+        try (ExecutionLog log = new ExecutionLog(line -> {
+            if (recorded.getAsBoolean()) {
+                lines.line(line);
+            }
+        }, redaction, () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
+            ToolResult result = catalog.execute(execution.tool(), call(execution, input, log, running, recorded));
             return redaction.none() ? result
                     : new ToolResult(redaction.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.redacted(each, redaction)).toList());
@@ -136,7 +150,8 @@ public final class ToolRunner {
         return cause instanceof SqlFailure failure && failure.unavailable();
     }
 
-    private ToolCall call(StepExecution execution, ToolInput input, StepLog log, Execution running) {
+    private ToolCall call(StepExecution execution, ToolInput input, StepLog log, Execution running,
+            BooleanSupplier recorded) {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
         Redaction redaction = input.redaction();
@@ -146,18 +161,29 @@ public final class ToolRunner {
                 execution.effectKey(),
                 clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
                 log, redaction,
-                (name, type, content) -> artifacts.take(owner, redaction.text(name), redaction.text(type),
-                        redaction.stream(content)),
+                (name, type, content) -> {
+                    if (!recorded.getAsBoolean()) {
+                        throw new IOException("the step has lost its lease");
+                    }
+                    return artifacts.take(owner, redaction.text(name), redaction.text(type),
+                            redaction.stream(content));
+                },
                 running);
     }
 
     /**
      * The step's input with its expressions resolved.
      *
+     * @param chain that the step belongs to; null if absent
      * @throws ToolFailure when it cannot be resolved
+     * @throws InterruptedException if the chain has lost its lease
      */
-    ToolInput input(StepExecution execution) throws ToolFailure {
+    ToolInput input(StepExecution execution, @Nullable ChainScope chain) throws ToolFailure, InterruptedException {
         try {
+            if (chain != null) {
+                return new ToolInput(scopes.resolveInput(execution.workspaceId(), execution.runId(),
+                        execution.taskId(), execution.input(), chain), Redaction.NONE);
+            }
             ToolInput input = scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
                     execution.input());
             return execution.model() != null && input.json() instanceof ObjectNode turn

@@ -217,14 +217,16 @@ final class ChangesWriter {
         return new TasksTable.Changed(task, made, TextColumns.summary(known));
     }
 
-    /** The last output of a task whose work is done, if this batch has it; verifiers' outputs do not count. */
+    /**
+     * The output of the last step of a task whose work is done, if this batch has it; verifiers' outputs do not count. A failure
+     * or a skip may end a task: an output of an earlier step is not used, which only some batches have.
+     */
     private @Nullable String lastOutput(TaskRow task) {
         if (!DONE.contains(task.state())) {
             return null;
         }
-        return task.steps().reversed().stream()
-                .filter(step -> step.state() == StepState.COMPLETED && step.spec().kind() != StepKind.VERIFY)
-                .findFirst().map(changes::outputOf).orElse(null);
+        return task.steps().reversed().stream().filter(step -> step.spec().kind() != StepKind.VERIFY).findFirst()
+                .filter(step -> step.state() == StepState.COMPLETED).map(changes::outputOf).orElse(null);
     }
 
     private static <K, V> List<K> absent(Map<K, Optional<V>> operations) {

@@ -118,7 +118,8 @@ final class TaskReader {
                 .withThresholds(VerifyReader.thresholds(raw.path("verify")))
                 .costing(raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null)
                 .judgedBy(verifiers.judges(raw.path("verify")))
-                .untrusted(untrusted || raw.path(UNTRUSTED).asBoolean(false));
+                .untrusted(untrusted || raw.path(UNTRUSTED).asBoolean(false))
+                .unchained(!raw.path("chain").asBoolean(true));
     }
 
     /** The tasks with marks on those whose inputs may contain data from outside. */

@@ -5,6 +5,7 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
@@ -23,7 +24,15 @@ final class OutputTrees {
      * @throws ExpressionException {@code OUTPUT_TOO_LARGE} when the trees together exceed the bound
      */
     JsonNode next(ResultSet row) throws SQLException {
-        String text = row.getString("output");
+        return next(row.getString("output"));
+    }
+
+    /**
+     * The tree of an output's JSON text; JSON null for null.
+     *
+     * @throws ExpressionException as above
+     */
+    JsonNode next(@Nullable String text) {
         if (text == null) {
             return NullNode.getInstance();
         }

@@ -419,6 +419,16 @@ public final class ScopeReader {
      * @param taskId null for the run's own output
      */
     public ObjectNode scope(Connection c, UUID runId, @Nullable UUID taskId, Wanted wanted) throws SQLException {
+        return scope(c, runId, taskId, wanted, new EndedSteps());
+    }
+
+    /**
+     * Such a scope.
+     *
+     * @param ended completed steps of the task whose ends may not be in the database yet
+     */
+    public ObjectNode scope(Connection c, UUID runId, @Nullable UUID taskId, Wanted wanted, EndedSteps ended)
+            throws SQLException {
         ObjectNode scope = Json.object();
         ObjectNode run = one(c, RUN, runId, JsonRows::object);
         scope.set("inputs", run.remove("inputs"));
@@ -431,7 +441,7 @@ public final class ScopeReader {
         ObjectNode stepScope = scope.putObject("steps");
         if (taskId != null) {
             if (wanted.allSteps || !wanted.steps.isEmpty()) {
-                steps(c, taskId, wanted, outputs, stepScope);
+                steps(c, taskId, wanted, ended, outputs, stepScope);
             }
             if (wanted.transcript) {
                 scope.set("transcript", Transcript.of(c, taskId));
@@ -496,29 +506,30 @@ public final class ScopeReader {
             if (!wanted.allTasks) {
                 BinaryParameter.bindTexts(statement, 2, wanted.tasks);
             }
-            states(statement, "key", outputs, into);
+            states(statement, "key", new EndedSteps(), outputs, into);
         }
     }
 
-    private static void steps(Connection c, UUID taskId, Wanted wanted, OutputTrees outputs, ObjectNode into)
-            throws SQLException {
+    private static void steps(Connection c, UUID taskId, Wanted wanted, EndedSteps ended, OutputTrees outputs,
+            ObjectNode into) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(STEPS)) {
             statement.setObject(1, taskId);
             statement.setBoolean(2, wanted.allSteps);
             BinaryParameter.bindTexts(statement, 3, wanted.steps);
-            states(statement, "name", outputs, into);
+            states(statement, "name", ended, outputs, into);
         }
     }
 
     /** A later turn of a step replaces the earlier one. */
-    private static void states(PreparedStatement statement, String name, OutputTrees outputs, ObjectNode into)
-            throws SQLException {
+    private static void states(PreparedStatement statement, String name, EndedSteps ended, OutputTrees outputs,
+            ObjectNode into) throws SQLException {
         statement.setFetchSize(OutputTrees.FETCHED);
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                ObjectNode each = into.putObject(row.getString(name));
-                each.put("state", row.getString("state"));
-                each.set("output", outputs.next(row));
+                String own = row.getString(name);
+                String output = ended.output(own);
+                into.putObject(own).put("state", ended.state(own, row.getString("state"))).set("output",
+                        outputs.next(output == null ? row.getString("output") : output));
             }
         }
     }
