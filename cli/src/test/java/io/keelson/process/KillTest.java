@@ -44,7 +44,7 @@ class KillTest {
         survives(mission(), 3 * TASKS, KILLS, 20);
     }
 
-    /** Kills between the execution and the report of steps: what was not reported is executed again. */
+    /** Kills between the execution and the report of steps: unreported steps are executed again. */
     @Test
     @Breadth.InPart(6)
     void runOfChainsSurvivesKillsAtRandomMoments() throws Exception {

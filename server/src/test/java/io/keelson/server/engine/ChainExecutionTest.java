@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Chains of steps on an engine: what is in the database when, and what happens to steps that are executed and not reported. */
+/** Chains of steps on an engine: the database at each moment, and steps that are executed and not reported. */
 @Timeout(120)
 class ChainExecutionTest {
     private static final Duration HOUR = Duration.ofHours(1);
@@ -145,7 +145,7 @@ class ChainExecutionTest {
                 .text("select output from orchestration_steps where run_id = '" + run + "' and name = '" + step + "'");
     }
 
-    /** What the output of the task was so far is in the database only. */
+    /** The output of the task so far is read from the database. */
     @Test
     void otherValuesOfTheTaskAreReadAfterAReport() throws Exception {
         UUID run = nodes.submit(nodes.node(AT_THE_END), mission("{name: one, tool: noop, input: {output: first}}, "

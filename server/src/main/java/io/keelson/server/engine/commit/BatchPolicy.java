@@ -18,7 +18,7 @@ final class BatchPolicy {
     static final int ANOTHER_COMMIT = 24;
     /** The number of commands that begin, or end, tasks with which their commit begins before the next one on steps. */
     static final int COMMIT_ON_TASKS = 8;
-    /** The number of commands with which a commit that begins no tasks begins beside one that does. */
+    /** The number of commands with which a commit that begins no tasks executes beside another commit. */
     static final int COMMIT_BESIDE = 4;
     /** The number of commands of a commit, at most. */
     static final int MAX_BATCH = 300;
@@ -30,11 +30,11 @@ final class BatchPolicy {
 
     /** The lines, in the order of their turns where all else is equal. */
     enum Kind {
-        /** Of commands that create a run or claim a task's first step. */
+        /** Commands that create a run or claim a task's first step. */
         BEGIN,
-        /** Of commands that complete a task's last step. */
+        /** Commands that complete a task's last step. */
         END,
-        /** Of all other commands. */
+        /** All other commands. */
         MIDDLE
     }
 
@@ -86,7 +86,7 @@ final class BatchPolicy {
     private BatchPolicy() {}
 
     /**
-     * The line whose commit begins next; null for none. If several are worth one, the line that was passed most often has its turn.
+     * The line whose commit begins next; null if absent. If several are worth one, the line that was passed most often has its turn.
      */
     static @Nullable Kind next(Lines lines) {
         Kind next = null;

@@ -191,12 +191,12 @@ final class ChainReports {
 
     /** Submits the reports together. Completes with whether all are recorded. */
     private CompletableFuture<Boolean> commit(List<Report> reports, boolean yields) {
-        return reports.size() == 1 && !yields ? commands.apply(reports.getFirst()).thenApply(ChainReports::taken)
+        return reports.size() == 1 && !yields ? commands.apply(reports.getFirst()).thenApply(ChainReports::isTaken)
                 : commands.apply(new Command.CompleteChain(reports.getFirst().runId(), reports, yields, actor))
                         .thenApply(reply -> reply.equals(new Reply.Taken(reports.size())));
     }
 
-    private static boolean taken(Reply reply) {
+    private static boolean isTaken(Reply reply) {
         return switch (reply) {
             case Reply.Done done -> done.changed();
             case Reply.Claimed _,Reply.Duplicate _ -> true;

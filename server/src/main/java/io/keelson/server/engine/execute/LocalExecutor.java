@@ -202,7 +202,7 @@ public final class LocalExecutor {
     private final class Running implements Runnable, Execution {
         private final Lane lane;
         private final SlotKind slot;
-        /** The first step, and those of its chain behind it. */
+        /** The first step, and the steps of its chain behind it. */
         private final List<StepExecution> steps;
         private final boolean endsAtCharge;
         /** Reports of a chain; null for a single step. */

@@ -143,7 +143,7 @@ public final class Scopes {
         }
         References named = expressions.references(plain);
         return of(() -> workspace, run).resolve(plain,
-                chain.of(named, wanted(named), (wanted, ended) -> read(run, task, wanted, ended)));
+                chain.of(named, toRead(named), (wanted, ended) -> read(run, task, wanted, ended)));
     }
 
     /** The error's class: another server may have the key that this one lacks. */
@@ -173,10 +173,10 @@ public final class Scopes {
 
     /** The scope of the template's expressions. */
     JsonNode of(UUID run, @Nullable UUID task, JsonNode template) {
-        return read(run, task, wanted(expressions.references(template)), new EndedSteps());
+        return read(run, task, toRead(expressions.references(template)), new EndedSteps());
     }
 
-    private static Wanted wanted(References named) {
+    private static Wanted toRead(References named) {
         return new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
                 named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"),
                 named.reach("transcript"));

@@ -32,7 +32,7 @@ public record StepExecution(UUID workspaceId, UUID runId, String runName, UUID t
                 step.effectKey(run), step.holder(), run.trace(), step.atMostOnce());
     }
 
-    /** The first execution of a step that nobody has claimed yet, in the lane of this one. */
+    /** The first execution of a step that was not claimed yet, in the lane of this one. */
     public StepExecution followedBy(RunRow run, StepRow step) {
         return new StepExecution(workspaceId, runId, runName, taskId, lane, step.id(), step.spec().name(),
                 step.spec().tool(),

@@ -111,7 +111,7 @@ public final class ToolRunner {
     /**
      * @param input from {@link #input}
      * @param running as {@link ToolCall#execution}
-     * @param recorded records the lease of the execution before the call leaves a trace of it; false if the lease is lost
+     * @param recorded records the lease of the execution before the call leaves a trace; false if the lease is lost
      * @throws ToolFailure the tool's own, {@code TOOL_CRASHED}, and for inputs that break the tool's schema
      */
     ToolResult run(StepExecution execution, ToolInput input, Execution running, BooleanSupplier recorded)

@@ -82,7 +82,7 @@ class BatchPolicyTest {
         }
     }
 
-    /** Whatever waits and whichever commits run: without a running commit, something begins. */
+    /** Without a running commit, a commit begins for each number of waiting commands. */
     @Test
     void waitingCommandsAreNeverStuck() {
         for (int i = 1; i < 1_000; i++) {

@@ -20,7 +20,7 @@ public final class EndedSteps {
         }
 
         /** As the database gives it back; null if it may refuse the output. */
-        private @Nullable String stored() {
+        private @Nullable String storedText() {
             if (stored == null) {
                 stored = JsonbText.of(json);
             }
@@ -54,7 +54,7 @@ public final class EndedSteps {
     /** False when the database may refuse the output of one of those with these names. */
     public boolean storable(Collection<String> names, boolean all) {
         return outputs.entrySet().stream().filter(each -> all || names.contains(each.getKey()))
-                .allMatch(each -> each.getValue().stored() != null);
+                .allMatch(each -> each.getValue().storedText() != null);
     }
 
     /** The state of a step, which the database may not have yet. */
@@ -66,7 +66,7 @@ public final class EndedSteps {
     /** The output as the database gives it back; null for a step that is not here. */
     @Nullable String output(String name) {
         Output found = outputs.get(name);
-        return found == null ? null : found.stored();
+        return found == null ? null : found.storedText();
     }
 
     /**
@@ -80,7 +80,7 @@ public final class EndedSteps {
         outputs.forEach((name, output) -> {
             if (names.contains(name)) {
                 steps.putObject(name).put("state", StepState.COMPLETED.wire()).set("output",
-                        trees.next(output.stored()));
+                        trees.next(output.storedText()));
             }
         });
         return steps;

@@ -423,7 +423,7 @@ public final class ScopeReader {
     }
 
     /**
-     * Such a scope.
+     * Reads the scope for a step of a chain.
      *
      * @param ended completed steps of the task whose ends may not be in the database yet
      */

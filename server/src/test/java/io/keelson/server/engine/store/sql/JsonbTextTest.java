@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Texts equal those of a column of type {@code jsonb}, as the server reads both. */
+/** Compares texts with a column of type {@code jsonb}, as the server reads it. */
 class JsonbTextTest {
     private static final List<String> NUMBERS = List.of("0", "-0", "-0.0", "1.50", "1e3", "1.0E10", "1.000e2", "1E-7",
             "12345678901234567890", "0.1000000000000000055", "-1.20e-3", "1e20", "5e0", "10.0e1");
@@ -26,8 +26,8 @@ class JsonbTextTest {
             for (int i = 0; i < 500; i++) {
                 String json = value(random, 3);
                 assertThat(Json.read(String.valueOf(JsonbText.of(json)))).as(json)
-                        .isEqualTo(Json.read(stored(database, json)))
-                        .hasToString(Json.read(stored(database, json)).toString());
+                        .isEqualTo(Json.read(readBack(database, json)))
+                        .hasToString(Json.read(readBack(database, json)).toString());
             }
         }
     }
@@ -38,7 +38,7 @@ class JsonbTextTest {
         assertThat(JsonbText.of("{\"a\": 1e-20000}")).isNull();
     }
 
-    private static String stored(Database database, String json) {
+    private static String readBack(Database database, String json) {
         return database.withConnection(c -> {
             try (var statement = c.prepareStatement("select ?::jsonb::text")) {
                 statement.setString(1, TextColumns.storableJson(json));
