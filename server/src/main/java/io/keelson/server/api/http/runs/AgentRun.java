@@ -1,6 +1,6 @@
 package io.keelson.server.api.http.runs;
 
-import io.keelson.api.run.RunChange;
+import io.keelson.api.run.RunAction;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.base.json.Json;
@@ -21,7 +21,7 @@ final class AgentRun {
 
     private AgentRun() {}
 
-    static JsonNode mission(RunChange.OfAgent given) {
+    static JsonNode mission(RunAction.OfAgent given) {
         String goal = given.goal();
         String task = given.task();
         ObjectNode inputs = given.inputs();

@@ -1,7 +1,7 @@
 package io.keelson.server.api.http.runs;
 
 import io.keelson.api.Reason;
-import io.keelson.api.run.RunChange;
+import io.keelson.api.run.RunAction;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.PlanProblem;
@@ -66,7 +66,7 @@ public final class RunActions {
     public void addTo(Route.Table table) {
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start", this::start);
         table.deleteAlso(Scope.RUNS_WRITE, "/runs/{id}", this::delete);
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", RunChange.Budget.class, this::budget);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", RunAction.Budget.class, this::budget);
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", Reason.class, (request, body) -> done(request,
                 run -> new Command.Pause(run, body.reason(), request.actor())));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/resume",
@@ -79,13 +79,13 @@ public final class RunActions {
             requireApproval(request, run);
             return new Command.Replan(run, body.reason(), request.actor());
         }));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", RunChange.Retry.class, this::retry);
-        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", RunChange.PlanApproval.class, this::approve);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", RunAction.Retry.class, this::retry);
+        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", RunAction.PlanApproval.class, this::approve);
         table.postAlso(Scope.APPROVE, "/runs/{id}/reject", Reason.class, (request, body) -> done(request,
                 run -> new Command.Reject(run, body.reason(), request.actor())));
     }
 
-    private ApiResponse approve(ApiRequest request, RunChange.PlanApproval body) throws InterruptedException {
+    private ApiResponse approve(ApiRequest request, RunAction.PlanApproval body) throws InterruptedException {
         ObjectNode plan = body.plan();
         if (plan == null) {
             return done(request, run -> new Command.Approve(run, body.reason(), request.actor()));
@@ -124,7 +124,7 @@ public final class RunActions {
         return done(request, run -> new Command.Start(run, request.actor()));
     }
 
-    private ApiResponse budget(ApiRequest request, RunChange.Budget body) throws InterruptedException {
+    private ApiResponse budget(ApiRequest request, RunAction.Budget body) throws InterruptedException {
         if (body.hardLimitUsd() == null && body.softLimitUsd() == null && body.tasks().isEmpty()) {
             throw ApiProblem.of("REQUIRED", "/hard_limit_usd",
                     "one of the limits or the budget of a task must be given");
@@ -145,7 +145,7 @@ public final class RunActions {
     }
 
     /** Refuses a soft limit above the hard one: the run would stop without a warning. */
-    private void requireSoftBelowHard(ApiRequest request, UUID run, RunChange.Budget body) {
+    private void requireSoftBelowHard(ApiRequest request, UUID run, RunAction.Budget body) {
         if (body.softLimitUsd() == null) {
             return;
         }
@@ -158,7 +158,7 @@ public final class RunActions {
         }
     }
 
-    private ApiResponse retry(ApiRequest request, RunChange.Retry body) throws InterruptedException {
+    private ApiResponse retry(ApiRequest request, RunAction.Retry body) throws InterruptedException {
         UUID id = request.id("id", IdKind.RUN);
         requireCredits(request, id);
         try (AdmissionControl.Permit _ =

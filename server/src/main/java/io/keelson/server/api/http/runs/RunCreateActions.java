@@ -1,6 +1,6 @@
 package io.keelson.server.api.http.runs;
 
-import io.keelson.api.run.RunChange;
+import io.keelson.api.run.RunAction;
 import io.keelson.api.run.ValidMission;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Autonomy;
@@ -63,7 +63,7 @@ public final class RunCreateActions {
 
     public void addTo(Route.Table table) {
         table.postRawAlso(Scope.RUNS_WRITE, "/runs", this::create);
-        table.postAlso(Scope.RUNS_WRITE, "/agents/run", RunChange.OfAgent.class, this::runAgent);
+        table.postAlso(Scope.RUNS_WRITE, "/agents/run", RunAction.OfAgent.class, this::runAgent);
         table.postRaw(Scope.RUNS_WRITE, "/missions/validate", this::validate);
     }
 
@@ -154,7 +154,7 @@ public final class RunCreateActions {
     }
 
     /** Creates a run of one task for one agent and starts it. The answer has the states of the agent contract. */
-    private ApiResponse runAgent(ApiRequest request, RunChange.OfAgent body) throws InterruptedException {
+    private ApiResponse runAgent(ApiRequest request, RunAction.OfAgent body) throws InterruptedException {
         JsonNode document = AgentRun.mission(body);
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);

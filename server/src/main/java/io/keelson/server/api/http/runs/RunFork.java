@@ -1,6 +1,6 @@
 package io.keelson.server.api.http.runs;
 
-import io.keelson.api.run.RunChange;
+import io.keelson.api.run.RunAction;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanProblem;
@@ -60,10 +60,10 @@ public final class RunFork {
     }
 
     public void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", RunChange.Fork.class, this::fork);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", RunAction.Fork.class, this::fork);
     }
 
-    private ApiResponse fork(ApiRequest request, RunChange.Fork body) throws InterruptedException {
+    private ApiResponse fork(ApiRequest request, RunAction.Fork body) throws InterruptedException {
         String task = body.task();
         UUID source = request.id("id", IdKind.RUN);
         CheckedMission mission = mission(request.workspace(), source, body);
@@ -99,7 +99,7 @@ public final class RunFork {
     }
 
     /** The turns before the first that is taken again, and their calls. */
-    private ObjectNode copied(UUID workspace, UUID source, RunChange.Fork body) {
+    private ObjectNode copied(UUID workspace, UUID source, RunAction.Fork body) {
         String task = body.task();
         int turn = body.turn() == null ? 1 : body.turn();
         CopiedTurns.Source turns = reads.read((runs, c) -> runs.turns(c, workspace, source, task))
@@ -121,7 +121,7 @@ public final class RunFork {
         return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
     }
 
-    private CheckedMission mission(UUID workspace, UUID source, RunChange.Fork body) {
+    private CheckedMission mission(UUID workspace, UUID source, RunAction.Fork body) {
         ObjectNode document = RunMission.of(reads, workspace, source);
         document.set("input", body.inputs() == null ? Json.object() : body.inputs());
         document.path("plan").path("tasks").valueStream()
@@ -145,7 +145,7 @@ public final class RunFork {
     }
 
     /** Copied turns may have seen data from outside, but their calls are not calls of the fork. */
-    private static void change(ObjectNode task, RunChange.Fork body) {
+    private static void change(ObjectNode task, RunAction.Fork body) {
         JsonNode agent = task.path("assigned_agent");
         if (body.turn() != null && body.turn() > 1
                 && (agent.isObject() ? !agent.path("open_world").isEmpty() : !task.path("tools_needed").isEmpty())) {
@@ -157,7 +157,7 @@ public final class RunFork {
     }
 
     /** Other instructions or tools make the agent that had the task a contractor of the fork, under the same rules about its calls. */
-    private static void override(ObjectNode task, RunChange.Overrides overrides) {
+    private static void override(ObjectNode task, RunAction.Overrides overrides) {
         if (overrides.model() != null) {
             task.put("suggested_model", overrides.model());
         }

@@ -2,7 +2,7 @@ package io.keelson.server.api.http.runs;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.keelson.api.run.PlanGraph;
+import io.keelson.api.run.PlanPicture;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -125,14 +125,14 @@ final class RunGraph {
     private static ObjectNode document(UUID run, int attempt, int version, Picture picture, List<Node> nodes) {
         Layout layout = picture.layout();
         List<Box> boxes = picture.boxes();
-        PlanGraph.Boxes shown = new PlanGraph.Boxes(boxes.stream().map(Box::id).toList(),
+        PlanPicture.Boxes shown = new PlanPicture.Boxes(boxes.stream().map(Box::id).toList(),
                 boxes.stream().map(Box::title).toList(), boxes.stream().map(Box::kind).toList(),
                 boxes.stream().map(Box::expandable).toList(), boxes.stream().map(box -> box.tasks().length).toList(),
                 boxes.stream().map(box -> states(box, nodes)).toList(), list(layout.x()), list(layout.y()));
-        PlanGraph.Edges edges = new PlanGraph.Edges(Stream.of(picture.edges()).map(edge -> edge[0]).toList(),
+        PlanPicture.Edges edges = new PlanPicture.Edges(Stream.of(picture.edges()).map(edge -> edge[0]).toList(),
                 Stream.of(picture.edges()).map(edge -> edge[1]).toList(),
                 Stream.of(layout.bends()).map(RunGraph::list).toList());
-        return Json.document(new PlanGraph(run.toString(), attempt, version, layout.width(), layout.height(),
+        return Json.document(new PlanPicture(run.toString(), attempt, version, layout.width(), layout.height(),
                 Layout.BOX_WIDTH, Layout.BOX_HEIGHT, shown, edges));
     }
 

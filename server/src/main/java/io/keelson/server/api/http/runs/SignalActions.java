@@ -1,6 +1,6 @@
 package io.keelson.server.api.http.runs;
 
-import io.keelson.api.run.RunChange;
+import io.keelson.api.run.RunAction;
 import io.keelson.api.tenant.Secret;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
@@ -50,10 +50,10 @@ public final class SignalActions {
     }
 
     public void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/signals/{name}", RunChange.Signal.class, this::send);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/signals/{name}", RunAction.Signal.class, this::send);
     }
 
-    private ApiResponse send(ApiRequest request, RunChange.Signal body) throws IOException, InterruptedException {
+    private ApiResponse send(ApiRequest request, RunAction.Signal body) throws IOException, InterruptedException {
         String name = name(request);
         JsonNode payload = body.payload() == null ? JsonNodeFactory.instance.nullNode() : body.payload();
         UUID run = request.id("id", IdKind.RUN);

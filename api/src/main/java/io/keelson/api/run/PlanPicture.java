@@ -18,7 +18,8 @@ import java.util.Map;
  * @param boxes boxes as lists of equal length
  * @param edges edges as lists of equal length
  */
-public record PlanGraph(@Id String runId, int attempt, int version, int width, int height, int boxWidth, int boxHeight,
+public record PlanPicture(@Id String runId, int attempt, int version, int width, int height, int boxWidth,
+        int boxHeight,
         Boxes boxes, Edges edges) {
 
     /**

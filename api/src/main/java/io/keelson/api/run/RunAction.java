@@ -16,9 +16,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Requests of people that change a run. */
-public final class RunChange {
+public final class RunAction {
 
-    private RunChange() {}
+    private RunAction() {}
 
     /**
      * Changes the budget of a run.
