@@ -25,6 +25,8 @@ class LauncherTest {
     @BeforeEach
     void checkOut() throws Exception {
         Files.copy(Path.of("..", "keelson"), checkout.resolve("keelson"));
+        Files.createDirectories(checkout.resolve("scripts"));
+        Files.copy(Path.of("..", "scripts", "launch"), checkout.resolve("scripts/launch"));
         Files.createDirectories(checkout.resolve("cli/target"));
         Files.createFile(checkout.resolve("cli/target/keelson.jar"));
         Files.createDirectories(checkout.resolve("jdk/bin"));
