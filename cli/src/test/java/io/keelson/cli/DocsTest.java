@@ -50,6 +50,7 @@ class DocsTest {
             new NotRun("docs/guide/dev-model.md", "./keelson dev-model", ENDLESS),
             new NotRun("docs/internals/benchmarks.md", "./benchmark", MAVEN),
             new NotRun("docs/operate/backup.md", "", PLACEHOLDERS),
+            new NotRun("docs/operate/install.md", "", PLACEHOLDERS),
             new NotRun("docs/guide/board.md", "./keelson board", PLACEHOLDERS),
             new NotRun("docs/guide/budgets.md", "keelson budget RUN", PLACEHOLDERS),
             new NotRun("docs/guide/commands.md", "curl", OWN_TOOLS),

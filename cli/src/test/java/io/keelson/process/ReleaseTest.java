@@ -1,0 +1,65 @@
+package io.keelson.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The packages of the checked-out commit: the same bytes twice, and a program that works without a checkout and without a JDK. */
+@EnabledIfSystemProperty(named = "keelson.long", matches = "true")
+@Timeout(1_200)
+class ReleaseTest {
+
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+
+    @TempDir
+    Path folder;
+
+    private String execute(Map<String, String> environment, String... command) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
+        builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        return output;
+    }
+
+    @Test
+    void packagesAreReproducibleAndWork() throws Exception {
+        execute(Map.of(), "git", "clone", "-q", ROOT.toString(), "source");
+        String release = folder.resolve("source/release").toString();
+        execute(Map.of(), release, "--to", folder.resolve("first").toString());
+        execute(Map.of(), release, "--to", folder.resolve("second").toString());
+        Path first = folder.resolve("first");
+        assertThat(folder.resolve("second/SHA256SUMS")).hasSameTextualContentAs(first.resolve("SHA256SUMS"));
+        execute(Map.of(), "sh", "-c", "cd first && sha256sum -c --quiet SHA256SUMS");
+
+        Path packed;
+        try (Stream<Path> files = Files.list(first)) {
+            packed = files.filter(file -> file.toString().matches(".*-[a-z]+-\\w+\\.tar\\.gz")).findAny().orElseThrow();
+        }
+        execute(Map.of(), "tar", "-xzf", packed.toString());
+        Path home;
+        try (Stream<Path> folders = Files.list(folder)) {
+            home = folders.filter(file -> file.getFileName().toString().startsWith("keelson-")).findAny().orElseThrow();
+        }
+        List<String> bare = List.of("env", "-i", "PATH=/usr/bin:/bin", "HOME=" + folder,
+                "KEELSON_DATA_DIR=" + folder.resolve("data"));
+        String report = execute(Map.of(),
+                Stream.concat(bare.stream(), Stream.of(home.resolve("bin/keelson").toString(), "run",
+                        home.resolve("examples/repository-report.yaml").toString(), "--input",
+                        "path=" + home.resolve("examples")))
+                        .toArray(String[]::new));
+        assertThat(report).contains("completed", "report.md");
+    }
+}
