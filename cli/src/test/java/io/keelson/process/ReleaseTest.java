@@ -53,8 +53,10 @@ class ReleaseTest {
         try (Stream<Path> folders = Files.list(folder)) {
             home = folders.filter(file -> file.getFileName().toString().startsWith("keelson-")).findAny().orElseThrow();
         }
+        // with this option of the JVM no start cache is made in the background
         List<String> bare = List.of("env", "-i", "PATH=/usr/bin:/bin", "HOME=" + folder,
-                "KEELSON_DATA_DIR=" + folder.resolve("data"));
+                "KEELSON_DATA_DIR=" + folder.resolve("data"),
+                "KEELSON_JAVA_OPTS=-Xshare:auto");
         String report = execute(Map.of(),
                 Stream.concat(bare.stream(), Stream.of(home.resolve("bin/keelson").toString(), "run",
                         home.resolve("examples/repository-report.yaml").toString(), "--input",
