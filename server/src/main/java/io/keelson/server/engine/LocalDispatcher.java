@@ -57,7 +57,7 @@ final class LocalDispatcher implements CommitListener {
     private final Listeners listeners;
     private final Slots slots = new Slots();
     private final Map<SlotKind, Integer> promised = new EnumMap<>(SlotKind.class);
-    private boolean closing;
+    private volatile boolean closing;
 
     LocalDispatcher(Lanes lanes, LocalExecutor executor, Evaluator evaluator, DelayedActions timeouts,
             Consumer<Command> commands, Listeners listeners) {
@@ -73,10 +73,6 @@ final class LocalDispatcher implements CommitListener {
     synchronized int free(SlotKind kind) {
         return closing ? 0
                 : Math.max(0, lanes.slots.getOrDefault(kind, 0) - executor.size(kind) - promised.getOrDefault(kind, 0));
-    }
-
-    private synchronized boolean isClosing() {
-        return closing;
     }
 
     /** Takes no further work; running work continues. */
@@ -107,7 +103,7 @@ final class LocalDispatcher implements CommitListener {
 
         @Override
         public boolean fits(Lane lane, String tool) {
-            return executor.slot(lane) == lanes.slot.apply(tool) && (!isClosing() || executor.isChain(lane));
+            return executor.slot(lane) == lanes.slot.apply(tool) && (!closing || executor.isChain(lane));
         }
 
         @Override
