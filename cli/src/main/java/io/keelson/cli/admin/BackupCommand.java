@@ -6,6 +6,7 @@ import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.KeelsonVersion;
 import io.keelson.server.app.SecretKeys;
 import io.keelson.server.app.Settings;
+import io.keelson.server.outlet.backup.BackupException;
 import io.keelson.server.outlet.backup.BackupFolder;
 import io.keelson.server.outlet.backup.BackupWriter;
 import io.keelson.server.outlet.backup.Manifest;
@@ -43,8 +44,9 @@ public final class BackupCommand extends InstallationCommand {
         }
         try (InstalledDatabase database = InstalledDatabase.beside(settings)
                 .orElseThrow(
-                        () -> CliException.usage("DATABASE_NOT_FOUND", "there is no database in " + settings.dataDir()
-                                + ": set KEELSON_DATA_DIR or KEELSON_DATABASE_URL"))) {
+                        () -> CliException.failed(BackupException.Code.BACKUP_NO_SCHEMA.name(),
+                                "there is no database in " + settings.dataDir()
+                                        + ": set KEELSON_DATA_DIR or KEELSON_DATABASE_URL"))) {
             Path store = artifacts == null ? InstalledDatabase.artifacts(settings) : artifacts;
             Manifest manifest = new BackupWriter(database.url(), noArtifacts ? null : store, backup,
                     KeelsonVersion.current().toString(), progress()).write();

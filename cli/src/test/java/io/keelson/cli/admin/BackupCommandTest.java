@@ -107,7 +107,7 @@ class BackupCommandTest {
     @Test
     void badPlacesAreNamed() throws Exception {
         Map<String, String> nothing = Map.of("KEELSON_DATA_DIR", folder.resolve("nothing").toString());
-        refused(InProcessCli.run(nothing, "backup", folder.resolve("b").toString()), 2, "DATABASE_NOT_FOUND");
+        refused(InProcessCli.run(nothing, "backup", folder.resolve("b").toString()), 1, "BACKUP_NO_SCHEMA");
         refused(InProcessCli.run(place(folder.resolve("x"), TestDatabase.createEmptyUrl()), "backup",
                 folder.resolve("b").toString()), 1, "BACKUP_NO_SCHEMA");
         refused(InProcessCli.run(there, "restore", folder.resolve("b").toString()), 1, "BACKUP_INCOMPLETE");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.base.db.DatabaseException;
+import io.keelson.server.outlet.backup.BackupException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,11 +48,19 @@ class ErrorsDocTest {
     }
 
     @Test
+    void everyCodeOfBackupsIsExplained() {
+        for (BackupException.Code code : BackupException.Code.values()) {
+            assertThat(table).contains("`" + code + "`");
+        }
+    }
+
+    @Test
     void everyCodeExplainedExists() throws IOException {
         Set<String> known = codesInSources();
         Stream.of(ErrorCode.values()).forEach(code -> known.add(code.name()));
         Stream.of(DatabaseException.Code.values()).forEach(code -> known.add(code.name()));
         Stream.of(HttpStartException.Code.values()).forEach(code -> known.add(code.name()));
+        Stream.of(BackupException.Code.values()).forEach(code -> known.add(code.name()));
         Set<String> explained = new TreeSet<>();
         Matcher codes = Pattern.compile("`([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)`").matcher(table);
         while (codes.find()) {
