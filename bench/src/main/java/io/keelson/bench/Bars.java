@@ -30,13 +30,17 @@ final class Bars {
      *
      * @param inFlight runs in flight
      * @param dbos of Keelson in process to DBOS
+     * @param durableDbos of Keelson in process with each step durable before the next to DBOS, which commits each step
      * @param restate of Keelson over HTTP to Restate
-     * @param remote of a remote worker to the server's own executors, over HTTP
+     * @param durableRestate of Keelson over HTTP with each step durable before the next to Restate, which records each step
+     * @param remote of a remote worker to the server's own executors with each step durable, over HTTP
      */
-    private record Ratios(int inFlight, double dbos, double restate, double remote) {}
+    private record Ratios(int inFlight, double dbos, double durableDbos, double restate, double durableRestate,
+            double remote) {}
 
-    private static final List<Ratios> RATIOS = List.of(new Ratios(1, 1.1, 2, 0.5), new Ratios(8, 1.25, 2, 0.6),
-            new Ratios(32, 2.2, 2, 0.7), new Ratios(128, 4.5, 2.5, 0.8));
+    private static final List<Ratios> RATIOS =
+            List.of(new Ratios(1, 2.4, 1.1, 2.5, 1.5, 0.6), new Ratios(8, 2.6, 1.1, 2.5, 1.5, 0.65),
+                    new Ratios(32, 4.5, 2.2, 3.5, 2.2, 0.7), new Ratios(128, 6.5, 3.8, 4, 2.5, 0.8));
 
     private final Results results;
     private final Sizes sizes;
@@ -54,17 +58,24 @@ final class Bars {
     private List<Bar> tenSteps() {
         List<Bar> bars = new ArrayList<>();
         for (Ratios each : RATIOS) {
-            bars.add(atLeast("runs/s ÷ DBOS, " + TenSteps.inFlight(each.inFlight), each.dbos,
-                    ratio(ten(ContenderKind.KEELSON, each), ten(ContenderKind.DBOS, each))));
+            String chained = TenSteps.inFlight(each.inFlight);
+            String durable = TenSteps.durable(each.inFlight);
+            OptionalDouble dbos = ten(ContenderKind.DBOS, chained);
+            bars.add(atLeast("runs/s ÷ DBOS, " + chained, each.dbos, ratio(ten(ContenderKind.KEELSON, chained), dbos)));
+            bars.add(atLeast("runs/s ÷ DBOS, " + durable, each.durableDbos,
+                    ratio(ten(ContenderKind.KEELSON, durable), dbos)));
+            bars.add(atLeast("runs/s of linked steps ÷ others, " + chained, 0.85,
+                    ratio(ten(ContenderKind.KEELSON, TenSteps.linked(each.inFlight)),
+                            ten(ContenderKind.KEELSON, chained))));
         }
         int most = Collections.max(sizes.inFlight());
-        bars.add(atLeast("runs/s with a charge per step ÷ without", 0.8,
+        bars.add(atLeast("runs/s with a charge per step ÷ without", 0.85,
                 ratio(keelson(TenSteps.TITLE, TenSteps.charged(most), Measure.RUNS_PER_SECOND),
                         keelson(TenSteps.TITLE, TenSteps.inFlight(most), Measure.RUNS_PER_SECOND))));
         bars.add(atMost("p99 ÷ p50, " + TenSteps.inFlight(32), 2.5,
                 ratio(keelson(TenSteps.TITLE, TenSteps.inFlight(32), Measure.P99),
                         keelson(TenSteps.TITLE, TenSteps.inFlight(32), Measure.P50))));
-        bars.add(atLeast("queue drain: runs/s ÷ JobRunr", 1,
+        bars.add(atLeast("queue drain: runs/s ÷ JobRunr", 1.3,
                 ratio(keelson(QueueDrain.TITLE, QueueDrain.queued(sizes.drain()), Measure.RUNS_PER_SECOND),
                         results.median(QueueDrain.TITLE, QueueDrain.queued(sizes.drain()),
                                 ContenderKind.JOBRUNR.title(), Measure.RUNS_PER_SECOND))));
@@ -74,14 +85,16 @@ final class Bars {
     private List<Bar> overHttp() {
         List<Bar> bars = new ArrayList<>();
         for (Ratios each : RATIOS) {
-            bars.add(atLeast("runs/s over HTTP ÷ Restate, " + TenSteps.inFlight(each.inFlight), each.restate,
-                    ratio(ten(ContenderKind.KEELSON_HTTP, each), ten(ContenderKind.RESTATE, each))));
-        }
-        for (Ratios each : RATIOS) {
-            String inFlight = TenSteps.inFlight(each.inFlight);
-            bars.add(atLeast("runs/s of a remote worker ÷ the server's executors, " + inFlight, each.remote,
-                    ratio(server(RemoteWorkers.TITLE, inFlight, Measure.RUNS_PER_SECOND),
-                            ten(ContenderKind.KEELSON_HTTP, each))));
+            String chained = TenSteps.inFlight(each.inFlight);
+            String durable = TenSteps.durable(each.inFlight);
+            OptionalDouble restate = ten(ContenderKind.RESTATE, chained);
+            bars.add(atLeast("runs/s over HTTP ÷ Restate, " + chained, each.restate,
+                    ratio(ten(ContenderKind.KEELSON_HTTP, chained), restate)));
+            bars.add(atLeast("runs/s over HTTP ÷ Restate, " + durable, each.durableRestate,
+                    ratio(ten(ContenderKind.KEELSON_HTTP, durable), restate)));
+            bars.add(atLeast("runs/s of a remote worker ÷ the server's executors, " + durable, each.remote,
+                    ratio(server(RemoteWorkers.TITLE, chained, Measure.RUNS_PER_SECOND),
+                            ten(ContenderKind.KEELSON_HTTP, durable))));
         }
         String oneStep = OneStep.inFlight(sizes);
         bars.add(atMost("processor ms of a run of one step over HTTP, without compilers", 3.5,
@@ -150,8 +163,8 @@ final class Bars {
         return new Bar(text, measured, true, bound);
     }
 
-    private OptionalDouble ten(ContenderKind kind, Ratios cell) {
-        return results.median(TenSteps.TITLE, TenSteps.inFlight(cell.inFlight), kind.title(), Measure.RUNS_PER_SECOND);
+    private OptionalDouble ten(ContenderKind kind, String variant) {
+        return results.median(TenSteps.TITLE, variant, kind.title(), Measure.RUNS_PER_SECOND);
     }
 
     /** So many servers to one. */
