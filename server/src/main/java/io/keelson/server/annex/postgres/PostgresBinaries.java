@@ -28,7 +28,7 @@ record PostgresBinaries(Path home) {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresBinaries.class);
     private static final Object ONE_AT_A_TIME = new Object();
     /** Filtered by the build. */
-    private static final String VERSION = "/io/keelson/server/base/db/embedded/postgres.properties";
+    private static final String VERSION = "/io/keelson/server/annex/postgres/postgres.properties";
 
     /**
      * The programs below {@code folder}, unpacked first where absent. Several processes may do this at once: one of
