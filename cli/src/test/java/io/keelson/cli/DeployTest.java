@@ -62,7 +62,7 @@ class DeployTest {
     /** A server without memory would live on half dead: its acceptor may be among what has ended. */
     @Test
     void serverWithoutMemoryEnds() throws IOException {
-        assertThat(text("keelson")).contains("-XX:+ExitOnOutOfMemoryError");
+        assertThat(text("scripts/launch")).contains("-XX:+ExitOnOutOfMemoryError");
         assertThat(text("deploy/Dockerfile")).contains("\"-XX:+ExitOnOutOfMemoryError\"");
     }
 

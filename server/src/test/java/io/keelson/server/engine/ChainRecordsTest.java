@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,14 +13,17 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The record of a run does not tell whether its steps were executed in chains, but for its times. */
 @Timeout(300)
+@ExtendWith(Breadth.InFailures.class)
 class ChainRecordsTest {
-    private static final int STORIES = 200;
+    private static final List<Integer> STORIES = Breadth.of(IntStream.range(0, 200).boxed().toList());
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
     private static final Pattern TIME = Pattern.compile("\"[0-9]{4}-[0-9]{2}-[0-9]{2}T[^\"]*\"");
     /** Counts commits, or follows from their times. */
@@ -48,9 +52,9 @@ class ChainRecordsTest {
             List<String> single = records(nodes, Engine.Chains.OFF);
             List<String> atTheEnd = records(nodes, new Engine.Chains(true, hour, hour));
             List<String> atOnce = records(nodes, new Engine.Chains(true, Duration.ZERO, hour));
-            for (int story = 0; story < STORIES; story++) {
-                equal(story, atTheEnd.get(story), single.get(story));
-                equal(story, atOnce.get(story), single.get(story));
+            for (int i = 0; i < STORIES.size(); i++) {
+                equal(STORIES.get(i), atTheEnd.get(i), single.get(i));
+                equal(STORIES.get(i), atOnce.get(i), single.get(i));
             }
             nodes.assertSound();
         }
@@ -73,7 +77,7 @@ class ChainRecordsTest {
         List<String> records = new ArrayList<>();
         try (Engine engine = nodes.node(chains)) {
             List<UUID> runs = new ArrayList<>();
-            for (int story = 0; story < STORIES; story++) {
+            for (int story : STORIES) {
                 UUID run = nodes.submit(engine, mission(story));
                 runs.add(run);
                 nodes.awaitEnd(run);
