@@ -1,7 +1,6 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.view.AmountText;
 import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.KeelsonVersion;
 import io.keelson.server.app.SecretKeys;
@@ -42,6 +41,10 @@ public final class BackupCommand extends InstallationCommand {
             show(backup.verify(progress()), "verified", backup);
             return;
         }
+        if (folder.toAbsolutePath().normalize().startsWith(settings.dataDir())) {
+            throw CliException.usage("BACKUP_FOLDER_UNUSABLE",
+                    folder + " is inside the data folder " + settings.dataDir() + ": a backup belongs elsewhere");
+        }
         try (InstalledDatabase database = InstalledDatabase.beside(settings)
                 .orElseThrow(
                         () -> CliException.failed(BackupException.Code.BACKUP_NO_SCHEMA.name(),
@@ -50,11 +53,6 @@ public final class BackupCommand extends InstallationCommand {
             Path store = artifacts == null ? InstalledDatabase.artifacts(settings) : artifacts;
             Manifest manifest = new BackupWriter(database.url(), noArtifacts ? null : store, backup,
                     KeelsonVersion.current().toString(), progress()).write();
-            Manifest.Artifacts copied = manifest.artifacts();
-            if (copied != null && !copied.missing().isEmpty()) {
-                note("warning: " + AmountText.count(copied.missing().size(), "artifact") + " not found in " + store
-                        + ", the first: " + copied.missing().getFirst());
-            }
             if (!manifest.secretKeys().isEmpty()) {
                 note("the secrets are encrypted under the key " + String.join(", ", manifest.secretKeys())
                         + ", which is not in the backup: keep " + (settings.keys().secrets().isEmpty()

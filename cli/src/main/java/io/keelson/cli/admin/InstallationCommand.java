@@ -59,6 +59,10 @@ abstract class InstallationCommand extends CliCommand {
                 .put("taken_at", manifest.takenAt().toString()).put("tables", manifest.tables().size())
                 .put("rows", manifest.rows()).put("bytes", manifest.bytes());
         Manifest.Artifacts artifacts = manifest.artifacts();
+        if (artifacts != null && !artifacts.missing().isEmpty()) {
+            note("warning: the store did not have " + AmountText.count(artifacts.missing().size(), "artifact")
+                    + " of the backup, the first: " + artifacts.missing().getFirst());
+        }
         if (artifacts != null) {
             document.put("artifacts", artifacts.files()).put("artifact_bytes", artifacts.bytes())
                     .put("artifacts_missing", artifacts.missing().size());

@@ -42,6 +42,10 @@ public final class RestoreCommand extends InstallationCommand {
         try (InstalledDatabase database = InstalledDatabase.alone(settings)) {
             new BackupReader(database.url(), InstalledDatabase.artifacts(settings), backup, progress()).restore();
         }
+        if (!missing.isEmpty()) {
+            note("the values of secrets under the key " + String.join(", ", missing)
+                    + " cannot be read: set them again with `keelson secrets set`");
+        }
         show(manifest, "restored", backup);
     }
 }

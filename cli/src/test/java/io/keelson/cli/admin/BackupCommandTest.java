@@ -80,11 +80,17 @@ class BackupCommandTest {
     }
 
     @Test
-    void aMissingArtifactIsAWarning() {
+    void aMissingArtifactIsAWarning() throws Exception {
+        refused(InProcessCli.run(there, "backup", folder.resolve("nostore").toString(), "--artifacts",
+                folder.resolve("nowhere").toString()), 1, "BACKUP_FOLDER_UNUSABLE");
+        Files.createDirectories(folder.resolve("empty"));
         Result result = InProcessCli.run(there, "backup", folder.resolve("missing").toString(), "--artifacts",
                 folder.resolve("empty").toString());
         assertThat(result.code()).isZero();
-        assertThat(result.err()).startsWith("warning: 1 artifact not found in " + folder.resolve("empty"));
+        assertThat(result.err())
+                .contains("warning: the store did not have 1 artifact of the backup, the first: artifacts/");
+        assertThat(InProcessCli.run(there, "backup", folder.resolve("missing").toString(), "--verify").err())
+                .contains("warning: the store did not have 1 artifact");
     }
 
     @Test
@@ -111,6 +117,8 @@ class BackupCommandTest {
         refused(InProcessCli.run(place(folder.resolve("x"), TestDatabase.createEmptyUrl()), "backup",
                 folder.resolve("b").toString()), 1, "BACKUP_NO_SCHEMA");
         refused(InProcessCli.run(there, "restore", folder.resolve("b").toString()), 1, "BACKUP_INCOMPLETE");
+        refused(InProcessCli.run(there, "backup", folder.resolve("data/artifacts/b").toString()), 2,
+                "BACKUP_FOLDER_UNUSABLE");
         Path file = Files.writeString(folder.resolve("file"), "x");
         refused(InProcessCli.run(there, "backup", file.toString()), 1, "BACKUP_FOLDER_UNUSABLE");
         refused(InProcessCli.run(there, "backup", file + "/below"), 1, "BACKUP_FOLDER_UNUSABLE");

@@ -100,7 +100,7 @@ public final class Migrations {
     }
 
     static int migrate(DatabaseUrl url, String location) {
-        refuseUnfinishedRestore(url);
+        requireRestored(url);
         return migrate(url, location, MigrationVersion.LATEST);
     }
 
@@ -130,7 +130,12 @@ public final class Migrations {
         }
     }
 
-    private static void refuseUnfinishedRestore(DatabaseUrl url) {
+    /**
+     * Refuses a database into which the restore of a backup has begun and has not ended.
+     *
+     * @throws DatabaseException DATABASE_RESTORE_UNFINISHED
+     */
+    public static void requireRestored(DatabaseUrl url) {
         try (Connection connection = url.connect(); Statement statement = connection.createStatement();
                 ResultSet row =
                         statement.executeQuery("select to_regclass('keelson_restore') is not null as unfinished")) {

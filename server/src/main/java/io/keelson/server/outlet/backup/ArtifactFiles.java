@@ -17,6 +17,7 @@ import java.security.MessageDigest;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,6 +36,7 @@ final class ArtifactFiles {
     private final Path store;
     private final BackupProgress progress;
     private final List<String> missing = new ArrayList<>();
+    private final Set<String> names = new HashSet<>();
     private long files;
     private long bytes;
 
@@ -48,6 +50,10 @@ final class ArtifactFiles {
     /** Copies the files of the connection's snapshot into the backup. Files that are there already and are right are kept. */
     Manifest.Artifacts copyOut(Connection c, Appendable sums) throws SQLException, IOException {
         long all = StoredFiles.count(c);
+        if (all > 0 && !Files.isDirectory(store)) {
+            throw new BackupException(BackupException.Code.BACKUP_FOLDER_UNUSABLE, "The folder of artifacts " + store
+                    + " does not exist. Name it with --artifacts, or leave artifacts out with --no-artifacts.");
+        }
         List<StoredFiles.File> page = StoredFiles.page(c, null, PAGE);
         while (!page.isEmpty()) {
             for (StoredFiles.File each : page) {
@@ -66,7 +72,23 @@ final class ArtifactFiles {
                 throw e.getCause();
             }
         }
+        removeOthers();
         return new Manifest.Artifacts(files, bytes, missing);
+    }
+
+    /** Removes what an interrupted backup has left and this one does not contain. */
+    private void removeOthers() throws IOException {
+        Path copies = folder.file(BackupFolder.ARTIFACTS);
+        if (!Files.isDirectory(copies)) {
+            return;
+        }
+        try (var found = Files.walk(copies)) {
+            for (Path file : found.filter(Files::isRegularFile).toList()) {
+                if (!names.contains(BackupFolder.ARTIFACTS + "/" + copies.relativize(file))) {
+                    Files.delete(file);
+                }
+            }
+        }
     }
 
     private void copyOut(StoredFiles.File artifact, Appendable sums) throws IOException {
@@ -96,6 +118,7 @@ final class ArtifactFiles {
 
     private void note(String name, String digest, long size, Appendable sums) throws IOException {
         sums.append(Digests.line(digest, name));
+        names.add(name);
         files++;
         bytes += size;
     }

@@ -2,6 +2,7 @@ package io.keelson.server.outlet.backup;
 
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
+import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.outlet.backup.BackupException.Code;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -52,7 +53,7 @@ public final class BackupFolder {
             return work.run();
         } catch (FileSystemException e) {
             throw new BackupException(Code.BACKUP_FOLDER_UNUSABLE, "cannot use " + e.getFile() + ": "
-                    + (e.getReason() == null ? e.getClass().getSimpleName() : e.getReason()), e);
+                    + FileProblems.reason(e), e);
         } catch (IOException e) {
             throw new BackupException(Code.BACKUP_FOLDER_UNUSABLE, String.valueOf(e.getMessage()), e);
         }

@@ -56,6 +56,7 @@ public final class BackupReader {
         Manifest manifest = folder.read();
         url.requireUsable();
         SchemaTables schema = schema(manifest);
+        int newest = Migrations.files(url).getLast().version();
         BackupFolder.files(() -> {
             Map<String, String> sums = Digests.read(folder.sums());
             try (Connection c = url.connect()) {
@@ -70,15 +71,15 @@ public final class BackupReader {
                     new ArtifactFiles(folder, artifacts, progress).copyIn(sums);
                 }
                 compare(c, manifest);
+                Migrations.migrateTo(url, newest);
+                requireRightLedger();
                 target.end();
             } catch (SQLException e) {
-                throw new BackupException(Code.RESTORE_DIFFERS, "The database refused the restore: " + e.getMessage(),
-                        e);
+                throw new BackupException(Code.BACKUP_INTERRUPTED, "The database ended the restore: " + e.getMessage()
+                        + ". Call the command again: it continues.", e);
             }
             return null;
         });
-        Migrations.migrate(url);
-        requireRightLedger();
         return manifest;
     }
 
@@ -88,7 +89,7 @@ public final class BackupReader {
             if (discrepancy != null) {
                 throw new BackupException(Code.LEDGER_WRONG,
                         "The restored ledger is that of the backup, and its books are wrong: "
-                                + discrepancy + ". `keelson ledger verify` checks them on a running server.");
+                                + discrepancy.message() + ". `keelson ledger verify` checks them on a running server.");
             }
         }
     }

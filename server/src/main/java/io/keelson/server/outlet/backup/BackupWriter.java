@@ -77,6 +77,7 @@ public final class BackupWriter {
      */
     public Manifest write() {
         url.requireUsable();
+        Migrations.requireRestored(url);
         List<MigrationFile> files = Migrations.files(url);
         int version = files.stream().filter(MigrationFile::applied).mapToInt(MigrationFile::version).max()
                 .orElseThrow(() -> new BackupException(Code.BACKUP_NO_SCHEMA, url + " has no schema of Keelson."));

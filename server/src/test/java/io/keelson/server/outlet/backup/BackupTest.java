@@ -216,9 +216,13 @@ class BackupTest {
         refused(Code.BACKUP_INCOMPLETE, other::read);
         refused(Code.BACKUP_INCOMPLETE, () -> restore(TestDatabase.createEmptyUrl(), folder.resolve("none"), other));
 
+        Path left = Files.createDirectories(open.resolve("artifacts/of")).resolve("another");
+        Files.writeString(left, "installation");
+
         Manifest second = new BackupWriter(source, artifacts, other, "test", BackupProgress.NONE).write();
 
         assertThat(second.tables()).isEqualTo(manifest.tables());
+        assertThat(left).doesNotExist();
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(open))).isEqualTo("rwx------");
         assertThat(other.verify(BackupProgress.NONE)).isEqualTo(second);
     }
@@ -295,6 +299,17 @@ class BackupTest {
             Files.writeString(file, right.replace(change.get(0), change.get(1)));
             refused(Code.valueOf(change.get(2)), () -> restore(target, folder.resolve("none"), new BackupFolder(copy)));
         }
+    }
+
+    @Test
+    void anUnfinishedRestoreIsNotBackedUp() {
+        DatabaseUrl target = TestDatabase.createEmptyUrl();
+        assertThatThrownBy(
+                () -> new BackupReader(target, folder.resolve("none"), backup, new Interruption(9)).restore())
+                .hasMessage("interrupted");
+        assertThatThrownBy(() -> new BackupWriter(target, null, new BackupFolder(folder.resolve("half")), "test",
+                BackupProgress.NONE).write()).isInstanceOfSatisfying(DatabaseException.class,
+                        e -> assertThat(e.code()).isEqualTo(DatabaseException.Code.DATABASE_RESTORE_UNFINISHED));
     }
 
     @Test
