@@ -359,7 +359,7 @@ public sealed interface Command {
             if (reports.isEmpty() || !reports.subList(0, reports.size() - 1).stream()
                     .allMatch(report -> report instanceof Complete)) {
                 throw new IllegalArgumentException(
-                        "a chain has completed steps, and one that may have ended otherwise");
+                        "only the last step of a chain may end without completion");
             }
         }
     }

@@ -12,17 +12,17 @@ import java.util.Optional;
 public final class InstalledDatabase implements AutoCloseable {
 
     private final DatabaseUrl url;
-    private final AutoCloseable held;
+    private final Runnable release;
 
-    private InstalledDatabase(DatabaseUrl url, AutoCloseable held) {
+    private InstalledDatabase(DatabaseUrl url, Runnable release) {
         this.url = url;
-        this.held = held;
+        this.release = release;
     }
 
     /**
      * Opens it to be read. The embedded database may be that of a running server.
      *
-     * @return empty where the data directory has no embedded database
+     * @return empty if the data directory has no embedded database
      * @throws io.keelson.server.base.db.DatabaseException if the embedded database does not start
      */
     public static Optional<InstalledDatabase> beside(Settings settings) {
@@ -41,17 +41,17 @@ public final class InstalledDatabase implements AutoCloseable {
     }
 
     /**
-     * Opens it with its data directory, which no server may use meanwhile; makes both where absent.
+     * Opens it and locks its data directory against servers. Creates both if absent.
      *
      * @throws io.keelson.server.base.db.DatabaseException DATA_DIR_IN_USE, or if the embedded database does not start
      */
     public static InstalledDatabase alone(Settings settings) {
         String given = settings.databaseUrl();
         if (given != null) {
-            return new InstalledDatabase(DatabaseUrl.parse(given), DataDirectory.open(settings.dataDir()));
+            return new InstalledDatabase(DatabaseUrl.parse(given), DataDirectory.open(settings.dataDir())::close);
         }
         EmbeddedPostgres postgres = EmbeddedPostgres.start(EmbeddedPostgresOptions.lasting(settings.dataDir()));
-        return new InstalledDatabase(postgres.url(), postgres);
+        return new InstalledDatabase(postgres.url(), postgres::close);
     }
 
     /** The folder of the artifact store. */
@@ -65,12 +65,6 @@ public final class InstalledDatabase implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            held.close();
-        } catch (RuntimeException e) {
-            throw e;
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
+        release.run();
     }
 }

@@ -11,7 +11,7 @@ public final class SecretKeys {
 
     private SecretKeys() {}
 
-    /** The first encrypts, the others decrypt. Makes a key where there is none. */
+    /** The first key encrypts, all keys decrypt. Creates the file of a key if the installation has no key. */
     static List<SealingKey> of(Settings settings) throws IOException {
         return settings.keys().secrets().isEmpty() ? List.of(SealingKey.ofFile(file(settings)))
                 : settings.keys().secrets();

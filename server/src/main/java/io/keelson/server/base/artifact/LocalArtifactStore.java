@@ -41,7 +41,7 @@ public final class LocalArtifactStore implements ArtifactStore {
     public static final long DEFAULT_MAX_BYTES = 10L << 30;
 
     /** The folder beside the artifacts that is no artifact's: {@link #documents}. */
-    private static final String DOCUMENTS = "runs";
+    public static final String DOCUMENTS = "runs";
     private static final int KEY_BATCH_SIZE = 1_000;
     /** Maximum tries to create a folder that a concurrent cleaner removes as empty. */
     private static final int MAX_TRIES = 10;

@@ -1,5 +1,7 @@
 package io.keelson.server.outlet.backup;
 
+import io.keelson.server.base.artifact.LocalArtifactStore;
+import io.keelson.server.base.artifact.PrivateFolders;
 import io.keelson.server.engine.store.read.StoredFiles;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,9 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.sql.Connection;
@@ -20,17 +19,14 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Copies files of the artifact store: artifacts, uploads of workers and status documents. */
 final class ArtifactFiles {
 
-    /** The store's folder of status documents. */
-    private static final String DOCUMENTS = "runs";
     private static final int PAGE = 1_000;
-    private static final FileAttribute<Set<PosixFilePermission>> OWNER =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
     private final BackupFolder folder;
     private final Path store;
@@ -62,8 +58,8 @@ final class ArtifactFiles {
             }
             page = StoredFiles.page(c, page.getLast().storageKey(), PAGE);
         }
-        if (Files.isDirectory(store.resolve(DOCUMENTS))) {
-            try (var documents = Files.walk(store.resolve(DOCUMENTS))) {
+        if (Files.isDirectory(store.resolve(LocalArtifactStore.DOCUMENTS))) {
+            try (var documents = Files.walk(store.resolve(LocalArtifactStore.DOCUMENTS))) {
                 for (Path document : documents.filter(Files::isRegularFile).sorted().toList()) {
                     String name = BackupFolder.ARTIFACTS + "/" + store.relativize(document);
                     copy(document, folder.file(name), null, name, sums);
@@ -76,7 +72,7 @@ final class ArtifactFiles {
         return new Manifest.Artifacts(files, bytes, missing);
     }
 
-    /** Removes what an interrupted backup has left and this one does not contain. */
+    /** Removes files of an interrupted backup that this backup does not contain. */
     private void removeOthers() throws IOException {
         Path copies = folder.file(BackupFolder.ARTIFACTS);
         if (!Files.isDirectory(copies)) {
@@ -102,7 +98,7 @@ final class ArtifactFiles {
         }
     }
 
-    /** @param digest that the copy must have; null if unknown. A file that is gone or has another one counts as missing */
+    /** @param digest that the copy must have; null if unknown. A file with another digest counts as missing */
     private void copy(Path from, Path to, @Nullable String digest, String name, Appendable sums) throws IOException {
         try {
             String copied = copy(from, to, digest);
@@ -127,7 +123,7 @@ final class ArtifactFiles {
     void copyIn(Map<String, String> sums) throws IOException {
         List<String> names =
                 sums.keySet().stream().filter(name -> name.startsWith(BackupFolder.ARTIFACTS + "/")).toList();
-        Files.createDirectories(store, OWNER);
+        PrivateFolders.createAll(store);
         long done = 0;
         for (String name : names) {
             String digest = sums.get(name);
@@ -146,11 +142,15 @@ final class ArtifactFiles {
         }
     }
 
-    /** Copies one file, which appears under its name when it is whole. @return its digest; null if it is not the given one */
+    /**
+     * Copies one file, which appears under its name when it is whole.
+     *
+     * @return its digest; null if it is not the given one
+     */
     private static @Nullable String copy(Path from, Path to, @Nullable String digest) throws IOException {
         MessageDigest counting = Digests.sha256();
         try (InputStream content = new DigestInputStream(Files.newInputStream(from), counting)) {
-            Files.createDirectories(to.getParent(), OWNER);
+            PrivateFolders.createAll(Objects.requireNonNull(to.getParent()));
             Path unfinished = to.resolveSibling(to.getFileName() + ".new");
             try (OutputStream out = Files.newOutputStream(unfinished)) {
                 content.transferTo(out);

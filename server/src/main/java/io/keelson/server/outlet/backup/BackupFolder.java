@@ -1,5 +1,6 @@
 package io.keelson.server.outlet.backup;
 
+import io.keelson.server.base.artifact.PrivateFolders;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import io.keelson.server.base.problem.FileProblems;
@@ -13,11 +14,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 
@@ -33,8 +31,6 @@ public final class BackupFolder {
     private static final String SUMS = "SHA256SUMS";
     private static final String UNFINISHED = "unfinished";
     private static final int MAX_MANIFEST_BYTES = 4 << 20;
-    private static final FileAttribute<Set<PosixFilePermission>> OWNER =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
     private final Path path;
 
@@ -79,7 +75,7 @@ public final class BackupFolder {
             if (path.getParent() != null) {
                 Files.createDirectories(path.getParent());
             }
-            Files.createDirectory(path, OWNER);
+            PrivateFolders.create(path);
         }
         try (var entries = Files.list(path)) {
             if (!Files.exists(mark) && entries.findAny().isPresent()) {

@@ -3,6 +3,7 @@ package io.keelson.server.outlet.backup;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.MigrationFile;
 import io.keelson.server.base.db.Migrations;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.outlet.backup.BackupException.Code;
@@ -55,8 +56,9 @@ public final class BackupReader {
     public Manifest restore() {
         Manifest manifest = folder.read();
         url.requireUsable();
-        SchemaTables schema = schema(manifest);
-        int newest = Migrations.files(url).getLast().version();
+        List<MigrationFile> files = Migrations.files(url);
+        int newest = files.getLast().version();
+        SchemaTables schema = schema(manifest, files);
         BackupFolder.files(() -> {
             Map<String, String> sums = Digests.read(folder.sums());
             try (Connection c = url.connect()) {
@@ -94,8 +96,8 @@ public final class BackupReader {
         }
     }
 
-    private SchemaTables schema(Manifest manifest) {
-        var files = Migrations.files(url);
+    /** @param files all migration files of this build */
+    private SchemaTables schema(Manifest manifest, List<MigrationFile> files) {
         if (files.getLast().version() < manifest.schema()) {
             throw new BackupException(Code.BACKUP_NEWER, folder + " has version " + manifest.schema()
                     + " of the schema; this Keelson knows up to " + files.getLast().version()

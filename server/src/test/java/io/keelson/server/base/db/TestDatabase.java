@@ -78,7 +78,7 @@ public final class TestDatabase {
         return copyOf("template1");
     }
 
-    /** The same for a user as of {@link #createUrlOfPlainOwner}. */
+    /** A new empty database of {@link #PLAIN_OWNER}. */
     public static DatabaseUrl createEmptyUrlOfPlainOwner() {
         return PlainOwner.MIGRATED.withDatabase(copyOf("template1 owner " + PLAIN_OWNER).database());
     }

@@ -18,7 +18,7 @@ class BatchPolicyTest {
 
     @ParameterizedTest(name = "begin {0}/{1}/{2}, end {3}/{4}/{5}, middle {6}/{7}/{8}: {9}")
     @CsvSource({
-            // waiting, commits, passed of commands that begin tasks; of those that end tasks; of the others
+            // waiting, commits, passed: of the line of begins; of the line of ends; of the line of other commands
             "0, 0, 0,   0, 0, 0,   0, 0, 0,   ",
             "1, 0, 0,   0, 0, 0,   0, 0, 0,   BEGIN",
             "0, 0, 0,   1, 0, 0,   0, 0, 0,   END",
