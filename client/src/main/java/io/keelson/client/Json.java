@@ -1,12 +1,19 @@
 package io.keelson.client;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.keelson.api.Shape;
 import io.keelson.api.run.Run;
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.cfg.MapperConfig;
+import tools.jackson.databind.introspect.Annotated;
+import tools.jackson.databind.introspect.AnnotatedMember;
+import tools.jackson.databind.introspect.JacksonAnnotationIntrospector;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.NullNode;
@@ -26,10 +33,29 @@ public final class Json {
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .build();
     private static final JsonMapper REQUESTS = DOCUMENTS.rebuild()
+            .annotationIntrospector(new OmittedDefaults())
             .changeDefaultPropertyInclusion(include -> include.withValueInclusion(JsonInclude.Include.NON_NULL))
             .build();
 
     private Json() {}
+
+    /** Omits members that have the default value of their type, if they have a default in the API. */
+    private static final class OmittedDefaults extends JacksonAnnotationIntrospector {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public JsonInclude.Value findPropertyInclusion(MapperConfig<?> config, Annotated annotated) {
+            return annotated instanceof AnnotatedMember member && hasDefault(member)
+                    ? JsonInclude.Value.construct(JsonInclude.Include.NON_DEFAULT, null)
+                    : super.findPropertyInclusion(config, annotated);
+        }
+
+        private static boolean hasDefault(AnnotatedMember member) {
+            RecordComponent[] components = member.getDeclaringClass().getRecordComponents();
+            return components != null && Arrays.stream(components).anyMatch(component -> component.getName()
+                    .equals(member.getName()) && component.isAnnotationPresent(Shape.Default.class));
+        }
+    }
 
     /** An empty object. */
     public static ObjectNode object() {
@@ -70,12 +96,20 @@ public final class Json {
         return DOCUMENTS.valueToTree(document);
     }
 
-    /** A request of the API, without members that are null; an empty {@code Optional} is a given null. */
-    static JsonNode request(Record request) {
+    /**
+     * A request of the API, without members that are null or that the server sets to the same value by default; an empty
+     * {@code Optional} is a given null.
+     */
+    public static ObjectNode request(Record request) {
         return REQUESTS.valueToTree(request);
     }
 
-    static <T> T document(JsonNode node, Class<T> type) {
+    /**
+     * One of the API's documents as its record.
+     *
+     * @throws JacksonException if a value does not have the type of its member
+     */
+    public static <T> T document(JsonNode node, Class<T> type) {
         return DOCUMENTS.treeToValue(node, type);
     }
 

@@ -33,6 +33,22 @@ public record Heartbeat(@Ref("StepId") UUID stepId, @Range(min = 1) int leaseEpo
         @Default("[]") List<@Text(cleaned = true) String> logs, @Nullable JsonNode details)
         implements Report.WithNotes, Report.WithUse {
 
+    /** A heartbeat that only extends the lease. */
+    public static Heartbeat empty(UUID stepId, int leaseEpoch) {
+        return new Heartbeat(stepId, leaseEpoch, 0, null, null, null, null, List.of(), null);
+    }
+
+    /** A copy with this use. */
+    public Heartbeat using(long all, @Nullable ReportedUsage parts, @Nullable BigDecimal credits,
+            @Nullable String named) {
+        return new Heartbeat(stepId, leaseEpoch, all, parts, credits, named, progress, logs, details);
+    }
+
+    /** A copy with these notes. */
+    public Heartbeat with(@Nullable Progress latest, List<String> lines, @Nullable JsonNode latestDetails) {
+        return new Heartbeat(stepId, leaseEpoch, tokens, usage, cost, model, latest, lines, latestDetails);
+    }
+
     /**
      * The heartbeats of one request.
      *

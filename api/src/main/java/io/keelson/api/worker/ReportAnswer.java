@@ -3,6 +3,7 @@ package io.keelson.api.worker;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.Shape.OneOf;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -26,6 +27,11 @@ public record ReportAnswer(UUID stepId, @OneOf({
         "rejected"}) String status, @Nullable Instant leaseExpiresAt,
         @Nullable @OneOf({"budget_exceeded", "cancelled", "timed_out", "lost"}) String reason, @Nullable String code,
         @Nullable String detail, @Nullable WorkItem next, @Nullable JsonNode result, @Nullable String pointer) {
+
+    public ReportAnswer {
+        Objects.requireNonNull(stepId, "step_id");
+        Objects.requireNonNull(status, "status");
+    }
 
     /** A worker is to stop: its lease ended without a report, or by one. */
     public static final String LOST = "lost";

@@ -3,6 +3,7 @@ package io.keelson.api.worker;
 import io.keelson.api.Absent;
 import io.keelson.api.Shape.Range;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -33,6 +34,8 @@ public record WorkItem(UUID stepId, UUID runId, UUID taskId, String tool, JsonNo
         @Nullable @Range(min = 0) Long maxOutputTokens) {
 
     public WorkItem {
+        Objects.requireNonNull(stepId, "step_id");
+        Objects.requireNonNull(tool, "tool");
         input = Absent.asNull(input);
         failureContext = Absent.asNull(failureContext);
         details = Absent.asNull(details);

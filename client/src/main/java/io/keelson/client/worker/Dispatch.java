@@ -1,24 +1,35 @@
 package io.keelson.client.worker;
 
+import io.keelson.api.worker.AnnouncedTool;
+import io.keelson.api.worker.Claim;
+import io.keelson.api.worker.Completion;
+import io.keelson.api.worker.Failure;
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.Release;
+import io.keelson.api.worker.Report;
+import io.keelson.api.worker.ReportAnswer;
+import io.keelson.api.worker.WorkItem;
 import io.keelson.client.Api;
 import io.keelson.client.Json;
+import java.lang.System.Logger.Level;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The worker's calls to {@code /dispatch}. Each throws {@link io.keelson.client.KeelsonException}; none repeats. */
 final class Dispatch {
+
+    private static final System.Logger LOG = System.getLogger(Dispatch.class.getName());
 
     /** How long an answer may take beyond the time that the server was asked to hold the call open. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(15);
@@ -29,8 +40,8 @@ final class Dispatch {
     private final Api api;
     private final String workerId;
     private final @Nullable String version;
-    private final Set<String> tools;
-    private final Collection<ToolSpec> specs;
+    private final List<String> tools;
+    private final List<AnnouncedTool> specs;
     private final Duration lease;
     private volatile boolean announced;
 
@@ -39,28 +50,23 @@ final class Dispatch {
      * @param specs the announced tools, sent with claims until a claim is answered
      * @param lease of every step that the worker gets
      */
-    Dispatch(Api api, String workerId, @Nullable String version, Set<String> tools,
-            Collection<ToolSpec> specs, Duration lease) {
+    Dispatch(Api api, String workerId, @Nullable String version, Set<String> tools, List<AnnouncedTool> specs,
+            Duration lease) {
         this.api = api;
         this.workerId = workerId;
         this.version = version;
-        this.tools = tools;
+        this.tools = List.copyOf(tools);
         this.specs = specs;
         this.lease = lease;
     }
 
     /** Steps under new leases: at once when there are any, else as soon as one is ready, else none. */
-    List<Assignment> claim(int max, Duration wait) {
-        ObjectNode body = asking(body().put("max", max).put("wait_ms", wait.toMillis()).put("again", true));
-        if (version != null) {
-            body.put("version", version);
-        }
-        if (!announced) {
-            specs.forEach(spec -> body.withArrayProperty("tool_specs").add(spec.document()));
-        }
-        JsonNode answer = api.post("/dispatch/claim", body, wait.plus(ANSWER_TIMEOUT));
+    List<WorkItem> claim(int max, Duration wait) {
+        Claim claim = new Claim(workerId, tools, max, wait.toMillis(), lease.toMillis(), version,
+                announced ? List.of() : specs, true);
+        JsonNode answer = api.post("/dispatch/claim", Json.request(claim), wait.plus(ANSWER_TIMEOUT));
         announced = true;
-        return answer.path("items").valueStream().map(Assignment::of).toList();
+        return answer.path("items").valueStream().map(item -> Json.document(item, WorkItem.class)).toList();
     }
 
     /**
@@ -68,8 +74,8 @@ final class Dispatch {
      *
      * @param limit for the answer: a call that hangs must not cost the leases
      */
-    List<@Nullable JsonNode> heartbeat(List<ObjectNode> items, Duration limit) {
-        return batch("/dispatch/heartbeat", body(), items,
+    List<@Nullable ReportAnswer> heartbeat(List<Heartbeat> items, Duration limit) {
+        return batch("heartbeat", new Heartbeat.Batch(workerId, items), items,
                 limit.compareTo(ANSWER_TIMEOUT) < 0 ? limit : ANSWER_TIMEOUT);
     }
 
@@ -78,54 +84,66 @@ final class Dispatch {
      *
      * @param requestNext whether the answer to a completed step may contain the next step of its task
      */
-    List<@Nullable JsonNode> report(ExecutionResult.Kind kind, List<ObjectNode> items, boolean requestNext) {
-        ObjectNode body = body();
-        if (requestNext && kind == ExecutionResult.Kind.COMPLETE) {
-            body.set("next", asking(Json.object()));
-        }
-        return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), body, items, ANSWER_TIMEOUT);
+    List<@Nullable ReportAnswer> report(ExecutionResult.Kind kind, List<Report> items, boolean requestNext) {
+        Record body = switch (kind) {
+            case COMPLETE -> new Completion.Batch(workerId, all(Completion.class, items),
+                    requestNext ? new Completion.Next(tools, lease.toMillis()) : null);
+            case CONTINUE -> new Completion.Turns(workerId, all(Completion.class, items));
+            case FAIL -> new Failure.Batch(workerId, all(Failure.class, items));
+            case RELEASE -> new Release.Batch(workerId, all(Release.class, items));
+        };
+        return batch(kind.route(), body, items, ANSWER_TIMEOUT);
     }
 
-    /** Sends a file for a step that the worker holds; answers the id that the step's result names it by. */
-    String upload(Assignment assignment, String name, String contentType, Path file) {
-        String path = "/dispatch/artifacts?worker_id=" + encoded(workerId) + "&step_id=" + assignment.stepId()
-                + "&lease_epoch=" + assignment.leaseEpoch() + "&name=" + encoded(name);
-        return api.upload(path, contentType, file, UPLOAD_LIMIT).path("upload_id").asString();
+    private static <T> List<T> all(Class<T> type, List<Report> items) {
+        return items.stream().map(type::cast).toList();
+    }
+
+    /** Sends a file for a step that the worker holds. Returns the id by which the step's result names the file. */
+    UUID upload(WorkItem item, String name, String contentType, Path file) {
+        String path = "/dispatch/artifacts?worker_id=" + encoded(workerId) + "&step_id=" + item.stepId()
+                + "&lease_epoch=" + item.leaseEpoch() + "&name=" + encoded(name);
+        return UUID.fromString(api.upload(path, contentType, file, UPLOAD_LIMIT).path("upload_id").asString());
     }
 
     private static String encoded(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8);
     }
 
-    private ObjectNode asking(ObjectNode claim) {
-        tools.forEach(claim.withArrayProperty("tools")::add);
-        return claim.put("lease_ms", lease.toMillis());
-    }
-
-    private List<@Nullable JsonNode> batch(String path, ObjectNode body, List<ObjectNode> items, Duration limit) {
-        ArrayNode array = body.withArrayProperty("items");
-        items.forEach(array::add);
-        Collection<JsonNode> answers = new ArrayList<>(api.post(path, body, limit).path("items").values());
-        List<@Nullable JsonNode> matched = new ArrayList<>();
-        for (ObjectNode item : items) {
-            matched.add(takeFor(item.path("step_id").asString(), answers));
+    private List<@Nullable ReportAnswer> batch(String route, Record body, List<? extends Report> items,
+            Duration limit) {
+        List<ReportAnswer> answers = new ArrayList<>();
+        for (JsonNode answer : api.post("/dispatch/" + route, Json.request(body), limit).path("items")) {
+            ReportAnswer read = read(answer);
+            if (read != null) {
+                answers.add(read);
+            }
         }
+        List<@Nullable ReportAnswer> matched = new ArrayList<>();
+        items.forEach(item -> matched.add(takeFor(item.stepId(), answers)));
         return matched;
     }
 
+    /** An answer without its next step, if that step is malformed; null if the answer is. */
+    private static @Nullable ReportAnswer read(JsonNode answer) {
+        try {
+            return Json.document(answer, ReportAnswer.class);
+        } catch (JacksonException e) {
+            LOG.log(Level.WARNING, "cannot parse the answer to a report: {0}", e.getMessage());
+            return answer instanceof ObjectNode object && object.has("next") ? read(object.deepCopy().without("next"))
+                    : null;
+        }
+    }
+
     /** A step may stand in one batch twice, under two leases; its answers come in the order of its items. */
-    private static @Nullable JsonNode takeFor(String stepId, Collection<JsonNode> answers) {
-        for (Iterator<JsonNode> i = answers.iterator(); i.hasNext();) {
-            JsonNode answer = i.next();
-            if (answer.path("step_id").asString("").equals(stepId)) {
+    private static @Nullable ReportAnswer takeFor(UUID stepId, List<ReportAnswer> answers) {
+        for (Iterator<ReportAnswer> i = answers.iterator(); i.hasNext();) {
+            ReportAnswer answer = i.next();
+            if (stepId.equals(answer.stepId())) {
                 i.remove();
                 return answer;
             }
         }
         return null;
-    }
-
-    private ObjectNode body() {
-        return Json.object().put("worker_id", workerId);
     }
 }

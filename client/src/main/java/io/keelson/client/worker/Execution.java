@@ -1,20 +1,27 @@
 package io.keelson.client.worker;
 
 import io.keelson.api.money.TokenUsage;
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.Progress;
+import io.keelson.api.worker.ReportedUsage;
+import io.keelson.api.worker.WorkItem;
 import io.keelson.client.Json;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
- * One assignment from its claim until the server has answered its result. Working until it is finished, lost or
+ * One step from its claim until the server has answered its result. Working until it is finished, lost or
  * abandoned, whichever comes first; the others then change nothing.
  */
 final class Execution implements StepContext {
+
+    private static final int COST_SCALE = 6;
 
     private enum Phase {
         /** The handler's result will count. */
@@ -25,11 +32,12 @@ final class Execution implements StepContext {
         LOST
     }
 
-    private final Assignment assignment;
+    private final WorkItem item;
     private final Runnable onNews;
     private final Uploads uploads;
-    private final ProgressBuffer progressBuffer = new ProgressBuffer();
+    private final ProgressBuffer progressBuffer;
     private final ResultAttachments resultAttachments = new ResultAttachments();
+    private volatile Heartbeat use;
     private volatile Phase phase = Phase.WORKING;
     private volatile boolean cancelled;
     private volatile @Nullable Stop stop;
@@ -39,12 +47,14 @@ final class Execution implements StepContext {
     @FunctionalInterface
     interface Uploads {
         /** Answers the upload's id. */
-        String send(Assignment assignment, String name, String contentType, Path file);
+        UUID send(WorkItem item, String name, String contentType, Path file);
     }
 
     /** @param onNews called when there is something to report */
-    Execution(Assignment assignment, Runnable onNews, Uploads uploads) {
-        this.assignment = assignment;
+    Execution(WorkItem item, Runnable onNews, Uploads uploads) {
+        this.item = item;
+        this.progressBuffer = new ProgressBuffer(item.stepId(), item.leaseEpoch());
+        this.use = progressBuffer.empty();
         this.onNews = onNews;
         this.uploads = uploads;
     }
@@ -98,48 +108,44 @@ final class Execution implements StepContext {
         return progressBuffer;
     }
 
-    ObjectNode usage() {
-        return resultAttachments.usage();
+    /** The sum of the use since the claim. */
+    Heartbeat use() {
+        return use;
     }
 
-    ObjectNode takeExtras() {
+    ResultAttachments.Taken takeAttachments() {
         return resultAttachments.take();
-    }
-
-    /** The members that name this execution in every report. */
-    ObjectNode reference() {
-        return Json.object().put("step_id", assignment.stepId()).put("lease_epoch", assignment.leaseEpoch());
     }
 
     @Override
     public String stepId() {
-        return assignment.stepId();
+        return item.stepId().toString();
     }
 
     @Override
     public String runId() {
-        return assignment.runId();
+        return item.runId().toString();
     }
 
     @Override
     public String taskId() {
-        return assignment.taskId();
+        return item.taskId().toString();
     }
 
     @Override
     public String tool() {
-        return assignment.tool();
+        return item.tool();
     }
 
     @Override
     public JsonNode input() {
-        return assignment.input();
+        return item.input();
     }
 
     @Override
     public <T> T input(Class<T> type) throws StepFailure {
         try {
-            return Json.to(assignment.input(), type);
+            return Json.to(item.input(), type);
         } catch (IllegalArgumentException e) {
             throw new StepFailure("INPUT_INVALID", ErrorClass.PERMANENT, "input is " + e.getMessage());
         }
@@ -147,42 +153,42 @@ final class Execution implements StepContext {
 
     @Override
     public int attempt() {
-        return assignment.attempt();
+        return item.attempt();
     }
 
     @Override
     public int leaseEpoch() {
-        return assignment.leaseEpoch();
+        return item.leaseEpoch();
     }
 
     @Override
     public @Nullable Instant deadline() {
-        return assignment.deadline();
+        return item.deadline();
     }
 
     @Override
     public String effectKey() {
-        return assignment.effectKey();
+        return item.effectKey();
     }
 
     @Override
     public @Nullable Long maxOutputTokens() {
-        return assignment.maxOutputTokens();
+        return item.maxOutputTokens();
     }
 
     @Override
     public @Nullable String traceparent() {
-        return assignment.traceparent();
+        return item.traceparent();
     }
 
     @Override
     public JsonNode failureContext() {
-        return assignment.failureContext();
+        return item.failureContext();
     }
 
     @Override
     public JsonNode previousDetails() {
-        return assignment.previousDetails();
+        return item.details();
     }
 
     @Override
@@ -207,7 +213,7 @@ final class Execution implements StepContext {
     @Override
     public void progress(double fraction, String message) {
         double bounded = Math.min(1, Math.max(0, fraction));
-        progressBuffer.progress(Json.object().put("fraction", bounded).put("message", message));
+        progressBuffer.progress(new Progress(bounded, message));
         onNews.run();
     }
 
@@ -230,7 +236,7 @@ final class Execution implements StepContext {
 
     @Override
     public void artifact(String name, String contentType, Path file) {
-        resultAttachments.upload(uploads.send(assignment, name, contentType, file));
+        resultAttachments.upload(uploads.send(item, name, contentType, file));
     }
 
     @Override
@@ -240,24 +246,27 @@ final class Execution implements StepContext {
 
     @Override
     public void usage(long tokens, BigDecimal cost) {
-        resultAttachments.usage(tokens, cost);
-        used();
+        used(empty().using(tokens, null, cost.setScale(COST_SCALE, RoundingMode.HALF_UP), null));
     }
 
     @Override
     public void usage(String model, long tokens) {
-        resultAttachments.usage(model, tokens);
-        used();
+        used(empty().using(tokens, null, null, model));
     }
 
     @Override
     public void usage(String model, TokenUsage tokens) {
-        resultAttachments.usage(model, tokens);
-        used();
+        used(empty().using(0, new ReportedUsage(tokens.input(), tokens.cacheRead(), tokens.cacheWrite(),
+                tokens.output(), tokens.reasoning()), null, model));
     }
 
-    private void used() {
-        progressBuffer.usage(resultAttachments.usage());
+    private Heartbeat empty() {
+        return progressBuffer.empty();
+    }
+
+    private synchronized void used(Heartbeat sum) {
+        use = sum;
+        progressBuffer.use(sum);
         onNews.run();
     }
 }

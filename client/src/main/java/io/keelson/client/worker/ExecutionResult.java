@@ -1,64 +1,76 @@
 package io.keelson.client.worker;
 
-import io.keelson.client.Json;
+import io.keelson.api.worker.Completion;
+import io.keelson.api.worker.Failure;
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.Release;
+import io.keelson.api.worker.Report;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
- * How an execution ended, as it is reported.
+ * The end of an execution.
  *
- * @param kind which route takes it
- * @param body the item's members beside {@code step_id} and {@code lease_epoch}
+ * @param kind the route of its report
+ * @param isAlone whether its report is sent in a request of its own
+ * @param report creates the report from the execution's last notes
  */
-record ExecutionResult(Kind kind, ObjectNode body) {
+record ExecutionResult(Kind kind, boolean isAlone, Function<Heartbeat, Report> report) {
 
     /** The routes under {@code /dispatch}. */
     enum Kind {
-        COMPLETE, CONTINUE, FAIL, RELEASE
-    }
+        COMPLETE, CONTINUE, FAIL, RELEASE;
 
-    static ExecutionResult completed(JsonNode output, ObjectNode extras) {
-        extras.set("output", output);
-        return new ExecutionResult(Kind.COMPLETE, extras);
-    }
-
-    static ExecutionResult continued(JsonNode output, ObjectNode extras) {
-        extras.set("output", output);
-        return new ExecutionResult(Kind.CONTINUE, extras);
-    }
-
-    /** @param usage members of the reported usage */
-    static ExecutionResult failed(StepFailure failure, ObjectNode usage) {
-        ObjectNode body = usage
-                .put("error_code", failure.code())
-                .put("error_class", failure.errorClass().wire())
-                .put("message", failure.getMessage());
-        if (failure.retryAfter() != null) {
-            body.put("retry_after_ms", failure.retryAfter().toMillis());
+        /** The last part of the route's path. */
+        String route() {
+            return name().toLowerCase(Locale.ROOT);
         }
-        return new ExecutionResult(Kind.FAIL, body);
-    }
 
-    /** Handed back unfinished: it costs neither an attempt nor a failure. */
-    static ExecutionResult released() {
-        return new ExecutionResult(Kind.RELEASE, Json.object());
-    }
-
-    /** Handed back until a time. */
-    static ExecutionResult deferred(StepDeferral deferral) {
-        ObjectNode body = Json.object();
-        ObjectNode details = body.putObject("deferral").put("retry_after_ms", deferral.delay().toMillis())
-                .put("message", deferral.getMessage());
-        if (deferral.busy() != null) {
-            details.put("busy", deferral.busy());
+        /** Whether reports of this route have notes. */
+        boolean hasNotes() {
+            return this != RELEASE;
         }
-        if (deferral.code() != null) {
-            details.put("error_code", deferral.code());
-        }
-        return new ExecutionResult(Kind.RELEASE, body);
     }
 
-    boolean hasArtifacts() {
-        return body.has("artifacts");
+    /** @param kind {@code COMPLETE}, or {@code CONTINUE} if the task needs another turn */
+    static ExecutionResult output(Kind kind, JsonNode output, Execution of) {
+        Heartbeat use = of.use();
+        ResultAttachments.Taken files = of.takeAttachments();
+        return new ExecutionResult(kind, !files.artifacts().isEmpty(),
+                notes -> new Completion(use.stepId(), use.leaseEpoch(), use.tokens(), use.usage(), use.cost(),
+                        use.model(), notes.progress(), notes.logs(), output, files.artifacts(), files.proposals(),
+                        files.uploads()));
+    }
+
+    static ExecutionResult failure(StepFailure failure, Execution of) {
+        Heartbeat use = of.use();
+        return new ExecutionResult(Kind.FAIL, false,
+                notes -> new Failure(use.stepId(), use.leaseEpoch(), use.tokens(), use.usage(), use.cost(), use.model(),
+                        notes.progress(), notes.logs(), failure.code(), failure.errorClass().wire(), text(failure),
+                        millis(failure.retryAfter())));
+    }
+
+    /** Releases an unfinished step, which costs neither an attempt nor a failure. */
+    static ExecutionResult release() {
+        return new ExecutionResult(Kind.RELEASE, false,
+                notes -> new Release(notes.stepId(), notes.leaseEpoch(), null));
+    }
+
+    /** Releases a step until a time. */
+    static ExecutionResult deferral(StepDeferral deferral) {
+        return new ExecutionResult(Kind.RELEASE, false, notes -> new Release(notes.stepId(), notes.leaseEpoch(),
+                new Release.Deferral(deferral.delay().toMillis(), deferral.busy(), deferral.code(), text(deferral))));
+    }
+
+    private static String text(Exception e) {
+        return Objects.requireNonNullElse(e.getMessage(), "");
+    }
+
+    private static @Nullable Long millis(@Nullable Duration duration) {
+        return duration == null ? null : duration.toMillis();
     }
 }

@@ -1,5 +1,7 @@
 package io.keelson.client.worker;
 
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.ReportAnswer;
 import io.keelson.client.KeelsonException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -10,8 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Keeps the leases: one call for all executions every third of a lease, and sooner, at most once a second, when a
@@ -100,9 +100,14 @@ final class Heartbeats {
         beat(executions.stream().filter(execution -> !execution.journal().isEmpty()).toList());
     }
 
-    /** Adds new notes to a report. Waits for a heartbeat in progress, which may put notes back. */
-    synchronized void addNotes(Execution execution, ObjectNode report) {
-        execution.journal().takeNotes().addTo(report);
+    /**
+     * Takes the notes of a final report. Waits for a heartbeat in progress, which may put notes back.
+     *
+     * @param earlier notes that were taken before and are not with the server
+     */
+    synchronized Heartbeat takeNotes(Execution execution, Heartbeat earlier) {
+        execution.journal().putBack(earlier);
+        return execution.journal().takeNotes();
     }
 
     /** Sends new notes with the heartbeat. One call at a time, so that log lines keep their order. */
@@ -110,18 +115,11 @@ final class Heartbeats {
         if (executions.isEmpty()) {
             return;
         }
-        List<ProgressUpdate> taken = new ArrayList<>();
-        List<ObjectNode> items = new ArrayList<>();
-        for (Execution execution : executions) {
-            ProgressUpdate latest = execution.journal().take();
-            ObjectNode item = execution.reference();
-            latest.addTo(item);
-            taken.add(latest);
-            items.add(item);
-        }
+        List<Heartbeat> taken = new ArrayList<>();
+        executions.forEach(execution -> taken.add(execution.journal().take()));
         try {
-            List<@Nullable JsonNode> answers = dispatch.heartbeat(items, interval);
-            for (int i = 0; i < items.size(); i++) {
+            List<@Nullable ReportAnswer> answers = dispatch.heartbeat(taken, interval);
+            for (int i = 0; i < taken.size(); i++) {
                 heed(executions.get(i), answers.get(i));
             }
         } catch (KeelsonException e) {
@@ -134,11 +132,11 @@ final class Heartbeats {
         }
     }
 
-    private static void heed(Execution execution, @Nullable JsonNode answer) {
-        if (answer == null || !UNWANTED.contains(answer.path("status").asString("ok"))) {
+    private static void heed(Execution execution, @Nullable ReportAnswer answer) {
+        if (answer == null || !UNWANTED.contains(answer.status())) {
             return;
         }
-        Stop reason = Stop.of(answer.path("reason").asString(""));
+        Stop reason = Stop.of(answer.reason());
         if (execution.stop(reason)) {
             LOG.log(Level.INFO, "step {0} is to stop: {1}", execution.stepId(), reason);
         }

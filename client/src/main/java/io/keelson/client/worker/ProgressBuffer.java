@@ -1,23 +1,36 @@
 package io.keelson.client.worker;
 
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.Progress;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
-/** Collects a handler's reports until the next heartbeat. */
+/** Collects a handler's notes and use until the next heartbeat. */
 final class ProgressBuffer {
 
     private static final int MAX_LINES = 1_000;
 
+    private final Heartbeat empty;
     private final Deque<String> logs = new ArrayDeque<>();
-    private @Nullable JsonNode progress;
+    private @Nullable Progress progress;
     private @Nullable JsonNode details;
-    private @Nullable ObjectNode usage;
+    private Heartbeat use;
 
-    synchronized void progress(JsonNode value) {
+    ProgressBuffer(UUID stepId, int leaseEpoch) {
+        this.empty = Heartbeat.empty(stepId, leaseEpoch);
+        this.use = empty;
+    }
+
+    /** A heartbeat without news. */
+    Heartbeat empty() {
+        return empty;
+    }
+
+    synchronized void progress(Progress value) {
         progress = value;
     }
 
@@ -25,9 +38,9 @@ final class ProgressBuffer {
         details = value;
     }
 
-    /** The use in all; null takes nothing back. */
-    synchronized void usage(ObjectNode value) {
-        usage = value;
+    /** @param value with the sum of the use since the claim */
+    synchronized void use(Heartbeat value) {
+        use = value;
     }
 
     synchronized void log(String line) {
@@ -38,33 +51,34 @@ final class ProgressBuffer {
     }
 
     synchronized boolean isEmpty() {
-        return progress == null && details == null && usage == null && logs.isEmpty();
+        return progress == null && details == null && use.equals(empty) && logs.isEmpty();
     }
 
-    synchronized ProgressUpdate take() {
-        ProgressUpdate progressUpdate = new ProgressUpdate(progress, details, usage, List.copyOf(logs));
+    synchronized Heartbeat take() {
+        Heartbeat news = use.with(progress, List.copyOf(logs), details);
         progress = null;
         details = null;
-        usage = null;
+        use = empty;
         logs.clear();
-        return progressUpdate;
+        return news;
     }
 
-    /** Takes the notes that a final report may have. Details stay, for a next execution only. */
-    synchronized ProgressUpdate takeNotes() {
-        JsonNode kept = details;
-        ProgressUpdate all = take();
-        details = kept;
-        return new ProgressUpdate(all.progress(), null, null, all.logs());
+    /** Takes progress and logs for a final report, which has the use by itself. Details stay, for a next execution only. */
+    synchronized Heartbeat takeNotes() {
+        Heartbeat notes = empty.with(progress, List.copyOf(logs), null);
+        progress = null;
+        use = empty;
+        logs.clear();
+        return notes;
     }
 
-    /** Puts back notes that did not reach the server, before newer ones. */
-    synchronized void putBack(ProgressUpdate progressUpdate) {
-        progress = progress == null ? progressUpdate.progress() : progress;
-        details = details == null ? progressUpdate.details() : details;
-        usage = usage == null ? progressUpdate.usage() : usage;
-        for (int i = progressUpdate.logs().size() - 1; i >= 0 && logs.size() < MAX_LINES; i--) {
-            logs.addFirst(progressUpdate.logs().get(i));
+    /** Puts back news that did not reach the server, before newer ones. */
+    synchronized void putBack(Heartbeat news) {
+        progress = progress == null ? news.progress() : progress;
+        details = details == null ? news.details() : details;
+        use = use.equals(empty) ? news.with(null, List.of(), null) : use;
+        for (int i = news.logs().size() - 1; i >= 0 && logs.size() < MAX_LINES; i--) {
+            logs.addFirst(news.logs().get(i));
         }
     }
 }

@@ -1,20 +1,22 @@
 package io.keelson.client.worker;
 
+import io.keelson.api.worker.Heartbeat;
+import io.keelson.api.worker.Report;
+import io.keelson.api.worker.ReportAnswer;
+import io.keelson.api.worker.WorkItem;
 import io.keelson.client.Backoff;
 import io.keelson.client.KeelsonException;
 import java.lang.System.Logger.Level;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Sends results in batches and retries until each is answered. */
 final class ResultReporter {
@@ -22,14 +24,29 @@ final class ResultReporter {
     private static final System.Logger LOG = System.getLogger(ResultReporter.class.getName());
     private static final int BATCH = 100;
 
-    private record Report(Execution execution, ExecutionResult outcome) {}
+    /** A result on its way to the server. Confined to the thread that reports. */
+    private static final class Pending {
+        private final Execution execution;
+        private final ExecutionResult outcome;
+        private Heartbeat notes;
+
+        private Pending(Execution execution, ExecutionResult outcome) {
+            this.execution = execution;
+            this.outcome = outcome;
+            this.notes = execution.journal().empty();
+        }
+
+        private Report report() {
+            return outcome.report().apply(notes);
+        }
+    }
 
     private final Dispatch dispatch;
     private final Heartbeats heartbeats;
     private final Slots slots;
     private final BooleanSupplier requestNext;
-    private final Consumer<Assignment> onNext;
-    private final BlockingQueue<Report> queue = new LinkedBlockingQueue<>();
+    private final Consumer<WorkItem> onNext;
+    private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
     private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
     /**
@@ -37,7 +54,7 @@ final class ResultReporter {
      * @param onNext takes that step, before the slot of the one before it is free
      */
     ResultReporter(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier requestNext,
-            Consumer<Assignment> onNext) {
+            Consumer<WorkItem> onNext) {
         this.dispatch = dispatch;
         this.heartbeats = heartbeats;
         this.slots = slots;
@@ -46,14 +63,14 @@ final class ResultReporter {
     }
 
     void add(Execution execution, ExecutionResult outcome) {
-        queue.add(new Report(execution, outcome));
+        queue.add(new Pending(execution, outcome));
     }
 
     /** Reports until the thread is interrupted. */
     void run() {
         try {
             while (true) {
-                List<Report> batch = new ArrayList<>();
+                List<Pending> batch = new ArrayList<>();
                 batch.add(queue.take());
                 queue.drainTo(batch);
                 Duration delay = deliver(batch);
@@ -65,14 +82,14 @@ final class ResultReporter {
     }
 
     /** Sends everything once; what got no answer is queued again. Answers how long to wait before the next try. */
-    private Duration deliver(List<Report> batch) {
-        for (Report report : batch) {
-            if (report.outcome.kind() != ExecutionResult.Kind.RELEASE) {
-                heartbeats.addNotes(report.execution, report.outcome.body());
+    private Duration deliver(List<Pending> batch) {
+        for (Pending report : batch) {
+            if (report.outcome.kind().hasNotes()) {
+                report.notes = heartbeats.takeNotes(report.execution, report.notes);
             }
         }
         try {
-            heartbeats.flush(batch.stream().map(Report::execution).toList());
+            heartbeats.flush(batch.stream().map(report -> report.execution).toList());
         } catch (KeelsonException e) {
             if (Refusal.mayPass(e)) {
                 return later(batch, e);
@@ -80,7 +97,7 @@ final class ResultReporter {
             LOG.log(Level.WARNING, "final reports of {0} steps rejected: {1}", batch.size(), e.getMessage());
         }
         Duration delay = Duration.ZERO;
-        for (List<Report> part : parts(batch)) {
+        for (List<Pending> part : parts(batch)) {
             Duration wish = send(part);
             delay = wish.compareTo(delay) > 0 ? wish : delay;
         }
@@ -88,15 +105,15 @@ final class ResultReporter {
     }
 
     /** By route, in calls of bounded size; what carries artifacts goes alone. */
-    private static List<List<Report>> parts(List<Report> batch) {
-        List<List<Report>> parts = new ArrayList<>();
+    private static List<List<Pending>> parts(List<Pending> batch) {
+        List<List<Pending>> parts = new ArrayList<>();
         for (ExecutionResult.Kind kind : ExecutionResult.Kind.values()) {
-            List<Report> part = new ArrayList<>();
-            for (Report report : batch) {
+            List<Pending> part = new ArrayList<>();
+            for (Pending report : batch) {
                 if (report.outcome.kind() != kind) {
                     continue;
                 }
-                if (report.outcome.hasArtifacts()) {
+                if (report.outcome.isAlone()) {
                     parts.add(List.of(report));
                     continue;
                 }
@@ -110,11 +127,10 @@ final class ResultReporter {
         return parts;
     }
 
-    private Duration send(List<Report> part) {
-        List<ObjectNode> items = part.stream()
-                .map(report -> (ObjectNode) report.execution.reference().setAll(report.outcome.body())).toList();
+    private Duration send(List<Pending> part) {
+        List<Report> items = part.stream().map(Pending::report).toList();
         try {
-            List<@Nullable JsonNode> answers =
+            List<@Nullable ReportAnswer> answers =
                     dispatch.report(part.get(0).outcome.kind(), items, requestNext.getAsBoolean());
             backoff.reset();
             return settleAll(part, answers);
@@ -131,11 +147,11 @@ final class ResultReporter {
         }
     }
 
-    private Duration settleAll(List<Report> part, List<@Nullable JsonNode> answers) {
-        List<Report> unanswered = new ArrayList<>();
+    private Duration settleAll(List<Pending> part, List<@Nullable ReportAnswer> answers) {
+        List<Pending> unanswered = new ArrayList<>();
         List<Execution> settled = new ArrayList<>();
         for (int i = 0; i < part.size(); i++) {
-            JsonNode answer = answers.get(i);
+            ReportAnswer answer = answers.get(i);
             if (answer == null) {
                 unanswered.add(part.get(i));
             } else if (settle(part.get(i), answer)) {
@@ -148,51 +164,42 @@ final class ResultReporter {
     }
 
     /** True when its slot is to be freed; a refused report frees its own. */
-    private boolean settle(Report report, JsonNode answer) {
-        String status = answer.path("status").asString("");
-        return switch (status) {
+    private boolean settle(Pending report, ReportAnswer answer) {
+        return switch (answer.status()) {
             case "ok", "duplicate" -> {
-                takeNext(answer.path("next"));
+                // before the slot is free, so that the worker never seems idle in between
+                if (answer.next() != null) {
+                    onNext.accept(answer.next());
+                }
                 yield true;
             }
             case "conflict", "stale_lease", "not_found" -> {
                 LOG.log(Level.INFO, "result of step {0} is no longer accepted ({1})", report.execution.stepId(),
-                        status);
+                        answer.status());
                 yield true;
             }
             default -> {
-                refused(report, answer.path("code").asString("RESULT_REFUSED"),
-                        answer.path("detail").asString(answer.path("title").asString(status)));
+                refused(report, Objects.requireNonNullElse(answer.code(), "RESULT_REFUSED"),
+                        Objects.requireNonNullElse(answer.detail(), answer.status()));
                 yield false;
             }
         };
     }
 
-    /** Before the slot is free, so that the worker never seems idle in between. */
-    private void takeNext(JsonNode item) {
-        if (item.isObject()) {
-            try {
-                onNext.accept(Assignment.of(item));
-            } catch (DateTimeException e) {
-                LOG.log(Level.WARNING, "cannot parse a step in a response: {0}", e.getMessage());
-            }
-        }
-    }
-
     /** The server rejects this result permanently: the step fails instead, with the server's reason. */
-    private void refused(Report report, String code, @Nullable String reason) {
+    private void refused(Pending report, String code, @Nullable String reason) {
         LOG.log(Level.ERROR, "result of step {0} rejected: {1} {2}", report.execution.stepId(), code, reason);
         if (report.outcome.kind() == ExecutionResult.Kind.FAIL
                 || report.outcome.kind() == ExecutionResult.Kind.RELEASE) {
             slots.free(report.execution);
         } else {
             String message = "the server refused the result: " + reason;
-            add(report.execution, ExecutionResult.failed(new StepFailure(code, ErrorClass.QUALITY, message),
-                    report.execution.usage()));
+            add(report.execution, ExecutionResult.failure(new StepFailure(code, ErrorClass.QUALITY, message),
+                    report.execution));
         }
     }
 
-    private Duration later(List<Report> part, KeelsonException e) {
+    private Duration later(List<Pending> part, KeelsonException e) {
         queue.addAll(part);
         Duration delay = backoff.next(e.retryAfter());
         LOG.log(Level.WARNING, "could not deliver {0} results, retrying in {1}: {2}", part.size(), delay,

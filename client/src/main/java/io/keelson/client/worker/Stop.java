@@ -1,6 +1,7 @@
 package io.keelson.client.worker;
 
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Why the server no longer wants the work on a step. */
 public enum Stop {
@@ -13,8 +14,8 @@ public enum Stop {
     /** The lease is not this worker's any more. */
     LOST;
 
-    /** @param reason the server's code; an unknown code means a lost lease */
-    static Stop of(String reason) {
+    /** @param reason the server's code; an unknown or absent code means a lost lease */
+    static Stop of(@Nullable String reason) {
         for (Stop stop : values()) {
             if (stop.name().toLowerCase(Locale.ROOT).equals(reason)) {
                 return stop;

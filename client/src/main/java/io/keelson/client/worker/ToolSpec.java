@@ -1,7 +1,9 @@
 package io.keelson.client.worker;
 
+import io.keelson.api.worker.AnnouncedTool;
 import io.keelson.client.Json;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -14,17 +16,16 @@ import tools.jackson.databind.node.ObjectNode;
 public record ToolSpec(String name, @Nullable String description, @Nullable Object inputSchema,
         @Nullable Effects effects) {
 
-    ObjectNode document() {
-        ObjectNode document = Json.object().put("name", name);
-        if (description != null) {
-            document.put("description", description);
+    /** @throws IllegalArgumentException if the input schema is not an object */
+    AnnouncedTool announced() {
+        return new AnnouncedTool(name, description, inputSchema == null ? null : object(Json.of(inputSchema)),
+                effects == null ? null : effects.wire());
+    }
+
+    private ObjectNode object(JsonNode schema) {
+        if (schema instanceof ObjectNode object) {
+            return object;
         }
-        if (inputSchema != null) {
-            document.set("input_schema", Json.of(inputSchema));
-        }
-        if (effects != null) {
-            document.put("effects", effects.wire());
-        }
-        return document;
+        throw new IllegalArgumentException("the input schema of " + name + " is not an object");
     }
 }

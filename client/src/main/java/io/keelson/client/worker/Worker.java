@@ -1,5 +1,6 @@
 package io.keelson.client.worker;
 
+import io.keelson.api.worker.WorkItem;
 import io.keelson.client.Backoff;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -56,7 +57,7 @@ public final class Worker implements AutoCloseable {
         this.poll = settings.poll;
         this.grace = settings.grace;
         this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(),
-                List.copyOf(settings.specs.values()), settings.lease);
+                settings.specs.values().stream().map(ToolSpec::announced).toList(), settings.lease);
         this.slots = new Slots(settings.slots);
         this.heartbeats = new Heartbeats(dispatch, slots, settings.lease);
         this.reports = new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
@@ -119,7 +120,7 @@ public final class Worker implements AutoCloseable {
         });
         claimThread.interrupt();
         slots.taken().stream().filter(Execution::abandon)
-                .forEach(execution -> reports.add(execution, ExecutionResult.released()));
+                .forEach(execution -> reports.add(execution, ExecutionResult.release()));
         long timeout = interrupted ? HURRIED_REPORTS_NANOS : LAST_REPORTS_NANOS;
         interrupted |= !waited(() -> slots.awaitIdle(timeout));
         heartbeatThread.interrupt();
@@ -175,13 +176,13 @@ public final class Worker implements AutoCloseable {
         return stopping.getCount() == 0;
     }
 
-    private void accept(Assignment assignment) {
-        Execution execution = new Execution(assignment, heartbeats::nudge, dispatch::upload);
+    private void accept(WorkItem item) {
+        Execution execution = new Execution(item, heartbeats::nudge, dispatch::upload);
         if (!slots.take(execution)) {
             return;
         }
         if (stopping() && execution.abandon()) {
-            reports.add(execution, ExecutionResult.released());
+            reports.add(execution, ExecutionResult.release());
         } else {
             threads.newThread(() -> execute(execution)).start();
         }
@@ -203,30 +204,29 @@ public final class Worker implements AutoCloseable {
     private ExecutionResult outcome(Execution execution) {
         StepHandler handler = handlers.get(execution.tool());
         if (handler == null) {
-            return ExecutionResult.failed(new StepFailure("TOOL_NOT_SERVED", ErrorClass.INFRASTRUCTURE,
-                    "worker " + id + " does not serve " + execution.tool()), execution.usage());
+            return ExecutionResult.failure(new StepFailure("TOOL_NOT_SERVED", ErrorClass.INFRASTRUCTURE,
+                    "worker " + id + " does not serve " + execution.tool()), execution);
         }
         try {
             Object result = handler.handle(execution);
             return result instanceof Continue turn
-                    ? ExecutionResult.continued(output(turn.output()), execution.takeExtras())
-                    : ExecutionResult.completed(output(result), execution.takeExtras());
+                    ? ExecutionResult.output(ExecutionResult.Kind.CONTINUE, json(turn.output()), execution)
+                    : ExecutionResult.output(ExecutionResult.Kind.COMPLETE, json(result), execution);
         } catch (StepFailure failure) {
-            return ExecutionResult.failed(failure, execution.usage());
+            return ExecutionResult.failure(failure, execution);
         } catch (StepDeferral deferral) {
-            return ExecutionResult.deferred(deferral);
+            return ExecutionResult.deferral(deferral);
         } catch (Throwable e) {
             if (!execution.cancelled()) {
                 LOG.log(Level.WARNING, "handler of " + execution.tool() + " failed", e);
             }
-            return execution.stop() == Stop.BUDGET_EXCEEDED ? ExecutionResult.released()
-                    : ExecutionResult.failed(
-                            new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()),
-                            execution.usage());
+            return execution.stop() == Stop.BUDGET_EXCEEDED ? ExecutionResult.release()
+                    : ExecutionResult.failure(
+                            new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()), execution);
         }
     }
 
-    private static JsonNode output(@Nullable Object value) throws StepFailure {
+    private static JsonNode json(@Nullable Object value) throws StepFailure {
         try {
             return Json.of(value);
         } catch (IllegalArgumentException e) {

@@ -1,5 +1,6 @@
 package io.keelson.client.examples;
 
+import static io.keelson.client.worker.DispatchPeer.S1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.worker.DispatchPeer;
@@ -53,7 +54,7 @@ class WordCountExampleTest {
 
     @Test
     void countsAndTellsHowFarItIs() throws Exception {
-        peer.offer("s1", step(folder, 0));
+        peer.offer(S1, step(folder, 0));
 
         Reported last = peer.next(reported -> reported.item().has("progress"));
         assertThat(last.item().path("progress").path("message").asString()).endsWith("of 3 files");
@@ -69,7 +70,7 @@ class WordCountExampleTest {
 
     @Test
     void theNextWorkerCarriesOnWhereAStoppedOneWas() throws Exception {
-        peer.offer("s1", step(folder, LONG_MS));
+        peer.offer(S1, step(folder, LONG_MS));
         JsonNode details = peer.next(reported -> reported.item().has("details")).item().path("details");
         assertThat(details.path("files").asInt()).isEqualTo(1);
 
@@ -77,7 +78,7 @@ class WordCountExampleTest {
         assertThat(peer.next().kind()).as("what is not finished is handed back").isEqualTo("release");
         assertThat(worker.waitFor(20, TimeUnit.SECONDS)).isTrue();
         start();
-        peer.offer("s1", Map.of("tool", "text.wordcount", "lease_epoch", 8, "details", details, "input",
+        peer.offer(S1, Map.of("tool", "text.wordcount", "lease_epoch", 8, "details", details, "input",
                 Map.of("path", folder.toString(), "suffix", ".md", "pause_ms", 0)));
 
         Reported logged = peer.next(reported -> reported.item().has("logs"));
@@ -88,7 +89,7 @@ class WordCountExampleTest {
 
     @Test
     void aFolderThatIsNotThereIsAPermanentFailure() throws Exception {
-        peer.offer("s1", step(folder.resolve("none"), 0));
+        peer.offer(S1, step(folder.resolve("none"), 0));
 
         Reported failure = peer.next();
         assertThat(failure.kind()).isEqualTo("fail");

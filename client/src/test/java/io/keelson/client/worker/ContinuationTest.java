@@ -1,5 +1,9 @@
 package io.keelson.client.worker;
 
+import static io.keelson.client.worker.DispatchPeer.S1;
+import static io.keelson.client.worker.DispatchPeer.S2;
+import static io.keelson.client.worker.DispatchPeer.S3;
+import static io.keelson.client.worker.DispatchPeer.S4;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.http.ScriptedServer.Answer;
@@ -18,7 +22,7 @@ import tools.jackson.databind.JsonNode;
 /** The response to a result has the task's next step, which the worker executes like a claimed one. */
 class ContinuationTest {
 
-    private static final Map<String, Object> NEXT = Map.of("step_id", "s2", "tool", "work", "lease_epoch", 1);
+    private static final Map<String, Object> NEXT = Map.of("step_id", S2, "tool", "work", "lease_epoch", 1);
 
     private final DispatchPeer peer = new DispatchPeer();
     private final BlockingQueue<String> begun = new LinkedBlockingQueue<>();
@@ -31,61 +35,61 @@ class ContinuationTest {
 
     @Test
     void theNextStepTakesTheSlotOfTheOneBefore() throws Exception {
-        peer.answer("s1", Map.of("next", NEXT)).offer("s1");
+        peer.answer(S1, Map.of("next", NEXT)).offer(S1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
-            assertThat(peer.next().stepId()).isEqualTo("s1");
+            assertThat(peer.next().stepId()).isEqualTo(S1);
             Reported second = peer.next();
 
-            assertThat(second.stepId()).isEqualTo("s2");
+            assertThat(second.stepId()).isEqualTo(S2);
             assertThat(second.item().path("lease_epoch").asInt()).isEqualTo(1);
             JsonNode asked = peer.server.requests("POST /api/v1/dispatch/complete").get(0).body().path("next");
             assertThat(asked.toString()).isEqualTo("{\"tools\":[\"work\"],\"lease_ms\":600}");
-            peer.offer("s3");
-            assertThat(peer.next().stepId()).as("the slot is free again").isEqualTo("s3");
+            peer.offer(S3);
+            assertThat(peer.next().stepId()).as("the slot is free again").isEqualTo(S3);
         }
     }
 
     @Test
     void leaseOfAContinuationIsExtendedAtOnce() throws Exception {
-        peer.answer("s1", Map.of("next", NEXT)).offer("s1");
+        peer.answer(S1, Map.of("next", NEXT)).offer(S1);
         try (Worker worker = worker(Duration.ofSeconds(5), this::holdSecond)) {
-            assertThat(begun()).isEqualTo("s2");
+            assertThat(begun()).isEqualTo(S2);
 
             Reported beat = peer.next(reported -> reported.kind().equals("heartbeat"));
-            assertThat(beat.stepId()).isEqualTo("s2");
+            assertThat(beat.stepId()).isEqualTo(S2);
             hold.countDown();
         }
     }
 
     @Test
     void aLostAnswersNextStepIsTakenFromTheAnswerToTheRepetition() throws Exception {
-        peer.intervene(Answer.CUT).answer("s1", Map.of("status", "duplicate", "next", NEXT)).offer("s1");
+        peer.intervene(Answer.CUT).answer(S1, Map.of("status", "duplicate", "next", NEXT)).offer(S1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
-            assertThat(peer.next().stepId()).isEqualTo("s1");
-            assertThat(peer.next().stepId()).isEqualTo("s1");
+            assertThat(peer.next().stepId()).isEqualTo(S1);
+            assertThat(peer.next().stepId()).isEqualTo(S1);
 
-            assertThat(peer.next().stepId()).isEqualTo("s2");
+            assertThat(peer.next().stepId()).isEqualTo(S2);
         }
     }
 
     @Test
     void stepReceivedTwiceIsExecutedOnce() throws Exception {
-        peer.answer("s1", Map.of("next", NEXT)).answer("s3", Map.of("next", NEXT)).offer("s1").offer("s3");
+        peer.answer(S1, Map.of("next", NEXT)).answer(S3, Map.of("next", NEXT)).offer(S1).offer(S3);
         try (Worker worker = worker(2, Duration.ofSeconds(5), this::holdSecond)) {
-            assertThat(begun()).isEqualTo("s2");
-            peer.offer("s4");
-            assertThat(peer.next(reported -> reported.stepId().equals("s4")).kind()).isEqualTo("complete");
+            assertThat(begun()).isEqualTo(S2);
+            peer.offer(S4);
+            assertThat(peer.next(reported -> reported.stepId().equals(S4)).kind()).isEqualTo("complete");
             hold.countDown();
-            peer.next(reported -> reported.stepId().equals("s2") && reported.kind().equals("complete"));
+            peer.next(reported -> reported.stepId().equals(S2) && reported.kind().equals("complete"));
         }
         assertThat(begun).isEmpty();
     }
 
     @Test
     void onlyAResultAsksForMoreAndAWorkerThatStopsDoesNot() throws Exception {
-        peer.offer("s1");
+        peer.offer(S1);
         Worker worker = worker(Duration.ofSeconds(20), this::holdFirst);
-        assertThat(begun()).isEqualTo("s1");
+        assertThat(begun()).isEqualTo(S1);
         Thread stop = stop(worker);
         hold.countDown();
         stop.join();
@@ -101,10 +105,11 @@ class ContinuationTest {
         peer.server.on("POST /api/v1/dispatch/complete", request -> {
             asked.countDown();
             hold.await();
-            return Answer.json("{\"items\":[{\"step_id\":\"s1\",\"status\":\"ok\",\"next\":{\"step_id\":\"s2\","
-                    + "\"tool\":\"work\",\"lease_epoch\":1}}]}");
+            return Answer.json(
+                    "{\"items\":[{\"step_id\":\"" + S1 + "\",\"status\":\"ok\",\"next\":{\"step_id\":\"" + S2 + "\","
+                            + "\"tool\":\"work\",\"lease_epoch\":1}}]}");
         });
-        peer.offer("s1");
+        peer.offer(S1);
         Worker worker = worker(Duration.ofSeconds(20), step -> {
             begun.add(step.stepId());
             return "out";
@@ -115,18 +120,18 @@ class ContinuationTest {
         stop.join();
 
         assertThat(peer.rest()).filteredOn(reported -> reported.kind().equals("release")).singleElement()
-                .satisfies(reported -> assertThat(reported.stepId()).isEqualTo("s2"));
-        assertThat(begun).containsExactly("s1");
+                .satisfies(reported -> assertThat(reported.stepId()).isEqualTo(S2));
+        assertThat(begun).containsExactly(S1);
     }
 
     @Test
     void anAnswerThatMakesNoSenseDoesNotEndTheWorker() throws Exception {
-        peer.answer("s1", Map.of("next", Map.of("step_id", "s2", "deadline", "soon"))).offer("s1");
+        peer.answer(S1, Map.of("next", Map.of("step_id", S2, "deadline", "soon"))).offer(S1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
-            assertThat(peer.next().stepId()).isEqualTo("s1");
-            peer.offer("s3");
+            assertThat(peer.next().stepId()).isEqualTo(S1);
+            peer.offer(S3);
 
-            assertThat(peer.next().stepId()).isEqualTo("s3");
+            assertThat(peer.next().stepId()).isEqualTo(S3);
         }
     }
 
@@ -137,7 +142,7 @@ class ContinuationTest {
     }
 
     private Object holdSecond(StepContext step) throws InterruptedException {
-        return step.stepId().equals("s2") ? holdFirst(step) : "out";
+        return step.stepId().equals(S2) ? holdFirst(step) : "out";
     }
 
     /** Returns when the worker no longer claims. */
@@ -161,7 +166,7 @@ class ContinuationTest {
 
     private String begun() throws InterruptedException {
         String step = begun.poll(20, TimeUnit.SECONDS);
-        assertThat(List.of("s1", "s2")).contains(step);
+        assertThat(List.of(S1, S2)).contains(step);
         return step;
     }
 }

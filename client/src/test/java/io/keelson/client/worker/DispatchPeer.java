@@ -9,6 +9,7 @@ import io.keelson.client.http.ScriptedServer.Request;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -19,6 +20,14 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** The server's side of {@code /dispatch}, over real HTTP: hands out what a test offers and notes what comes back. */
 public final class DispatchPeer implements AutoCloseable {
+
+    /** Ids of steps. */
+    public static final String S1 = id(1);
+    static final String S2 = id(2);
+    static final String S3 = id(3);
+    static final String S4 = id(4);
+    static final String RUN = id(100);
+    static final String TASK = id(101);
 
     private static final long TIMEOUT_SECONDS = 20;
 
@@ -47,9 +56,14 @@ public final class DispatchPeer implements AutoCloseable {
         }
     }
 
+    /** The id with a number. */
+    static String id(int number) {
+        return new UUID(0, number).toString();
+    }
+
     /** Makes a step ready; {@code members} override the usual ones. */
     public DispatchPeer offer(String stepId, Map<String, ?> members) {
-        ObjectNode item = Json.object().put("step_id", stepId).put("run_id", "r1").put("task_id", "t1")
+        ObjectNode item = Json.object().put("step_id", stepId).put("run_id", RUN).put("task_id", TASK)
                 .put("tool", "work").put("attempt", 1).put("lease_epoch", 7)
                 .put("lease_expires_at", "2026-01-02T03:04:35.000Z").put("deadline", "2026-01-02T03:05:05.000Z")
                 .put("effect_key", "e-" + stepId);

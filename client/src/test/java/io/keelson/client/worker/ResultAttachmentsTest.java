@@ -20,6 +20,6 @@ class ResultAttachmentsTest {
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("big");
         assertThatThrownBy(() -> resultAttachments.artifact("ninth", "text/plain", new byte[1]))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("ninth");
-        assertThat(resultAttachments.take().path("artifacts").size()).isEqualTo(8);
+        assertThat(resultAttachments.take().artifacts()).hasSize(8);
     }
 }

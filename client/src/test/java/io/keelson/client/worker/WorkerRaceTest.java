@@ -1,5 +1,7 @@
 package io.keelson.client.worker;
 
+import static io.keelson.client.worker.DispatchPeer.S1;
+import static io.keelson.client.worker.DispatchPeer.S2;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.http.ScriptedServer;
@@ -31,22 +33,22 @@ class WorkerRaceTest {
 
     @Test
     void aLostLeaseStopsTheHandlerAndDropsItsResult() throws Exception {
-        peer.answer("s1", Map.of("status", "stop", "reason", "lost")).offer("s1");
+        peer.answer(S1, Map.of("status", "stop", "reason", "lost")).offer(S1);
         try (Worker worker = settings(Duration.ofSeconds(5), this::workUntilStopped).slots(1).build().start()) {
-            assertThat(seen()).isEqualTo("s1 begun");
-            assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
-            peer.offer("s2", Map.of("input", "quick"));
+            assertThat(seen()).isEqualTo(S1 + " begun");
+            assertThat(seen()).isEqualTo(S1 + " stopped, cancelled true");
+            peer.offer(S2, Map.of("input", "quick"));
 
-            assertThat(peer.next().stepId()).as("the slot is free again and s1 reports nothing").isEqualTo("s2");
+            assertThat(peer.next().stepId()).as("the slot is free again and s1 reports nothing").isEqualTo(S2);
         }
-        assertThat(peer.rest()).noneMatch(reported -> reported.stepId().equals("s1"));
+        assertThat(peer.rest()).noneMatch(reported -> reported.stepId().equals(S1));
     }
 
     /** The handler says why it stops: what it returns counts, and without a result the step goes back. */
     @Test
     void anExceededBudgetStopsTheHandlerAndItsReportCounts() throws Exception {
         Map<String, String> over = Map.of("status", "stop", "reason", "budget_exceeded");
-        peer.answer("s1", over).answer("s2", over).offer("s1").offer("s2", Map.of("input", "part"));
+        peer.answer(S1, over).answer(S2, over).offer(S1).offer(S2, Map.of("input", "part"));
         try (Worker worker = settings(Duration.ofSeconds(5), step -> {
             step.usage(0, BigDecimal.ONE);
             try {
@@ -63,71 +65,71 @@ class WorkerRaceTest {
                 Reported reported = peer.next();
                 reports.put(reported.stepId(), reported);
             }
-            assertThat(reports.get("s1").kind()).isEqualTo("release");
-            assertThat(reports.get("s2").kind()).isEqualTo("complete");
-            assertThat(reports.get("s2").item().path("output").asString()).isEqualTo("BUDGET_EXCEEDED");
+            assertThat(reports.get(S1).kind()).isEqualTo("release");
+            assertThat(reports.get(S2).kind()).isEqualTo("complete");
+            assertThat(reports.get(S2).item().path("output").asString()).isEqualTo("BUDGET_EXCEEDED");
         }
     }
 
     @Test
     void aCancelledStepStopsItsHandlerAndNoOther() throws Exception {
-        peer.answer("s1", Map.of("status", "stop", "reason", "cancelled")).offer("s1").offer("s2",
+        peer.answer(S1, Map.of("status", "stop", "reason", "cancelled")).offer(S1).offer(S2,
                 Map.of("input", "hold"));
         CountDownLatch release = new CountDownLatch(1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> {
-            if (step.stepId().equals("s1")) {
+            if (step.stepId().equals(S1)) {
                 return workUntilStopped(step);
             }
             release.await();
             return step.cancelled();
         })) {
-            assertThat(seen()).isEqualTo("s1 begun");
-            assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
+            assertThat(seen()).isEqualTo(S1 + " begun");
+            assertThat(seen()).isEqualTo(S1 + " stopped, cancelled true");
             release.countDown();
 
             Reported reported = peer.next();
-            assertThat(reported.stepId()).isEqualTo("s2");
+            assertThat(reported.stepId()).isEqualTo(S2);
             assertThat(reported.item().path("output").asBoolean()).isFalse();
         }
     }
 
     @Test
     void resultIsSentAgainAfterALostResponse() throws Exception {
-        peer.intervene(Answer.CUT, Answer.problem(503, "{}")).answer("s1", Map.of("status", "duplicate")).offer("s1");
+        peer.intervene(Answer.CUT, Answer.problem(503, "{}")).answer(S1, Map.of("status", "duplicate")).offer(S1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
             Reported first = peer.next();
 
             assertThat(peer.next()).isEqualTo(first);
             assertThat(peer.next()).isEqualTo(first);
-            peer.offer("s2");
-            assertThat(peer.next().stepId()).as("duplicate is an answer like ok").isEqualTo("s2");
+            peer.offer(S2);
+            assertThat(peer.next().stepId()).as("duplicate is an answer like ok").isEqualTo(S2);
         }
     }
 
     @Test
     void aLateResultIsRefusedAndForgotten() throws Exception {
         CountDownLatch thawed = new CountDownLatch(1);
-        peer.offer("s1");
+        peer.offer(S1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> {
             seen.add(step.stepId());
             thawed.await();
             return "late";
         })) {
-            assertThat(seen()).isEqualTo("s1");
+            assertThat(seen()).isEqualTo(S1);
             peer.next(reported -> reported.kind().equals("heartbeat"));
-            peer.intervene(Answer.json("{\"items\":[{\"step_id\":\"s1\",\"status\":\"stale_lease\"}]}"));
+            peer.intervene(Answer.json("{\"items\":[{\"step_id\":\"" + S1 + "\",\"status\":\"stale_lease\"}]}"));
             thawed.countDown();
 
-            assertThat(peer.next().stepId()).isEqualTo("s1");
-            peer.offer("s2");
-            assertThat(peer.next().stepId()).isEqualTo("s2");
+            assertThat(peer.next().stepId()).isEqualTo(S1);
+            peer.offer(S2);
+            assertThat(peer.next().stepId()).isEqualTo(S2);
         }
     }
 
     @Test
     void aResultThatTheServerWillNeverTakeBecomesAFailure() throws Exception {
-        peer.intervene(Answer.json("{\"items\":[{\"step_id\":\"s1\",\"status\":\"refused\","
-                + "\"code\":\"OUTPUT_TOO_LARGE\",\"detail\":\"at most 1 MiB\"}]}")).offer("s1");
+        peer.intervene(Answer.json("{\"items\":[{\"step_id\":\"" + S1 + "\",\"status\":\"refused\","
+                + "\"code\":\"OUTPUT_TOO_LARGE\",\"detail\":\"at most 1 MiB\"}]}")).offer(S1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
             assertThat(peer.next().kind()).isEqualTo("complete");
             Reported failure = peer.next();
@@ -151,22 +153,22 @@ class WorkerRaceTest {
             if (together.getCount() > 0) {
                 return Answer.problem(503, "{}");
             }
-            if (request.body().toString().contains("s1")) {
+            if (request.body().toString().contains(S1)) {
                 return Answer.problem(422, "{\"code\":\"BAD_ITEM\"}");
             }
             taken.countDown();
-            return Answer.json("{\"items\":[{\"step_id\":\"s2\",\"status\":\"ok\"}]}");
+            return Answer.json("{\"items\":[{\"step_id\":\"" + S2 + "\",\"status\":\"ok\"}]}");
         });
-        peer.offer("s1").offer("s2");
+        peer.offer(S1).offer(S2);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
             Reported failure = peer.next();
 
             assertThat(failure.kind()).isEqualTo("fail");
-            assertThat(failure.stepId()).isEqualTo("s1");
+            assertThat(failure.stepId()).isEqualTo(S1);
             assertThat(failure.item().path("error_code").asString()).isEqualTo("BAD_ITEM");
             assertThat(taken.await(20, TimeUnit.SECONDS)).isTrue();
         }
-        assertThat(peer.rest()).noneMatch(reported -> reported.stepId().equals("s2"));
+        assertThat(peer.rest()).noneMatch(reported -> reported.stepId().equals(S2));
     }
 
     @Test
@@ -181,7 +183,7 @@ class WorkerRaceTest {
             }
             return answer == null ? Answer.json("{\"items\":[]}") : answer;
         });
-        peer.offer("s1");
+        peer.offer(S1);
         try (Worker worker = worker(Duration.ofSeconds(5), step -> {
             step.log("one");
             step.log("two");
@@ -197,7 +199,7 @@ class WorkerRaceTest {
     @Test
     void stoppingLetsRunningHandlersFinish() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
-        peer.offer("s1");
+        peer.offer(S1);
         Worker worker = worker(Duration.ofSeconds(20), step -> {
             seen.add("begun");
             release.await();
@@ -217,14 +219,14 @@ class WorkerRaceTest {
 
     @Test
     void stoppingHandsBackWhatDoesNotFinishInTime() throws Exception {
-        peer.offer("s1");
+        peer.offer(S1);
         Worker worker = worker(Duration.ofMillis(50), this::workUntilStopped);
-        assertThat(seen()).isEqualTo("s1 begun");
+        assertThat(seen()).isEqualTo(S1 + " begun");
 
         worker.close();
         worker.awaitStop();
 
-        assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
+        assertThat(seen()).isEqualTo(S1 + " stopped, cancelled true");
         assertThat(peer.rest()).filteredOn(reported -> !reported.kind().equals("heartbeat")).singleElement()
                 .satisfies(reported -> {
                     assertThat(reported.kind()).isEqualTo("release");
@@ -239,7 +241,7 @@ class WorkerRaceTest {
         peer.server.on("POST /api/v1/dispatch/claim", request -> {
             claimed.countDown();
             answer.await();
-            return Answer.json("{\"items\":[{\"step_id\":\"s1\",\"tool\":\"work\",\"lease_epoch\":3}]}");
+            return Answer.json("{\"items\":[{\"step_id\":\"" + S1 + "\",\"tool\":\"work\",\"lease_epoch\":3}]}");
         });
         Worker worker = worker(Duration.ofSeconds(20), this::workUntilStopped);
         claimed.await();
@@ -255,16 +257,16 @@ class WorkerRaceTest {
 
     @Test
     void aServerThatIsAwayDoesNotKeepAWorkerFromStopping() throws Exception {
-        peer.offer("s1");
+        peer.offer(S1);
         Worker worker = worker(Duration.ofMillis(50), this::workUntilStopped);
-        assertThat(seen()).isEqualTo("s1 begun");
+        assertThat(seen()).isEqualTo(S1 + " begun");
         peer.close();
         Thread stop = new Thread(worker::close);
         stop.start();
         stop.interrupt();
         stop.join();
 
-        assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
+        assertThat(seen()).isEqualTo(S1 + " stopped, cancelled true");
     }
 
     @Test
@@ -272,7 +274,7 @@ class WorkerRaceTest {
         peer.close();
         Worker worker = worker(Duration.ofSeconds(5), step -> "out");
         try (DispatchPeer reborn = new DispatchPeer(new ScriptedServer(peer.server.port()))) {
-            reborn.offer("s1");
+            reborn.offer(S1);
 
             assertThat(reborn.next().kind()).isEqualTo("complete");
             worker.close();

@@ -1,5 +1,10 @@
 package io.keelson.client.worker;
 
+import static io.keelson.client.worker.DispatchPeer.RUN;
+import static io.keelson.client.worker.DispatchPeer.S1;
+import static io.keelson.client.worker.DispatchPeer.S2;
+import static io.keelson.client.worker.DispatchPeer.TASK;
+import static io.keelson.client.worker.DispatchPeer.id;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.worker.DispatchPeer.Reported;
@@ -28,13 +33,13 @@ class WorkerTest {
 
     @Test
     void claimsForItsToolsAndCompletesWithTheHandlersOutput() throws Exception {
-        peer.offer("s1", Map.of("input", Map.of("text", "abc")));
+        peer.offer(S1, Map.of("input", Map.of("text", "abc")));
         try (Worker worker = worker(step -> Map.of("length", step.input(Text.class).text().length()))) {
             Reported reported = peer.next();
 
             assertThat(reported.kind()).isEqualTo("complete");
             assertThat(reported.item())
-                    .isEqualTo(json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"output\":{\"length\":3}}"));
+                    .isEqualTo(json("{\"step_id\":\"" + S1 + "\",\"lease_epoch\":7,\"output\":{\"length\":3}}"));
             JsonNode claim = peer.claims().get(0).body();
             assertThat(claim).isEqualTo(json("{\"worker_id\":\"w1\",\"tools\":[\"work\"],\"max\":2,\"wait_ms\":200,"
                     + "\"again\":true,\"lease_ms\":3000,\"version\":\"1.2\"}"));
@@ -44,27 +49,28 @@ class WorkerTest {
 
     @Test
     void aHandlerSeesAllOfItsStep() throws Exception {
-        peer.offer("s1", Map.of("attempt", 2, "failure_context", Map.of("error_code", "X"),
+        peer.offer(S1, Map.of("attempt", 2, "failure_context", Map.of("error_code", "X"),
                 "details", Map.of("done", 41)));
         try (Worker worker = worker(step -> List.of(step.stepId(), step.runId(), step.taskId(), step.tool(),
                 step.attempt(), step.leaseEpoch(), step.effectKey(), step.failureContext(), step.previousDetails(),
                 step.deadline().equals(Instant.parse("2026-01-02T03:05:05Z")), step.input().isNull(),
                 step.cancelled()))) {
-            assertThat(peer.next().item().path("output")).isEqualTo(json("[\"s1\",\"r1\",\"t1\",\"work\",2,7,\"e-s1\","
-                    + "{\"error_code\":\"X\"},{\"done\":41},true,true,false]"));
+            assertThat(peer.next().item().path("output"))
+                    .isEqualTo(json("[\"" + S1 + "\",\"" + RUN + "\",\"" + TASK + "\",\"work\",2,7,\"e-" + S1 + "\","
+                            + "{\"error_code\":\"X\"},{\"done\":41},true,true,false]"));
         }
     }
 
     @Test
     void aNamedFailureIsReportedAsSuch() throws Exception {
-        peer.offer("s1");
+        peer.offer(S1);
         try (Worker worker = worker(step -> {
             throw new StepFailure("RATE_LIMITED", ErrorClass.INFRASTRUCTURE, "slow down", Duration.ofSeconds(2));
         })) {
             Reported reported = peer.next();
 
             assertThat(reported.kind()).isEqualTo("fail");
-            assertThat(reported.item()).isEqualTo(json("{\"step_id\":\"s1\",\"lease_epoch\":7,"
+            assertThat(reported.item()).isEqualTo(json("{\"step_id\":\"" + S1 + "\",\"lease_epoch\":7,"
                     + "\"error_code\":\"RATE_LIMITED\",\"error_class\":\"infrastructure\",\"message\":\"slow down\","
                     + "\"retry_after_ms\":2000}"));
         }
@@ -72,7 +78,7 @@ class WorkerTest {
 
     @Test
     void toolsAreAnnouncedUntilAClaimIsAnswered() throws Exception {
-        peer.offer("s1").offer("s2");
+        peer.offer(S1).offer(S2);
         ToolSpec spec = new ToolSpec("work", "Does it", Map.of("type", "object"), Effects.ONCE);
         try (Worker worker = Worker.builder(peer.server.client()).id("w1").slots(1).tool(spec, step -> "out").build()
                 .start()) {
@@ -87,43 +93,43 @@ class WorkerTest {
 
     @Test
     void busySystemDefersTheStep() throws Exception {
-        peer.offer("s1").offer("s2");
+        peer.offer(S1).offer(S2);
         try (Worker worker = worker(step -> {
-            throw step.stepId().equals("s1") ? new StepDeferral(Duration.ofSeconds(7), "slow down")
+            throw step.stepId().equals(S1) ? new StepDeferral(Duration.ofSeconds(7), "slow down")
                     : new StepDeferral(Duration.ofMillis(1), "model:small", "MODEL_UNAVAILABLE", "slow down");
         })) {
             Map<String, Reported> reported = byStep(peer.next(), peer.next());
 
-            assertThat(reported.get("s1")).isEqualTo(new Reported("release", json("{\"step_id\":\"s1\","
+            assertThat(reported.get(S1)).isEqualTo(new Reported("release", json("{\"step_id\":\"" + S1 + "\","
                     + "\"lease_epoch\":7,\"deferral\":{\"retry_after_ms\":7000,\"message\":\"slow down\"}}")));
-            assertThat(reported.get("s2").item()).isEqualTo(json("{\"step_id\":\"s2\",\"lease_epoch\":7,"
+            assertThat(reported.get(S2).item()).isEqualTo(json("{\"step_id\":\"" + S2 + "\",\"lease_epoch\":7,"
                     + "\"deferral\":{\"retry_after_ms\":1,\"message\":\"slow down\",\"busy\":\"model:small\",\"error_code\":\"MODEL_UNAVAILABLE\"}}"));
         }
     }
 
     @Test
     void otherExceptionIsAnInfrastructureFailureAndTheWorkerContinues() throws Exception {
-        peer.offer("s1").offer("s2");
+        peer.offer(S1).offer(S2);
         try (Worker worker = worker(step -> {
-            if (step.stepId().equals("s1")) {
+            if (step.stepId().equals(S1)) {
                 throw new AssertionError("boom");
             }
             return "fine";
         })) {
             Map<String, Reported> reported = byStep(peer.next(), peer.next());
 
-            assertThat(reported.get("s1").kind()).isEqualTo("fail");
-            assertThat(reported.get("s1").item().path("error_code").asString()).isEqualTo("HANDLER_ERROR");
-            assertThat(reported.get("s1").item().path("error_class").asString()).isEqualTo("infrastructure");
-            assertThat(reported.get("s1").item().path("message").asString()).contains("boom");
-            assertThat(reported.get("s2").kind()).isEqualTo("complete");
+            assertThat(reported.get(S1).kind()).isEqualTo("fail");
+            assertThat(reported.get(S1).item().path("error_code").asString()).isEqualTo("HANDLER_ERROR");
+            assertThat(reported.get(S1).item().path("error_class").asString()).isEqualTo("infrastructure");
+            assertThat(reported.get(S1).item().path("message").asString()).contains("boom");
+            assertThat(reported.get(S2).kind()).isEqualTo("complete");
         }
     }
 
     @Test
     void inputAndOutputThatDoNotFitArePermanentFailures() throws Exception {
-        peer.offer("s1", Map.of("input", List.of(1)));
-        peer.offer("s2", Map.of("input", Map.of("text", "x")));
+        peer.offer(S1, Map.of("input", List.of(1)));
+        peer.offer(S2, Map.of("input", Map.of("text", "x")));
         try (Worker worker = worker(step -> {
             step.input(Text.class);
             return new Object() {
@@ -135,8 +141,8 @@ class WorkerTest {
         })) {
             Map<String, Reported> reported = byStep(peer.next(), peer.next());
 
-            assertThat(reported.get("s1").item().path("error_code").asString()).isEqualTo("INPUT_INVALID");
-            assertThat(reported.get("s2").item().path("error_code").asString()).isEqualTo("OUTPUT_INVALID");
+            assertThat(reported.get(S1).item().path("error_code").asString()).isEqualTo("INPUT_INVALID");
+            assertThat(reported.get(S2).item().path("error_code").asString()).isEqualTo("OUTPUT_INVALID");
             assertThat(reported.values()).extracting(r -> r.item().path("error_class").asString())
                     .containsOnly("permanent");
         }
@@ -144,7 +150,7 @@ class WorkerTest {
 
     @Test
     void anotherTurnIsAskedForByReturningContinue() throws Exception {
-        peer.offer("s1");
+        peer.offer(S1);
         try (Worker worker = worker(step -> new Continue(Map.of("turn", 1)))) {
             Reported reported = peer.next();
 
@@ -161,13 +167,13 @@ class WorkerTest {
 
     @Test
     void artifactsAndUsageTravelWithTheCompletion() throws Exception {
-        peer.offer("s1");
+        peer.offer(S1);
         try (Worker worker = worker(step -> {
             step.artifact("a.txt", "text/plain", "hi".getBytes(StandardCharsets.UTF_8));
             step.usage(12, new BigDecimal("0.5"));
             return null;
         })) {
-            assertSame(peer.next().item(), json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"output\":null,"
+            assertSame(peer.next().item(), json("{\"step_id\":\"" + S1 + "\",\"lease_epoch\":7,\"output\":null,"
                     + "\"artifacts\":[{\"name\":\"a.txt\",\"content_type\":\"text/plain\",\"content_base64\":\"aGk=\"}],"
                     + "\"tokens\":12,\"cost\":0.5}"));
         }
@@ -175,7 +181,7 @@ class WorkerTest {
 
     @Test
     void progressAndLinesTravelWithTheResultAndDetailsBefore() throws Exception {
-        peer.offer("s1");
+        peer.offer(S1);
         try (Worker worker = worker(step -> {
             step.log("one");
             step.progress(0.25, "a quarter");
@@ -187,10 +193,11 @@ class WorkerTest {
             Reported heartbeat = peer.next(reported -> true);
 
             assertThat(heartbeat.kind()).isEqualTo("heartbeat");
-            assertSame(heartbeat.item(), json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"details\":{\"line\":3}}"));
+            assertSame(heartbeat.item(),
+                    json("{\"step_id\":\"" + S1 + "\",\"lease_epoch\":7,\"details\":{\"line\":3}}"));
             Reported failure = peer.next(reported -> true);
             assertThat(failure.kind()).isEqualTo("fail");
-            assertSame(failure.item(), json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"error_code\":\"X\","
+            assertSame(failure.item(), json("{\"step_id\":\"" + S1 + "\",\"lease_epoch\":7,\"error_code\":\"X\","
                     + "\"error_class\":\"quality\",\"message\":\"no\","
                     + "\"progress\":{\"fraction\":1.0,\"message\":\"more than all\"},\"logs\":[\"one\",\"two\"]}"));
         }
@@ -199,7 +206,7 @@ class WorkerTest {
     @Test
     void useIsSaidByHeartbeatsAndByAFailure() throws Exception {
         CountDownLatch charged = new CountDownLatch(1);
-        peer.offer("s1");
+        peer.offer(S1);
         try (Worker worker = worker(step -> {
             step.usage("large", 12);
             charged.await();
@@ -207,7 +214,7 @@ class WorkerTest {
             throw new StepFailure("X", ErrorClass.QUALITY, "no");
         })) {
             assertSame(peer.next(reported -> true).item(),
-                    json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"tokens\":12,\"model\":\"large\"}"));
+                    json("{\"step_id\":\"" + S1 + "\",\"lease_epoch\":7,\"tokens\":12,\"model\":\"large\"}"));
             charged.countDown();
             JsonNode failure = peer.next().item();
             assertThat(failure.path("tokens").asInt()).isEqualTo(20);
@@ -218,7 +225,7 @@ class WorkerTest {
     @Test
     void takesNoMoreStepsThanItHasSlots() throws Exception {
         for (int i = 0; i < 6; i++) {
-            peer.offer("s" + i);
+            peer.offer(id(i));
         }
         AtomicInteger now = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();

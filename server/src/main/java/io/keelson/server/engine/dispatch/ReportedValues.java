@@ -53,14 +53,12 @@ final class ReportedValues {
 
     /** A heartbeat with the notes of a report. */
     static Heartbeat notes(Report.WithNotes report) {
-        return new Heartbeat(report.stepId(), report.leaseEpoch(), 0, null, null, null, report.progress(),
-                report.logs(), null);
+        return Heartbeat.empty(report.stepId(), report.leaseEpoch()).with(report.progress(), report.logs(), null);
     }
 
     static Heartbeat redacted(Heartbeat beat, Redaction redaction) {
         Progress progress = beat.progress();
-        return new Heartbeat(beat.stepId(), beat.leaseEpoch(), beat.tokens(), beat.usage(), beat.cost(),
-                model(redaction, beat),
+        return beat.using(beat.tokens(), beat.usage(), beat.cost(), model(redaction, beat)).with(
                 progress == null ? null : new Progress(progress.fraction(), text(redaction, progress.message())),
                 beat.logs().stream().limit(MAX_LOG_LINES).map(line -> text(redaction, line)).toList(),
                 beat.details() == null ? null : redaction.json(beat.details()));
