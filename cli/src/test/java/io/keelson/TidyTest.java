@@ -179,7 +179,7 @@ class TidyTest {
                 "(auth|workspace|audit)",
                 "orchestration_\\w+|run_event_packs\\w*|event_exports|event_watermark|run_attempts|run_agents|work_results|step_results|artifacts|artifact_uploads|artifact_reservations"
                         + "|upload_slots|work_queue|timers|step_logs|step_progress|engine_nodes|engine_outages"
-                        + "|escalation_tickets|workers|inbox_assignments|proposals|call_waits",
+                        + "|escalation_tickets|workers|inbox_assignments|proposals|call_waits|gateway_\\w+",
                 "store", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
                 "bulk_jobs", "bulk",
                 "webhook_\\w+", "webhook",

@@ -8,6 +8,7 @@ import io.keelson.api.Shape.Size;
 import io.keelson.api.Shape.Text;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -17,12 +18,15 @@ import tools.jackson.databind.node.ObjectNode;
  * @param description one sentence for people and models
  * @param inputSchema JSON Schema of the input
  * @param effects effects of a call outside the run, as of {@code GET /tools}
+ * @param gateway what a program that serves the tool may do through the gateway: {@code true} for all that the rules allow, or an
+ *     object with lists {@code models} and {@code tools} of names. Without it a step of the tool gets no token
  */
 @Request
 public record AnnouncedTool(@Ref("Name") String name, @Nullable @Text(cleaned = true, max = 4096) String description,
         @Nullable @MaxCharacters(65_536) ObjectNode inputSchema,
         @Nullable @OneOf({
-                "read", "idempotent", "once", "destructive"}) String effects) {
+                "read", "idempotent", "once", "destructive"}) String effects,
+        @Nullable @MaxCharacters(65_536) JsonNode gateway) {
 
     /**
      * Makes tools known before a worker claims their steps.

@@ -27,11 +27,25 @@ import tools.jackson.databind.JsonNode;
  * @param traceparent the W3C Trace Context header for calls made by the step
  * @param maxOutputTokens tokens of output that the credits held for the step's {@code worst_case} pay, reasoning included; pass
  *     it to the provider. Null without a worst case
+ * @param gateway access to the gateway; null if its tool has not announced {@code gateway}
  */
 public record WorkItem(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, @Range(min = 1) int attempt,
         @Range(min = 1) int leaseEpoch, Instant leaseExpiresAt, Instant deadline, String effectKey,
         JsonNode failureContext, JsonNode details, @Nullable String traceparent,
-        @Nullable @Range(min = 0) Long maxOutputTokens) {
+        @Nullable @Range(min = 0) Long maxOutputTokens, @Nullable Gateway gateway) {
+
+    /**
+     * Access to the gateway, as long as the lease lasts. Its text form shows no token.
+     *
+     * @param token of the step's lease, as bearer or as {@code x-api-key}: for {@code /gateway/openai/v1}, {@code /gateway/anthropic} and
+     *     {@code /gateway/mcp} of this server, and for nothing else
+     */
+    public record Gateway(String token) {
+        @Override
+        public String toString() {
+            return "Gateway[]";
+        }
+    }
 
     public WorkItem {
         Objects.requireNonNull(stepId, "step_id");

@@ -19,7 +19,7 @@ public record ToolSpec(String name, @Nullable String description, @Nullable Obje
     /** @throws IllegalArgumentException if the input schema is not an object */
     AnnouncedTool announced() {
         return new AnnouncedTool(name, description, inputSchema == null ? null : object(Json.of(inputSchema)),
-                effects == null ? null : effects.wire());
+                effects == null ? null : effects.wire(), null);
     }
 
     private ObjectNode object(JsonNode schema) {

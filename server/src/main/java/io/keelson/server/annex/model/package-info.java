@@ -1,7 +1,7 @@
 /**
  * Models that the server calls itself: requests, answers and errors in the terms of Keelson. {@code wire} translates them
  * to the protocols of providers, {@code registry} has the operator's configuration, {@code call} sends requests under
- * limits and prices, {@code turn} takes turns of agents, {@code coordination} has the planner and the judge, {@code wiring} the module.
+ * limits and prices, {@code turn} takes turns of agents, {@code gateway} serves programs of steps, {@code coordination} has the planner and the judge, {@code wiring} the module.
  *
  * <p>Easy to get wrong:
  * <ul>

@@ -19,6 +19,8 @@ import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Idempotency;
 import io.keelson.server.api.http.support.KnownHosts;
 import io.keelson.server.api.http.support.LongPoll;
+import io.keelson.server.api.http.support.Mount;
+import io.keelson.server.api.http.support.MountedRequest;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.api.http.support.QueryParameters;
 import io.keelson.server.api.http.support.RequestListener;
@@ -80,6 +82,8 @@ public final class HttpServer implements AutoCloseable {
     /** Connections that wait to be accepted; the system may allow fewer. */
     private static final int BACKLOG = 1_024;
     private static final long IDLE_AT_STOP_MILLIS = 100;
+    private static final List<HandlerType> MOUNTED = List.of(HandlerType.GET, HandlerType.HEAD, HandlerType.POST,
+            HandlerType.PUT, HandlerType.PATCH, HandlerType.DELETE, HandlerType.OPTIONS);
 
     private final HttpOptions options;
     private final ShutdownSignal shutdown = new ShutdownSignal();
@@ -90,6 +94,7 @@ public final class HttpServer implements AutoCloseable {
     private final Idempotency idempotency;
     private final List<RequestListener> requestListeners;
     private final List<Route> routes;
+    private final List<Mount> mounts;
     private final Map<Route, RequestSchema> schemas = new IdentityHashMap<>();
     private final Map<Route, QueryParameters> parameters = new IdentityHashMap<>();
     private final Connections connections;
@@ -117,6 +122,7 @@ public final class HttpServer implements AutoCloseable {
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
                 shutdown, observed, OpenApi.served(document), cookie, hosts, idempotency, options);
+        this.mounts = services.modules().stream().flatMap(module -> module.mounts().stream()).toList();
         OpenApi.addScopes(document, routes);
         RequestSchema.Table bodies = OpenApi.bodies();
         routes.stream().filter(route -> route.body() != null)
@@ -195,6 +201,10 @@ public final class HttpServer implements AutoCloseable {
                 config.routes.addHttpHandler(HandlerType.HEAD, route.path(), context -> observe(context, route));
             }
         }
+        for (Mount mount : mounts) {
+            MOUNTED.forEach(method -> config.routes.addHttpHandler(method, mount.path() + "/<rest>",
+                    context -> observe(context, mount)));
+        }
         Dashboard dashboard = options.dashboard();
         if (dashboard != null) {
             WebPages pages = new WebPages(dashboard);
@@ -261,6 +271,41 @@ public final class HttpServer implements AutoCloseable {
             long nanos = System.nanoTime() - begun;
             requestListeners.forEach(each -> each.answered(route.method().name(), route.path(), context.statusCode(),
                     nanos, ApiRequest.traceparent(context)));
+        }
+    }
+
+    private void observe(Context context, Mount mount) throws IOException {
+        long begun = System.nanoTime();
+        Connection connection = connection(context);
+        connection.getEndPoint().setIdleTimeout(options.requestTimeout().toMillis());
+        try {
+            serve(context, mount, connection);
+        } finally {
+            connection.getEndPoint().setIdleTimeout(idleMillis());
+            connections.release(connection);
+            long nanos = System.nanoTime() - begun;
+            requestListeners.forEach(each -> each.answered(context.method().name(), mount.path(), context.statusCode(),
+                    nanos, ApiRequest.traceparent(context)));
+        }
+    }
+
+    private void serve(Context context, Mount mount, Connection connection) throws IOException {
+        TimedInputStream arriving = arriving(context);
+        try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), memory, null, computation)) {
+            MountedRequest request =
+                    new MountedRequest(context, mount, body, () -> connections.admit(connection));
+            ApiResponse response;
+            try {
+                response = connections.isLate(connection)
+                        ? mount.refusal(request, ApiProblem.of(ErrorCode.OVERLOADED,
+                                "the server has too many connections; nothing was changed"))
+                        : body.<ApiResponse, Exception>within(() -> mount.answer(request));
+            } catch (Throwable failure) {
+                ApiProblem problem = ExceptionMapper.refusal(failure, context.method() + " " + mount.path());
+                requestListeners.forEach(each -> each.refused(problem.code()));
+                response = mount.refusal(request, problem);
+            }
+            ResponseWriter.send(context, response, arriving);
         }
     }
 

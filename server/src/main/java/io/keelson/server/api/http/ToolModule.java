@@ -1,5 +1,6 @@
 package io.keelson.server.api.http;
 
+import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.problem.StartupException;
@@ -57,6 +58,11 @@ public interface ToolModule extends AutoCloseable {
      * @param api parts that they may use
      */
     default void addTo(Route.Table table, ApiParts api) {}
+
+    /** Paths of other protocols, which the module answers itself. */
+    default List<Mount> mounts() {
+        return List.of();
+    }
 
     /** @throws InterruptedException when the thread is interrupted while it waits for work in progress */
     @Override

@@ -42,15 +42,18 @@ final class AssignmentFactory {
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Tracing tracing;
     private final AssignedSteps assigned;
+    private final GatewayAccess gateway;
 
     AssignmentFactory(Database database, StepWorkReader reader, Scopes scopes,
-            Function<Command, CompletableFuture<Reply>> commands, Tracing tracing, AssignedSteps assigned) {
+            Function<Command, CompletableFuture<Reply>> commands, Tracing tracing, AssignedSteps assigned,
+            GatewayAccess gateway) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes;
         this.commands = commands;
         this.tracing = tracing;
         this.assigned = assigned;
+        this.gateway = gateway;
     }
 
     /** The step that a reply gives to its worker; null if absent. */
@@ -115,7 +118,8 @@ final class AssignmentFactory {
                     Objects.requireNonNull(assignment.deadline()),
                     assignment.effectKey(), Absent.asNull(failure(assignment.previous())),
                     details == null ? NullNode.getInstance() : Json.read(details),
-                    trace == null ? null : trace.text(), assignment.maxOutputTokens()));
+                    trace == null ? null : trace.text(), assignment.maxOutputTokens(),
+                    gateway.of(workspace, assignment)));
         } catch (ExpressionException e) {
             var _ = commands.apply(new Command.Fail(assignment.runId(), assignment.stepId(), assignment.leaseEpoch(),
                     new StepError(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage()),

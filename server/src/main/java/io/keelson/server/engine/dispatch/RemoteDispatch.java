@@ -85,6 +85,7 @@ public final class RemoteDispatch implements AutoCloseable {
     private final WorkerHeartbeats heartbeats;
     private final StepWorkReader work;
     private final AssignedSteps assigned = new AssignedSteps();
+    private final GatewayAccess gateway;
     private final AssignmentFactory assignmentFactory;
     private final RepeatedReports repeated;
     private final Scopes scopes;
@@ -104,7 +105,9 @@ public final class RemoteDispatch implements AutoCloseable {
         this.workers = store.workers();
         this.draining = new DrainingWorkers(database, workers, System::nanoTime);
         this.work = store.work();
-        this.assignmentFactory = new AssignmentFactory(database, store.work(), scopes, commands, tracing, assigned);
+        this.gateway = new GatewayAccess(database, workers, System::nanoTime);
+        this.assignmentFactory =
+                new AssignmentFactory(database, store.work(), scopes, commands, tracing, assigned, gateway);
         this.repeated = new RepeatedReports(database, store.work());
         this.scopes = scopes;
         this.heartbeats = new WorkerHeartbeats(database, store, scopes, commands);
@@ -188,8 +191,10 @@ public final class RemoteDispatch implements AutoCloseable {
     }
 
     private boolean draining(WorkerClaim claim) {
-        return draining.claiming(claim.workspaceId(), claim.workerId(),
+        boolean drained = draining.claiming(claim.workspaceId(), claim.workerId(),
                 new DrainingWorkers.Offer(Set.copyOf(claim.tools()), claim.version(), claim.specs()), claim.max());
+        gateway.announced(claim.workspaceId(), claim.specs());
+        return drained;
     }
 
     /** None for a worker that was drained during the search. */
@@ -239,6 +244,7 @@ public final class RemoteDispatch implements AutoCloseable {
      */
     public void register(UUID workspaceId, String workerId, List<String> tools, String specs) {
         database.runInTransaction(c -> workers.register(c, workspaceId, workerId, tools, specs));
+        gateway.announced(workspaceId, specs);
     }
 
     /**

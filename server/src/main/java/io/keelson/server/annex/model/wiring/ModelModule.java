@@ -7,6 +7,7 @@ import io.keelson.server.annex.model.call.ModelGenerate;
 import io.keelson.server.annex.model.coordination.ModelJudge;
 import io.keelson.server.annex.model.coordination.ModelPlan;
 import io.keelson.server.annex.model.coordination.PlanningFacts;
+import io.keelson.server.annex.model.gateway.Gateway;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
 import io.keelson.server.annex.model.registry.ModelAdmission;
 import io.keelson.server.annex.model.registry.Models;
@@ -15,6 +16,7 @@ import io.keelson.server.annex.model.turn.ModelTurn;
 import io.keelson.server.annex.model.wire.HttpModelClient;
 import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
+import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
@@ -128,6 +130,11 @@ public final class ModelModule implements ToolModule {
     public void addTo(Route.Table table, ApiParts api) {
         new ModelActions(models, sources.prices, endpoint -> ModelConfiguration.answers(endpoint, clock))
                 .addTo(table);
+    }
+
+    @Override
+    public List<Mount> mounts() {
+        return Gateway.mounts(sources.database, models, sources.prices);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.workers;
 
+import io.keelson.api.Absent;
 import io.keelson.api.worker.AnnouncedTool;
 import io.keelson.api.worker.Claim;
 import io.keelson.api.worker.Completion;
@@ -19,6 +20,7 @@ import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.dispatch.RemoteDispatch;
 import io.keelson.server.engine.dispatch.WorkerClaim;
+import io.keelson.server.engine.store.queue.GatewayGrant;
 import io.keelson.server.engine.tool.ToolSpec;
 import io.keelson.server.tenant.auth.Scope;
 import java.io.IOException;
@@ -75,10 +77,19 @@ public final class DispatchActions {
         }
     }
 
+    private static void requireReadableGateway(AnnouncedTool tool, int index) {
+        try {
+            var _ = GatewayGrant.of(Absent.asNull(tool.gateway()));
+        } catch (IllegalArgumentException e) {
+            throw ApiProblem.of("INVALID_VALUE", "/tool_specs/" + index + "/gateway", String.valueOf(e.getMessage()));
+        }
+    }
+
     private ApiResponse register(ApiRequest request, AnnouncedTool.Registration registration) {
         List<String> tools = registration.toolSpecs().stream().map(AnnouncedTool::name).toList();
         for (int i = 0; i < tools.size(); i++) {
             requireOwn(tools.get(i), "/tool_specs/" + i + "/name");
+            requireReadableGateway(registration.toolSpecs().get(i), i);
         }
         work.register(request.workspace(), registration.workerId(), tools, text(registration.toolSpecs()));
         return ApiResponse.empty(204);
@@ -96,6 +107,7 @@ public final class DispatchActions {
             if (!claim.tools().contains(claim.toolSpecs().get(i).name())) {
                 throw ApiProblem.of("INVALID_VALUE", "/tool_specs/" + i + "/name", "is not in tools");
             }
+            requireReadableGateway(claim.toolSpecs().get(i), i);
         }
         return claim.toolSpecs().isEmpty() ? null : text(claim.toolSpecs());
     }

@@ -115,6 +115,12 @@ public final class WorkerRegistry {
              where w.workspace_id = ? and s ->> 'name' = any (w.tools)
              order by s ->> 'name', w.last_seen_at desc, w.id""";
 
+    private static final String GATEWAYS = """
+            select distinct on (s ->> 'name') s ->> 'name' as name, s -> 'gateway' as gateway
+              from workers w cross join lateral jsonb_array_elements(w.tool_specs) s
+             where w.workspace_id = ? and s ->> 'name' = any (w.tools)
+             order by s ->> 'name', w.last_seen_at desc, w.id""";
+
     private static final String EFFECTS = """
             select s ->> 'effects' as effects
               from workers w cross join lateral jsonb_array_elements(w.tool_specs) s
@@ -275,6 +281,24 @@ public final class WorkerRegistry {
                 }
             }
             return specs;
+        }
+    }
+
+    /** Grants for the gateway by tool, of the tools that workers of the workspace have announced with one. */
+    public Map<String, GatewayGrant> gateways(Connection c, UUID workspaceId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(GATEWAYS)) {
+            statement.setObject(1, workspaceId);
+            Map<String, GatewayGrant> grants = new HashMap<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    String gateway = row.getString("gateway");
+                    GatewayGrant grant = gateway == null ? null : GatewayGrant.of(Json.read(gateway));
+                    if (grant != null) {
+                        grants.put(row.getString("name"), grant);
+                    }
+                }
+            }
+            return grants;
         }
     }
 

@@ -1,4 +1,4 @@
-/** The work queue, the registry of nodes and workers, heartbeats and leases. */
+/** The work queue, the registry of nodes and workers, heartbeats, leases, and their tokens for the gateway. */
 @NullMarked
 package io.keelson.server.engine.store.queue;
 

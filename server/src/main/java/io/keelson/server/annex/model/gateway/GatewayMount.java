@@ -1,0 +1,55 @@
+package io.keelson.server.annex.model.gateway;
+
+import io.keelson.server.api.http.support.ApiProblem;
+import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.Mount;
+import io.keelson.server.api.http.support.MountedRequest;
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Set;
+
+/** The paths of one provider's API. A path that the gateway does not have is refused before any token is read. */
+final class GatewayMount implements Mount {
+    private static final Set<String> READS = Set.of("GET", "HEAD");
+    private static final int OK = 200;
+
+    private final Dialect dialect;
+    private final GatewayCallers callers;
+    private final UsableModels models;
+
+    GatewayMount(Dialect dialect, GatewayCallers callers, UsableModels models) {
+        this.dialect = dialect;
+        this.callers = callers;
+        this.models = models;
+    }
+
+    @Override
+    public String path() {
+        return dialect.path();
+    }
+
+    @Override
+    public ApiResponse answer(MountedRequest request) throws IOException, InterruptedException {
+        try {
+            if (request.path().equals("/v1/models") && READS.contains(request.method())) {
+                return ApiResponse.json(OK, dialect.models(models.names(callers.of(request))));
+            }
+            throw GatewayError.notFound();
+        } catch (GatewayError e) {
+            return refused(e);
+        }
+    }
+
+    @Override
+    public ApiResponse refusal(MountedRequest request, ApiProblem problem) {
+        String code = problem.code().equals("BODY_TOO_LARGE") ? "request_too_large"
+                : problem.code().toLowerCase(Locale.ROOT);
+        return refused(
+                new GatewayError(problem.answer().status(), code, problem.document().path("detail").asString("")));
+    }
+
+    private ApiResponse refused(GatewayError error) {
+        ApiResponse response = ApiResponse.json(error.status(), dialect.error(error));
+        return new ApiResponse(error.status(), response.content(), error.headers(), false, "");
+    }
+}
