@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.api.tenant.NewApiKey;
 import io.keelson.cli.CliProcess.Result;
+import io.keelson.core.Breadth;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** What people are asked and what they answer, beside one server. */
+@Breadth.Spread
 class DecisionCommandsTest {
 
     @TempDir

@@ -9,6 +9,7 @@ import io.keelson.cli.common.ProgramName;
 import io.keelson.client.Api;
 import io.keelson.client.Json;
 import io.keelson.client.KeelsonException;
+import io.keelson.core.Breadth;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** Commands that create, follow and end runs on one server, and their error messages. */
+@Breadth.Spread
 class RunCommandsTest {
 
     @TempDir

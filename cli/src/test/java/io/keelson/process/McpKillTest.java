@@ -6,6 +6,7 @@ import io.keelson.api.inbox.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** What a server that is killed leaves behind of its MCP servers: nothing on the machine, and all that waits in the database. */
+@Breadth.InPart(1)
 class McpKillTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 

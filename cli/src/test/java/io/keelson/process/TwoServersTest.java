@@ -6,6 +6,7 @@ import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Two servers on one database: when one is killed in the middle of its work, the other takes it over. */
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
+@Breadth.InPart(5)
 class TwoServersTest {
     private static final Duration LEASE = Duration.ofSeconds(3);
     private static final int TASKS = 12;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Models of a server that plan and judge, against dev-model. */
+@Breadth.Spread
 class CoordinationTest {
 
     /** Rules by the text of the last message: a goal, the problems of a plan, an output that is judged. */

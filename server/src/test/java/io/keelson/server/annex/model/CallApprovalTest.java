@@ -14,6 +14,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.RunRequest;
 import io.keelson.client.worker.Worker;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.base.db.Database;
@@ -43,6 +44,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Agents' calls that wait for a person, and agents' questions to people. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class CallApprovalTest {
     private static final DatabaseUrl URL = TestDatabase.createUrl();
     private static final Duration LIMIT = Duration.ofSeconds(60);

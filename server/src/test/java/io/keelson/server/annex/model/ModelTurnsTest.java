@@ -15,6 +15,7 @@ import io.keelson.client.ForkRequest;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.RunRequest;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
@@ -44,6 +45,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Agents whose turns a server takes, against a dev-model on all three wires. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class ModelTurnsTest {
     private static final DatabaseUrl URL = TestDatabase.createUrl();
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.tenant.auth.Scope;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +21,7 @@ import tools.jackson.databind.JsonNode;
 
 /** The roster over HTTP, and runs whose tasks its agents do in turns, with a worker that is spoken by hand. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class AgentsApiTest {
     private static final String AGENTS = "/api/v1/agents";
 

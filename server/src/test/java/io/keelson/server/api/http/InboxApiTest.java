@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.api.http.inbox.InboxKind;
 import io.keelson.server.tenant.auth.Bootstrap;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 
 /** The inbox lists everything that waits for a person, for as long as it waits, and takes the decisions. */
+@Breadth.Spread
 class InboxApiTest {
 
     private static final String INBOX = "/api/v1/inbox";

@@ -3,6 +3,7 @@ package io.keelson.server.base.db;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.Breadth;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Tables of the platform stay as they are and in use while Keelson adds to them (PRD-101, AC-32). */
 @Timeout(120)
+@Breadth.Spread
 class AdoptionTest {
 
     private static final String SHARED = "'workspaces', 'agents', 'board_tasks', 'agent_reports', 'workflow_recipes'";

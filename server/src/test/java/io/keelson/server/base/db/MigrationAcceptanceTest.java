@@ -2,6 +2,7 @@ package io.keelson.server.base.db;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -13,6 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** PRD-101's acceptance criteria AC-28 to AC-32; its "Alembic" is our numbered files, its downgrade scripts/downgrade.sql. */
+@Breadth.Spread
 class MigrationAcceptanceTest {
     private static final List<String> ORCHESTRATION = List.of("orchestration_runs", "orchestration_tasks",
             "orchestration_task_dependencies", "orchestration_events", "orchestration_events_archive");
