@@ -34,11 +34,11 @@ class Fault:
     """One entry of a case's `faults`."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        unknown = set(document) - ACTIONS - {"on", "skip", "times", "after_events"}
+        unknown = set(document) - ACTIONS - {"route", "skip", "times", "after_events"}
         if unknown or not ACTIONS & set(document) or document.get("cut", "in") not in CUTS:
             raise ValueError(f"not a fault: {document}")
         self.document = document
-        self.method, self.path = document["on"].split(" ", 1)
+        self.method, self.path = document["route"].split(" ", 1)
         self.skip = document.get("skip", 0)
         self.times = document.get("times", 1)
 
@@ -242,7 +242,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.state.begin(json.loads(body))
                 answer: Any = {}
             elif path == "/-/log":
-                method, _, route = query.get("on", " *").partition(" ")
+                method, _, route = query.get("route", " *").partition(" ")
                 answer = self.state.entries(method, route, int(query.get("at_least", 0)),
                                             int(query.get("wait_ms", 0)) / 1000)
             else:
