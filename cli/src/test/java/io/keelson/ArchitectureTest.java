@@ -86,6 +86,7 @@ class ArchitectureTest {
             "server.base.log         | nothing",
             "server.base.outbound    | nothing",
             "server.base.problem     | nothing",
+            "server.base.process     | nothing",
             "server.tenant.audit     | nothing",
             "server.tenant.auth      | audit workspace",
             "server.tenant.money     | nothing",

@@ -12,6 +12,7 @@
  * <tr><td>{@code log}<td>context of log entries
  * <tr><td>{@code outbound}<td>the one client for outgoing HTTP
  * <tr><td>{@code problem}<td>refused starts and unusable files, in words for operators
+ * <tr><td>{@code process}<td>programs in processes of their own, whose process trees end with them
  * </table>
  */
 @NullMarked

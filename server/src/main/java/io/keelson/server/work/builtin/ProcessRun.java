@@ -4,6 +4,8 @@ import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.OutsideJson;
+import io.keelson.server.base.process.Executables;
+import io.keelson.server.base.process.SupervisedProcess;
 import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolFailure;

@@ -1,5 +1,6 @@
 package io.keelson.server.work.builtin;
 
+import io.keelson.server.base.process.SupervisedProcess;
 import io.keelson.server.engine.tool.ToolFailure;
 import java.io.IOException;
 import java.nio.file.Path;

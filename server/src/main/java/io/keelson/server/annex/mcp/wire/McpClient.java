@@ -3,7 +3,7 @@ package io.keelson.server.annex.mcp.wire;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.JsonSize;
 import io.keelson.server.base.outbound.OutboundClient;
-import io.keelson.server.work.builtin.InteractiveProcess;
+import io.keelson.server.base.process.InteractiveProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

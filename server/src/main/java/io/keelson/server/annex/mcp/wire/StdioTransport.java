@@ -2,7 +2,7 @@ package io.keelson.server.annex.mcp.wire;
 
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
-import io.keelson.server.work.builtin.InteractiveProcess;
+import io.keelson.server.base.process.InteractiveProcess;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.keelson.server.work.builtin;
+package io.keelson.server.base.process;
 
 import java.io.IOException;
 import java.io.InputStream;

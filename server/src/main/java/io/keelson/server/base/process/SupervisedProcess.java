@@ -1,4 +1,4 @@
-package io.keelson.server.work.builtin;
+package io.keelson.server.base.process;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
  * ends, not when it is stopped, and not when this JVM is killed. The command has a session of its own; so has the
  * supervisor, so that it outlives signals sent to the server's.
  */
-final class SupervisedProcess {
+public final class SupervisedProcess {
 
     /** How a command ended. Output is cut at the bound; {@code timedOut} when it was stopped for its time. */
-    record Outcome(int exitCode, Captured stdout, Captured stderr, boolean timedOut) {}
+    public record Outcome(int exitCode, Captured stdout, Captured stderr, boolean timedOut) {}
 
     /** The output of a command, up to the bound. */
-    record Captured(byte[] bytes, boolean truncated) {
-        String text() {
+    public record Captured(byte[] bytes, boolean truncated) {
+        public String text() {
             return new String(bytes, StandardCharsets.UTF_8);
         }
     }
@@ -36,6 +36,7 @@ final class SupervisedProcess {
     private static final String SCRIPT = script("supervise.sh");
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration GRACE = Duration.ofSeconds(1);
 
     private SupervisedProcess() {}
 
@@ -48,12 +49,13 @@ final class SupervisedProcess {
      * @param errors redacts its stderr before it is cut
      * @throws IOException when it cannot be started
      */
-    static Outcome run(List<String> command, Path folder, Map<String, String> environment, byte @Nullable [] stdin,
+    public static Outcome run(List<String> command, Path folder, Map<String, String> environment,
+            byte @Nullable [] stdin,
             int maxOutput, UnaryOperator<InputStream> output, UnaryOperator<InputStream> errors, Duration timeout)
             throws IOException, InterruptedException {
         Path input = stdin == null ? null : Files.write(Files.createTempFile("keelson-stdin", null), stdin);
         try {
-            Process process = start(command, folder, environment, input);
+            Process process = start(command, folder, environment, input, GRACE);
             Capture out = new Capture(output.apply(process.getInputStream()), maxOutput);
             Capture err = new Capture(errors.apply(process.getErrorStream()), maxOutput);
             boolean ended = false;
@@ -70,12 +72,21 @@ final class SupervisedProcess {
         }
     }
 
-    private static Process start(List<String> command, Path folder, Map<String, String> environment,
-            @Nullable Path input) throws IOException {
+    /**
+     * Starts a command, which ends with its process tree at the latest when this JVM ends or {@link #stop} is called.
+     *
+     * @param command the first element is an absolute path
+     * @param environment the whole environment; nothing is inherited from this JVM
+     * @param input the file with its standard input, which is removed; null for an empty one
+     * @param grace from SIGTERM to SIGKILL when it is stopped
+     * @throws IOException when it cannot be started
+     */
+    public static Process start(List<String> command, Path folder, Map<String, String> environment,
+            @Nullable Path input, Duration grace) throws IOException {
         List<String> session = newSession();
         List<String> line = new ArrayList<>(session);
         line.addAll(List.of("/bin/sh", "-c", SCRIPT, "keelson-supervise", UUID.randomUUID().toString(),
-                input == null ? "-" : input.toString()));
+                input == null ? "-" : input.toString(), Long.toString(Math.max(0, grace.toMillis() / 100))));
         line.addAll(session);
         line.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(line).directory(folder.toFile());
@@ -102,7 +113,7 @@ final class SupervisedProcess {
      *
      * @param timeout after which the supervisor and its descendants are killed
      */
-    static void stop(Process process, Duration timeout) {
+    public static void stop(Process process, Duration timeout) {
         closeInput(process);
         await(process, timeout);
     }

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# usage: sh -c "$(cat supervise.sh)" supervise MARKER STDIN-FILE|- COMMAND [ARGUMENT…]
+# usage: sh -c "$(cat supervise.sh)" supervise MARKER STDIN-FILE|- TENTHS COMMAND [ARGUMENT…]
 #
 # Runs the command, which starts a session of its own, until it ends or until this script's own standard input, a pipe
 # from the server, closes: because the server cancels, or because it is no more. Then nothing of the command's
@@ -7,7 +7,8 @@
 # variable in their environment.
 marker=$1
 input=$2
-shift 2
+grace=$3
+shift 3
 
 exec 3<&0 0</dev/null
 if [ "$input" = - ]; then
@@ -27,12 +28,12 @@ signal() {
     kill "-$1" -- "-$child" || kill "-$1" "$child"
 }
 
-# Waits for the pipe to close, asks the command to end, and a second later makes it end.
+# Waits for the pipe to close, asks the command to end, and after the grace, in tenths of a second, makes it end.
 watch() {
     read -r _ <&3
     signal TERM
     tries=0
-    while kill -0 "$child" && [ "$tries" -lt 10 ]; do
+    while kill -0 "$child" && [ "$tries" -lt "$grace" ]; do
         sleep 0.1
         tries=$((tries + 1))
     done

@@ -1,18 +1,18 @@
-package io.keelson.server.work.builtin;
+package io.keelson.server.base.process;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** Finds programs on the server's own {@code PATH}; never relative to a working folder. */
-final class Executables {
+public final class Executables {
 
     /** The server's search path, also passed to started programs. */
-    static final String PATH = System.getenv().getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin");
+    public static final String PATH = System.getenv().getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin");
 
     private Executables() {}
 
-    static @Nullable Path find(String name) {
+    public static @Nullable Path find(String name) {
         for (String folder : PATH.split(":")) {
             Path candidate = Path.of(folder).resolve(name);
             if (folder.startsWith("/") && Files.isRegularFile(candidate) && Files.isExecutable(candidate)) {
