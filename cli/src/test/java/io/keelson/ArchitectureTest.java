@@ -171,6 +171,7 @@ class ArchitectureTest {
             "cli.admin        | common view",
             "cli.authoring    | common view",
             "cli.models       | common view",
+            "cli.worker       | common view",
     })
     void subPackageDependsOnLowerOnesOnly(String name, String known) {
         String parent = name.substring(0, name.lastIndexOf('.'));

@@ -51,6 +51,7 @@ import io.keelson.cli.runs.ShowCommand;
 import io.keelson.cli.runs.StatesCommand;
 import io.keelson.cli.runs.TranscriptCommand;
 import io.keelson.cli.runs.WatchCommand;
+import io.keelson.cli.worker.WorkerCommand;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -116,7 +117,8 @@ final class Sections {
                     List.of(named("credits", CreditsCommand.class), named("ledger", LedgerCommand.class),
                             named("usage", UsageCommand.class), named("prices", PricesCommand.class))),
             new Section("Server and workspaces",
-                    List.of(named("server", ServerCommand.class), named("open", OpenCommand.class),
+                    List.of(named("server", ServerCommand.class), named("worker", WorkerCommand.class),
+                            named("open", OpenCommand.class),
                             named("doctor", DoctorCommand.class), named("whoami", WhoamiCommand.class),
                             named("workspaces", WorkspacesCommand.class), named("keys", KeysCommand.class),
                             named("audit", AuditCommand.class), named("backup", BackupCommand.class),

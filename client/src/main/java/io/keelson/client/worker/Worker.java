@@ -217,10 +217,12 @@ public final class Worker implements AutoCloseable {
         } catch (StepDeferral deferral) {
             return ExecutionResult.deferral(deferral);
         } catch (Throwable e) {
-            if (!execution.cancelled()) {
+            boolean handedBack =
+                    execution.stop() == Stop.BUDGET_EXCEEDED || stopping() && e instanceof InterruptedException;
+            if (!execution.cancelled() && !handedBack) {
                 LOG.log(Level.WARNING, "handler of " + execution.tool() + " failed", e);
             }
-            return execution.stop() == Stop.BUDGET_EXCEEDED ? ExecutionResult.release()
+            return handedBack ? ExecutionResult.release()
                     : ExecutionResult.failure(
                             new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()), execution);
         }

@@ -55,8 +55,17 @@ class ErrorsDocTest {
     }
 
     @Test
+    void everyFailureOfProgramsOfWorkersIsExplained() throws IOException {
+        assertThat(codesIn("../cli/src/main/java/io/keelson/cli/worker").stream()
+                .filter(each -> each.startsWith("PROGRAM_"))
+                .filter(each -> !table.contains("`" + each + "`"))).containsExactlyInAnyOrder("PROGRAM_NOT_FOUND",
+                        "PROGRAM_NOT_EXECUTABLE");
+    }
+
+    @Test
     void everyCodeExplainedExists() throws IOException {
         Set<String> known = codesInSources();
+        known.addAll(codesIn("../cli/src/main/java/io/keelson/cli/worker"));
         Stream.of(ErrorCode.values()).forEach(code -> known.add(code.name()));
         Stream.of(DatabaseException.Code.values()).forEach(code -> known.add(code.name()));
         Stream.of(HttpStartException.Code.values()).forEach(code -> known.add(code.name()));
@@ -74,16 +83,22 @@ class ErrorsDocTest {
     private static Set<String> codesInSources() throws IOException {
         Set<String> codes = new TreeSet<>();
         for (String folder : List.of("../core/src/main/java", "src/main/java/io/keelson/server")) {
-            try (Stream<Path> files = Files.walk(Path.of(folder))) {
-                for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
-                    Matcher literals = LITERAL.matcher(Files.readString(file));
-                    while (literals.find()) {
-                        codes.add(literals.group(1));
-                    }
+            codes.addAll(codesIn(folder));
+        }
+        codes.removeIf(code -> OTHERS.matcher(code).matches());
+        return codes;
+    }
+
+    private static Set<String> codesIn(String folder) throws IOException {
+        Set<String> codes = new TreeSet<>();
+        try (Stream<Path> files = Files.walk(Path.of(folder))) {
+            for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
+                Matcher literals = LITERAL.matcher(Files.readString(file));
+                while (literals.find()) {
+                    codes.add(literals.group(1));
                 }
             }
         }
-        codes.removeIf(code -> OTHERS.matcher(code).matches());
         return codes;
     }
 }

@@ -1,0 +1,71 @@
+package io.keelson.cli.worker;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/** Passes the lines of a program's standard error on while they arrive, and keeps the last ones. */
+final class ProgramLog {
+
+    private static final int LAST_LINES = 20;
+    private static final int MAX_LINE = 4_000;
+    private static final int MAX_TEXT = 2_000;
+
+    private final Deque<String> last = new ArrayDeque<>();
+    private final Thread reader;
+
+    /**
+     * @param masked removes what must not leave this machine
+     * @param lines receives each line, cut at 4,000 characters
+     */
+    ProgramLog(InputStream stderr, UnaryOperator<String> masked, Consumer<String> lines) {
+        reader = Thread.ofVirtual().name("program-log").start(() -> read(stderr, masked, lines));
+    }
+
+    private void read(InputStream stderr, UnaryOperator<String> masked, Consumer<String> lines) {
+        try (BufferedReader text = new BufferedReader(new InputStreamReader(stderr, StandardCharsets.UTF_8))) {
+            StringBuilder line = new StringBuilder();
+            for (int c = text.read(); c >= 0; c = text.read()) {
+                if (c != '\n' && line.length() < MAX_LINE) {
+                    line.append((char) c);
+                } else {
+                    pass(masked.apply(line.toString()), lines);
+                    line.setLength(0);
+                    if (c != '\n') {
+                        line.append((char) c);
+                    }
+                }
+            }
+            if (!line.isEmpty()) {
+                pass(masked.apply(line.toString()), lines);
+            }
+        } catch (IOException e) {
+            // the program was killed
+        }
+    }
+
+    private void pass(String line, Consumer<String> lines) {
+        synchronized (last) {
+            last.addLast(line);
+            if (last.size() > LAST_LINES) {
+                last.removeFirst();
+            }
+        }
+        lines.accept(line);
+    }
+
+    /** Waits for the end of the standard error, and returns its last lines, at most 2,000 characters; empty if there are none. */
+    String awaitLast() throws InterruptedException {
+        reader.join();
+        synchronized (last) {
+            String text = String.join("\n", last).strip();
+            return text.length() <= MAX_TEXT ? text : "…" + text.substring(text.length() - MAX_TEXT);
+        }
+    }
+}

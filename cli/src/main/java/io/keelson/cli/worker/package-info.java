@@ -1,0 +1,5 @@
+/** A worker that starts a program for each step. */
+@NullMarked
+package io.keelson.cli.worker;
+
+import org.jspecify.annotations.NullMarked;
