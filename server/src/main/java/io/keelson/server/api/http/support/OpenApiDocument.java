@@ -69,9 +69,22 @@ public final class OpenApiDocument {
                 .toList();
     }
 
-    /** The node that a reference leads to, or the node itself. */
+    /**
+     * The node without a reference: the target of its reference with the node's other members, which replace members of the
+     * target.
+     */
     public static JsonNode resolved(JsonNode document, JsonNode node) {
-        return node.has("$ref") ? resolved(document, document.at(node.get("$ref").stringValue().substring(1))) : node;
+        if (!node.has("$ref")) {
+            return node;
+        }
+        JsonNode target = resolved(document, target(document, node));
+        return node.size() == 1 ? target
+                : ((ObjectNode) target.deepCopy()).setAll(((ObjectNode) node.deepCopy()).without("$ref"));
+    }
+
+    /** The node that a reference names, which may be a reference, too. */
+    private static JsonNode target(JsonNode document, JsonNode node) {
+        return document.at(node.get("$ref").stringValue().substring(1));
     }
 
     /** The schema of an operation's JSON body, self-contained; for an operation without a body that of an empty object. */
@@ -89,7 +102,7 @@ public final class OpenApiDocument {
     private static ObjectNode whole(JsonNode document, JsonNode schema) {
         ObjectNode whole = Json.object();
         if (schema.has("$ref")) {
-            merge(whole, whole(document, resolved(document, schema)));
+            merge(whole, whole(document, target(document, schema)));
         }
         schema.path("allOf").forEach(part -> merge(whole, whole(document, part)));
         for (Map.Entry<String, JsonNode> keyword : schema.properties()) {
