@@ -1,5 +1,9 @@
 package io.keelson.core.decide;
 
+import static io.keelson.core.decide.StoredField.optional;
+import static io.keelson.core.decide.StoredField.required;
+import static io.keelson.core.decide.StoredField.text;
+
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
@@ -28,6 +32,20 @@ public final class TaskRow {
     static final Comparator<TaskRow> BY_PLAN = Comparator.comparing(TaskRow::sequence)
             .thenComparing(TaskRow::itemIndex).thenComparing(TaskRow::id);
 
+    /** The fields of the failure policy and verification. */
+    public static final List<StoredField<TaskRow, ?>> POLICY = List.of(
+            required("failures", Integer.class, t -> t.failures, (t, v) -> t.failures = v),
+            required("granted_retries", Integer.class, t -> t.grantedRetries, (t, v) -> t.grantedRetries = v),
+            required("effect_generation", Integer.class, t -> t.effectGeneration, (t, v) -> t.effectGeneration = v),
+            required("failure_ignored", Boolean.class, t -> t.failureIgnored, (t, v) -> t.failureIgnored = v),
+            required("superseded", Boolean.class, t -> t.superseded, (t, v) -> t.superseded = v),
+            optional("next_run_at", Instant.class, t -> t.nextRunAt, (t, v) -> t.nextRunAt = v),
+            optional("state_since", Instant.class, t -> t.stateSince, (t, v) -> t.stateSince = v),
+            optional("begun_at", Instant.class, t -> t.begunAt, (t, v) -> t.begunAt = v),
+            optional("error_class", String.class, t -> t.errorClass, (t, v) -> t.errorClass = v),
+            optional("verifier_score", BigDecimal.class, t -> t.verifierScore, (t, v) -> t.verifierScore = v),
+            text("verified_by", 255, t -> t.verifiedBy, (t, v) -> t.verifiedBy = v));
+
     private final UUID id;
     private final String key;
     private final int sequence;
@@ -55,7 +73,9 @@ public final class TaskRow {
     /** When the work of its current attempt began. */
     @Nullable Instant begunAt;
     @Nullable String errorClass;
+    /** Score of the last verdict, 0 to 1. */
     @Nullable BigDecimal verifierScore;
+    /** Source of the last verdict. */
     @Nullable String verifiedBy;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
@@ -116,23 +136,6 @@ public final class TaskRow {
         this.errorCode = errorCode;
         this.errorMessage = errorMessage;
         this.reusedFrom = reusedFrom;
-        return this;
-    }
-
-    /** Sets the columns of the failure policy and verification; for the loader of views only. */
-    public TaskRow restorePolicy(int failures, int grantedRetries, int effectGeneration, boolean failureIgnored,
-            @Nullable Instant nextRunAt, @Nullable Instant stateSince, @Nullable Instant begunAt,
-            @Nullable String errorClass, @Nullable BigDecimal verifierScore, @Nullable String verifiedBy) {
-        this.failures = failures;
-        this.grantedRetries = grantedRetries;
-        this.effectGeneration = effectGeneration;
-        this.failureIgnored = failureIgnored;
-        this.nextRunAt = nextRunAt;
-        this.stateSince = stateSince;
-        this.begunAt = begunAt;
-        this.errorClass = errorClass;
-        this.verifierScore = verifierScore;
-        this.verifiedBy = verifiedBy;
         return this;
     }
 
@@ -277,16 +280,6 @@ public final class TaskRow {
 
     public @Nullable String errorClass() {
         return errorClass;
-    }
-
-    /** The last verdict's score, 0 to 1; null when none was given. */
-    public @Nullable BigDecimal verifierScore() {
-        return verifierScore;
-    }
-
-    /** The source of the last verdict; null if absent. */
-    public @Nullable String verifiedBy() {
-        return verifiedBy;
     }
 
     public @Nullable Instant startedAt() {

@@ -40,8 +40,8 @@ class VerificationTest {
         assertThat(world.task("a").state()).isEqualTo(TaskState.VERIFYING);
         world.verdict(world.claim("a"), outcome);
         assertThat(world.task("a").state().wire()).isEqualTo(state);
-        assertThat(world.task("a").verifiedBy()).isEqualTo("auto");
-        assertThat(world.task("a").verifierScore()).isEqualByComparingTo(BigDecimal.ONE);
+        assertThat(world.task("a").verifiedBy).isEqualTo("auto");
+        assertThat(world.task("a").verifierScore).isEqualByComparingTo(BigDecimal.ONE);
     }
 
     @ParameterizedTest(name = "{0} with score {1}, threshold {2}: task {3}")
@@ -159,7 +159,7 @@ class VerificationTest {
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.view.run().errorCode()).isEqualTo("OUTPUT_REJECTED");
         assertThat(world.task("a").attempt()).isEqualTo(1);
-        assertThat(world.task("a").verifiedBy()).isEqualTo("human");
+        assertThat(world.task("a").verifiedBy).isEqualTo("human");
         assertThat(world.last("task_human_rejected").members()).containsEntry("reason", "because")
                 .containsEntry("retries_remaining", 2);
     }

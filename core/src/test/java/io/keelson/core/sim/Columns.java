@@ -131,18 +131,16 @@ final class Columns {
     }
 
     private static Map<String, Object> task(Saved.Task t) {
-        return with(t.state(), "id", t.id(), "attempt", t.ofAttempt(), "key", t.key(), "sequence_number", t.sequence(),
+        Map<String, Object> columns = with(t.state(), "id", t.id(), "attempt", t.ofAttempt(), "key", t.key(),
+                "sequence_number", t.sequence(),
                 "title", t.spec().title(), "trigger_rule", t.spec().triggerRule().wire(), "parallel_steps",
                 t.spec().parallelSteps(), "run_agent_id", t.agentId(), "group_id", t.groupId(), "item_index",
                 t.groupId() == null ? null : t.itemIndex(), "attempt_number", t.attempt(), "continuation_count",
                 t.continuations(), "tokens_used", t.tokens(), "cost", t.cost(), "queued_at", t.queuedAt(), "started_at",
                 t.startedAt(), "completed_at", t.completedAt(), "error_code", t.errorCode(), "error_message",
-                t.errorMessage(), "reused_from", t.reusedFrom(), "failures", t.failures(), "granted_retries",
-                t.grantedRetries(),
-                "effect_generation", t.effectGeneration(), "failure_ignored", t.failureIgnored(), "superseded",
-                t.superseded(),
-                "next_run_at", t.nextRunAt(), "state_since", t.stateSince(), "begun_at", t.begunAt(), "error_class",
-                t.errorClass(), "verifier_score", t.verifierScore(), "verified_by", t.verifiedBy());
+                t.errorMessage(), "reused_from", t.reusedFrom());
+        columns.putAll(t.policy());
+        return columns;
     }
 
     private static Map<String, Object> step(Saved.Step s) {

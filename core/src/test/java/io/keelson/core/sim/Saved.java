@@ -32,7 +32,9 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -101,9 +103,7 @@ final class Saved {
     record Task(UUID id, int ofAttempt, String key, int sequence, TaskSpec spec, UUID agentId, UUID groupId,
             int itemIndex, String item, List<UUID> upstreams, TaskState state, int attempt, int continuations,
             long tokens, BigDecimal cost, Instant queuedAt, Instant startedAt, Instant completedAt, String errorCode,
-            String errorMessage, UUID reusedFrom, int failures, int grantedRetries, int effectGeneration,
-            boolean failureIgnored, boolean superseded, Instant nextRunAt, Instant stateSince, Instant begunAt,
-            String errorClass, BigDecimal verifierScore, String verifiedBy) {
+            String errorMessage, UUID reusedFrom, Map<String, Object> policy) {
 
         static Task of(TaskRow t, int ofAttempt) {
             return of(t, ofAttempt, t.spec(), t.upstreams().stream().map(TaskRow::id).toList());
@@ -119,9 +119,34 @@ final class Saved {
             return new Task(t.id(), ofAttempt, t.key(), t.sequence(), spec, t.agent().id(),
                     group == null ? null : group.id(), t.itemIndex(), t.item(), upstreams, t.state(), t.attempt(),
                     t.continuations(), t.tokens(), t.cost(), t.queuedAt(), t.startedAt(), t.completedAt(),
-                    t.errorCode(), t.errorMessage(), t.reusedFrom(), t.failures(), t.grantedRetries(),
-                    t.effectGeneration(), t.failureIgnored(), t.superseded(), t.nextRunAt(), t.stateSince(),
-                    t.begunAt(), t.errorClass(), t.verifierScore(), t.verifiedBy());
+                    t.errorCode(), t.errorMessage(), t.reusedFrom(), policy(t));
+        }
+
+        /** The fields of the policy by their columns. */
+        private static Map<String, Object> policy(TaskRow t) {
+            Map<String, Object> values = new LinkedHashMap<>();
+            TaskRow.POLICY.forEach(field -> values.put(field.column(), field.of(t)));
+            return values;
+        }
+
+        boolean superseded() {
+            return (boolean) policy.get("superseded");
+        }
+
+        boolean failureIgnored() {
+            return (boolean) policy.get("failure_ignored");
+        }
+
+        int grantedRetries() {
+            return (int) policy.get("granted_retries");
+        }
+
+        int effectGeneration() {
+            return (int) policy.get("effect_generation");
+        }
+
+        String errorClass() {
+            return (String) policy.get("error_class");
         }
 
         /** With a further dependency. */
@@ -130,8 +155,7 @@ final class Saved {
             more.add(upstream);
             return new Task(id, ofAttempt, key, sequence, spec, agentId, groupId, itemIndex, item, List.copyOf(more),
                     state, attempt, continuations, tokens, cost, queuedAt, startedAt, completedAt, errorCode,
-                    errorMessage, reusedFrom, failures, grantedRetries, effectGeneration, failureIgnored, superseded,
-                    nextRunAt, stateSince, begunAt, errorClass, verifierScore, verifiedBy);
+                    errorMessage, reusedFrom, policy);
         }
 
         /** Begun and not ended: its use is the sum of its steps, not the value in its row. */
@@ -141,7 +165,7 @@ final class Saved {
 
         /** Waits for a person: neither retried nor done. */
         boolean parked() {
-            return state == TaskState.AWAITING_RETRY && nextRunAt == null;
+            return state == TaskState.AWAITING_RETRY && policy.get("next_run_at") == null;
         }
 
         /**
@@ -161,10 +185,10 @@ final class Saved {
                             agent.name(), again ? dependsOn : List.of(), spec.triggerRule(), spec.when(),
                             spec.forEach(), spec.output(), spec.parallelSteps(), fans ? spec.steps() : List.of(),
                             texts ? spec.successCriteria() : null, spec.policy());
-            return new TaskRow(id, key, sequence, loaded, agent, group, itemIndex, item).restore(state, attempt,
-                    continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage, reusedFrom)
-                    .restorePolicy(failures, grantedRetries, effectGeneration, failureIgnored, nextRunAt, stateSince,
-                            begunAt, errorClass, verifierScore, verifiedBy);
+            TaskRow task = new TaskRow(id, key, sequence, loaded, agent, group, itemIndex, item).restore(state, attempt,
+                    continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage, reusedFrom);
+            TaskRow.POLICY.forEach(field -> field.restore(task, policy.get(field.column())));
+            return task;
         }
     }
 

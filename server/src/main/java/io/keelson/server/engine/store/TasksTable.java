@@ -35,6 +35,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -65,14 +66,8 @@ final class TasksTable {
         }
     }
 
-    /** The columns of the failure policy and verification. */
-    private static final List<Column<TaskRow>> KEPT = List.of(integer("failures", TaskRow::failures),
-            integer("granted_retries", TaskRow::grantedRetries),
-            integer("effect_generation", TaskRow::effectGeneration),
-            flag("failure_ignored", TaskRow::failureIgnored), flag("superseded", TaskRow::superseded),
-            time("next_run_at", TaskRow::nextRunAt), time("state_since", TaskRow::stateSince),
-            time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
-            money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
+    private static final List<Column<TaskRow>> POLICY =
+            TaskRow.POLICY.stream().<Column<TaskRow>>map(Column::stored).toList();
 
     static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_task_new", """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
@@ -126,7 +121,7 @@ final class TasksTable {
             integer("agent_id", n -> of(n, AgentTerms::id)), text("agent_type", 20, n -> of(n, AgentTerms::type)),
             text("model_override", 255, n -> of(n, AgentTerms::model)),
             json("tools_requested", n -> of(n, terms -> Json.MAPPER.writeValueAsString(terms.tools())))),
-            KEPT.stream().map(column -> column.of(New::row)).toList(),
+            POLICY.stream().map(column -> column.of(New::row)).toList(),
             List.of(word("on_board", n -> onBoard(n.row()) ? n.row().id().toString() : null))));
 
     /** True for tasks on the board, which have reports: not the engine's own tasks. */
@@ -176,7 +171,7 @@ final class TasksTable {
                     time("completed_at", t -> t.row.completedAt()), text("error_code", 100, t -> t.row.errorCode()),
                     text("error_message", t -> t.row.errorMessage()), json("output", Changed::output),
                     text("output_summary", SUMMARY, Changed::summary), text("output_ref", Changed::outputRef)),
-                    KEPT.stream().map(column -> column.of(Changed::row)).toList(),
+                    POLICY.stream().map(column -> column.of(Changed::row)).toList(),
                     List.of(integer("agent_id", t -> climbed(t, AgentTerms::id)),
                             text("agent_type", 20, t -> climbed(t, AgentTerms::type)),
                             text("model_override", 255, t -> climbed(t, AgentTerms::model)))));
@@ -189,9 +184,7 @@ final class TasksTable {
             select t.id, t.run_id, t.run_agent_id, t.key, t.sequence_number, t.task_type, t.trigger_rule, t.when_expr,
                 t.for_each, t.output_template, t.parallel_steps, t.step_specs, t.group_id, t.item_index, t.item,
                 t.state, t.attempt_number, t.continuation_count, %2$s as tokens_used, %3$s as cost, t.queued_at,
-                t.started_at, t.completed_at, t.error_code, t.error_message, t.reused_from, t.policy, t.failures,
-                t.granted_retries, t.effect_generation, t.failure_ignored, t.next_run_at, t.state_since, t.begun_at, t.error_class,
-                t.verifier_score, t.verified_by,
+                t.started_at, t.completed_at, t.error_code, t.error_message, t.reused_from, t.policy, %4$s,
                 case when t.for_each is not null or %1$s then t.title else '' end as title,
                 case when t.for_each is not null or %1$s then t.description end as description,
                 case when t.for_each is not null or %1$s then t.success_criteria end as success_criteria,
@@ -203,7 +196,7 @@ final class TasksTable {
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
              where t.run_id = any (?) and not t.superseded
              order by t.run_id, t.sequence_number, t.item_index nulls first""".formatted(RESPAWNS, TaskUsage.TOKENS,
-            TaskUsage.COST);
+            TaskUsage.COST, POLICY.stream().map(column -> "t." + column.name()).collect(Collectors.joining(", ")));
 
     private TasksTable() {}
 
@@ -249,11 +242,7 @@ final class TasksTable {
                 row.getInt("continuation_count"), row.getLong("tokens_used"), ViewLoader.cost(row, "cost"),
                 Rows.optionalTime(row, "queued_at"), Rows.optionalTime(row, "started_at"),
                 Rows.optionalTime(row, "completed_at"),
-                row.getString("error_code"), row.getString("error_message"), ViewLoader.uuidOrNull(row, "reused_from"))
-                .restorePolicy(row.getInt("failures"), row.getInt("granted_retries"), row.getInt("effect_generation"),
-                        row.getBoolean("failure_ignored"), Rows.optionalTime(row, "next_run_at"),
-                        Rows.optionalTime(row, "state_since"), Rows.optionalTime(row, "begun_at"),
-                        row.getString("error_class"), row.getBigDecimal("verifier_score"),
-                        row.getString("verified_by"));
+                row.getString("error_code"), row.getString("error_message"), ViewLoader.uuidOrNull(row, "reused_from"));
+        ViewLoader.restore(row, TaskRow.POLICY, task);
     }
 }

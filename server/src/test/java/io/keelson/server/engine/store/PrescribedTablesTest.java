@@ -8,7 +8,13 @@ import io.keelson.server.base.db.Migrations;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.engine.store.queue.LeaseHeartbeats;
 import io.keelson.server.engine.store.sql.RowSetStatement;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -240,6 +246,25 @@ class PrescribedTablesTest {
                   from pg_type row join pg_attribute a on a.attrelid = row.typrelid join pg_type t on t.oid = a.atttypid
                  where row.typname = ? order by a.attnum""", statement.rowType()))
                 .isEqualTo(statement.columns().stream().map(c -> c.name() + " " + c.type().sql()).toList());
+    }
+
+    /** The definitions of the row types, which {@code -Dupdate.docs=true} writes. */
+    @ParameterizedTest
+    @MethodSource("statements")
+    void definitionOfTheRowType(RowSetStatement<?> statement) throws IOException {
+        Path file = Path.of("src/main/resources/db/schema/V9__row_types.sql");
+        String text = Files.readString(file);
+        Matcher found = Pattern.compile("create type " + statement.rowType() + " as \\(([^;]*)\\);").matcher(text);
+        assertThat(found.find()).as("create type " + statement.rowType()).isTrue();
+        String attributes = statement.columns().stream().map(c -> c.name() + " " + c.type().sql())
+                .collect(Collectors.joining(", ")).replace("position ", "\"position\" ");
+        String written = found.group(1).replaceAll("\\s+", " ");
+        if (Boolean.getBoolean("update.docs") && !written.equals(attributes)) {
+            Files.writeString(file, text.substring(0, found.start(1))
+                    + attributes.replaceAll("(.{1,90}),( |$)", "$1,\n    ") + text.substring(found.end(1)));
+        } else {
+            assertThat(written).as("run this test with -Dupdate.docs=true").isEqualTo(attributes);
+        }
     }
 
     static Stream<RowSetStatement<?>> statements() {

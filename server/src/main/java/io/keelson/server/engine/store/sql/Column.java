@@ -1,9 +1,12 @@
 package io.keelson.server.engine.store.sql;
 
+import io.keelson.core.decide.StoredField;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -37,9 +40,21 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
         }
     }
 
+    private static final Map<Class<?>, Element> FIELDS = Map.of(Integer.class, Element.INT4, Boolean.class,
+            Element.BOOL, BigDecimal.class, Element.NUMERIC, Instant.class, Element.TIMESTAMPTZ);
+
     /** This column, for rows that contain its row. */
     public <S> Column<S> of(Function<S, T> part) {
         return new Column<>(name, type, row -> value.apply(part.apply(row)));
+    }
+
+    /** The column of a field. */
+    public static <T> Column<T> stored(StoredField<T, ?> field) {
+        if (field.type() == String.class) {
+            Function<T, @Nullable String> text = row -> (String) field.of(row);
+            return field.length() == 0 ? text(field.column(), text) : text(field.column(), field.length(), text);
+        }
+        return new Column<>(field.column(), Objects.requireNonNull(FIELDS.get(field.type())), field::of);
     }
 
     /** Concatenates columns. */

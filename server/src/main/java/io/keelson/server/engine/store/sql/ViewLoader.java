@@ -2,8 +2,10 @@ package io.keelson.server.engine.store.sql;
 
 import io.keelson.core.decide.AgentRow;
 import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StoredField;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.money.Amounts;
+import io.keelson.server.base.db.Rows;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -58,6 +60,14 @@ public final class ViewLoader {
                     row.take(rows);
                 }
             }
+        }
+    }
+
+    /** Sets the fields of a row from their columns. */
+    public static <R> void restore(ResultSet row, List<StoredField<R, ?>> fields, R target) throws SQLException {
+        for (StoredField<R, ?> field : fields) {
+            field.restore(target, field.type() == Instant.class ? Rows.optionalTime(row, field.column())
+                    : row.getObject(field.column(), field.type()));
         }
     }
 
