@@ -1,5 +1,6 @@
 package io.keelson.server.tenant.money;
 
+import io.keelson.api.money.LedgerEntry;
 import io.keelson.core.money.LedgerAccount;
 import io.keelson.core.run.Actor;
 import io.keelson.server.base.db.Database;
@@ -8,6 +9,7 @@ import io.keelson.server.base.db.Sql;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +39,7 @@ public final class LedgerBooking {
 
     /** Receives a new entry in the transaction that books it. */
     public interface Witness {
-        void booked(Connection c, LedgerRow entry) throws SQLException;
+        void booked(Connection c, LedgerEntry entry) throws SQLException;
     }
 
     private final Database database;
@@ -93,16 +95,23 @@ public final class LedgerBooking {
                 witness);
     }
 
-    private record Move(LedgerAccount from, LedgerAccount to, BigDecimal amount, @Nullable String reason) {}
+    private record Move(LedgerAccount from, LedgerAccount to, BigDecimal amount, @Nullable String reason) {
+
+        /** Whether the entry moved the amount between the accounts for the reason. */
+        boolean isBookedBy(LedgerEntry entry) {
+            return entry.debitAccount().equals(from.wire()) && entry.creditAccount().equals(to.wire())
+                    && entry.amount().compareTo(amount) == 0 && Objects.equals(reason, entry.reason());
+        }
+    }
 
     private Booking book(UUID workspace, String type, Move move, String key, Actor actor, Witness witness) {
         return database.inTransaction(c -> {
             Balances.Locked locked = Balances.lock(c, workspace);
             WorkspaceBalance before = locked.balance();
-            Optional<LedgerRow> known = find(c, workspace, key, type);
+            Optional<LedgerEntry> known = find(c, workspace, key, type);
             if (known.isPresent()) {
-                LedgerRow entry = known.get();
-                return entry.says(move.from, move.to, move.amount, move.reason) ? new Booking.Done(entry, true)
+                LedgerEntry entry = known.get();
+                return move.isBookedBy(entry) ? new Booking.Done(entry, true)
                         : new Booking.KeyTaken(entry);
             }
             WorkspaceBalance taken = before.plus(move.from, move.amount.negate());
@@ -110,18 +119,19 @@ public final class LedgerBooking {
             if (!after.possible()) {
                 return new Booking.Impossible(taken.possible() ? move.to : move.from, before);
             }
-            LedgerRow entry = insert(c, workspace, type, move, key, actor);
+            LedgerEntry entry = insert(c, workspace, type, move, key, actor);
             Balances.write(c, clock, workspace, locked.slots(), after);
             witness.booked(c, entry);
             return new Booking.Done(entry, false);
         });
     }
 
-    private static Optional<LedgerRow> find(Connection c, UUID workspace, String key, String type) throws SQLException {
+    private static Optional<LedgerEntry> find(Connection c, UUID workspace, String key, String type)
+            throws SQLException {
         return BY_KEY.on(c).set("workspace", workspace).set("key", key).set("type", type).first(LedgerRows::entry);
     }
 
-    private LedgerRow insert(Connection c, UUID workspace, String type, Move move, String key, Actor actor)
+    private LedgerEntry insert(Connection c, UUID workspace, String type, Move move, String key, Actor actor)
             throws SQLException {
         return INSERT.on(c).set("workspace", workspace).set("type", type).set("amount", move.amount)
                 .set("debit", move.from.wire()).set("credit", move.to.wire()).set("key", key)

@@ -1,5 +1,6 @@
 package io.keelson.server.tenant.money;
 
+import io.keelson.api.money.LedgerEntry;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Sql;
@@ -62,23 +63,23 @@ public final class LedgerReader {
     }
 
     /** @param before id that is above all of them; null for the newest */
-    public List<LedgerRow> newestFirst(UUID workspace, Filter filter, @Nullable Long before, int limit) {
+    public List<LedgerEntry> newestFirst(UUID workspace, Filter filter, @Nullable Long before, int limit) {
         long edge = before == null ? Long.MAX_VALUE : before;
         return database.withConnection(c -> matching(c, NEWEST_FIRST, workspace, filter, edge, limit));
     }
 
     /** @param after id that is below all of them; 0 for the oldest */
-    public List<LedgerRow> oldestFirst(UUID workspace, Filter filter, long after, int limit) {
+    public List<LedgerEntry> oldestFirst(UUID workspace, Filter filter, long after, int limit) {
         return database.withConnection(c -> matching(c, OLDEST_FIRST, workspace, filter, after, limit));
     }
 
     /** The reservations, charges and refunds of a run, oldest first. */
-    public List<LedgerRow> ofRun(UUID workspace, UUID run, long after, int limit) {
+    public List<LedgerEntry> ofRun(UUID workspace, UUID run, long after, int limit) {
         return database.withConnection(c -> OF_RUN.on(c).set("run", run).set("workspace", workspace).set("after", after)
                 .set("limit", limit).all(LedgerRows::entry));
     }
 
-    private static List<LedgerRow> matching(Connection c, Sql sql, UUID workspace, Filter filter, long edge,
+    private static List<LedgerEntry> matching(Connection c, Sql sql, UUID workspace, Filter filter, long edge,
             int limit) throws SQLException {
         return sql.on(c).set("workspace", workspace).set("type", filter.type).set("from", filter.from)
                 .set("to", filter.to).set("edge", edge).set("limit", limit).all(LedgerRows::entry);

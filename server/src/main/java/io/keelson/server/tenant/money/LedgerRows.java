@@ -1,10 +1,12 @@
 package io.keelson.server.tenant.money;
 
-import io.keelson.core.money.LedgerAccount;
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.money.TokenUsage;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.json.Json;
+import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Rows of the ledger as they are read. */
@@ -18,14 +20,17 @@ final class LedgerRows {
 
     private LedgerRows() {}
 
-    static LedgerRow entry(ResultSet row) throws SQLException {
-        return new LedgerRow(row.getLong("id"), row.getString("transaction_type"), row.getBigDecimal("amount"),
-                row.getBigDecimal("cost"),
-                LedgerAccount.of(row.getString("debit_account")), LedgerAccount.of(row.getString("credit_account")),
-                optional(row, "run_id", UUID.class), optional(row, "attempt_number", Integer.class),
-                optional(row, "step_id", UUID.class), row.getString("idempotency_key"),
+    static LedgerEntry entry(ResultSet row) throws SQLException {
+        BigDecimal cost = row.getBigDecimal("cost");
+        String usage = row.getString("usage");
+        return new LedgerEntry(row.getLong("id"), row.getString("transaction_type"),
+                Json.plain(row.getBigDecimal("amount")), cost == null ? null : Json.plain(cost),
+                row.getString("debit_account"), row.getString("credit_account"),
+                row.getString("run_id"), optional(row, "attempt_number", Integer.class),
+                row.getString("step_id"), row.getString("idempotency_key"),
                 optional(row, "tool", String.class), optional(row, "model", String.class),
-                optional(row, "agent", String.class), optional(row, "tokens", Long.class), row.getString("usage"),
+                optional(row, "agent", String.class), optional(row, "tokens", Long.class),
+                usage == null ? null : Json.MAPPER.readValue(usage, TokenUsage.class),
                 optional(row, "price_version", Integer.class), optional(row, "purpose", String.class),
                 row.getBoolean("estimated"), optional(row, "reason", String.class), row.getString("actor_type"),
                 optional(row, "actor_id", String.class), Rows.time(row, "created_at"));

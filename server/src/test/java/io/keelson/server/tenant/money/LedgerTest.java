@@ -3,6 +3,7 @@ package io.keelson.server.tenant.money;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.api.money.LedgerEntry;
 import io.keelson.core.money.LedgerAccount;
 import io.keelson.server.base.db.SqlFailure;
 import java.math.BigDecimal;
@@ -50,10 +51,10 @@ class LedgerTest {
                 Books.WHO));
 
         assertThat(done.repeated()).isFalse();
-        LedgerRow entry = done.entry();
-        assertThat(entry.says(LedgerAccount.FUNDING, LedgerAccount.AVAILABLE, new BigDecimal("12.345678"), "welcome"))
-                .isTrue();
-        assertThat(List.of(entry.type(), entry.key(), entry.actorType(), entry.actorId()))
+        LedgerEntry entry = done.entry();
+        assertThat(List.of(entry.debitAccount(), entry.creditAccount(), entry.amount(), entry.reason()))
+                .containsExactly("funding", "available", new BigDecimal("12.345678"), "welcome");
+        assertThat(List.of(entry.transactionType(), entry.idempotencyKey(), entry.actorType(), entry.actorId()))
                 .containsExactly("grant", "k", "human", "a key");
         assertThat(available()).isEqualTo("12.345678");
         assertThat(entries()).containsExactly(entry);
@@ -61,7 +62,7 @@ class LedgerTest {
 
     @Test
     void sameKeyIsBookedOnce() {
-        LedgerRow first = done(books.grant(workspace, "5", "k")).entry();
+        LedgerEntry first = done(books.grant(workspace, "5", "k")).entry();
 
         assertThat(books.grant(workspace, "5.000", "k")).isEqualTo(new Booking.Done(first, true));
         assertThat(books.grant(workspace, "6", "k")).isEqualTo(new Booking.KeyTaken(first));
@@ -91,7 +92,7 @@ class LedgerTest {
 
         assertThat(books.money.balance(workspace))
                 .isEqualTo(new WorkspaceBalance(amount("6"), amount("0"), amount("2")));
-        assertThat(entries()).extracting(LedgerRow::reason).containsExactly("because", "because", "because", null);
+        assertThat(entries()).extracting(LedgerEntry::reason).containsExactly("because", "because", "because", null);
     }
 
     @Test
@@ -223,7 +224,7 @@ class LedgerTest {
         return books.money.balance(workspace).available().toPlainString();
     }
 
-    private List<LedgerRow> entries() {
+    private List<LedgerEntry> entries() {
         return books.money.entries().newestFirst(workspace, new LedgerReader.Filter(null, null, null), null, 10);
     }
 

@@ -90,9 +90,9 @@ public final class CreditActions {
     /** Writes the booking to the audit log. */
     private static LedgerBooking.Witness recorded(ApiRequest request, UUID workspace, String action) {
         return (c, entry) -> {
-            ObjectNode detail = Json.object().put("amount", Json.plain(entry.amount()));
-            if (entry.type().equals("adjustment")) {
-                detail.put("from", entry.debit().wire()).put("to", entry.credit().wire());
+            ObjectNode detail = Json.object().put("amount", entry.amount());
+            if (entry.transactionType().equals("adjustment")) {
+                detail.put("from", entry.debitAccount()).put("to", entry.creditAccount());
             }
             if (entry.reason() != null) {
                 detail.put("reason", entry.reason());
@@ -110,10 +110,11 @@ public final class CreditActions {
     private static ApiResponse booked(Booking booking) {
         return switch (booking) {
             case Booking.Done(var entry, boolean repeated) -> repeated
-                    ? ApiResponse.ok(LedgerDocuments.of(entry)).header(Idempotency.REPLAYED, "true")
-                    : ApiResponse.json(201, LedgerDocuments.of(entry));
+                    ? ApiResponse.ok(Json.document(entry)).header(Idempotency.REPLAYED, "true")
+                    : ApiResponse.json(201, Json.document(entry));
             case Booking.KeyTaken(var entry) -> throw ApiProblem.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT,
-                    "the key was used for another " + entry.type() + ", entry " + entry.id() + " of the ledger")
+                    "the key was used for another " + entry.transactionType() + ", entry " + entry.id()
+                            + " of the ledger")
                     .with("entry_id", Long.toString(entry.id()));
             case Booking.Impossible(LedgerAccount account, WorkspaceBalance balance) ->
                 throw impossible(account, balance);

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.billing;
 
+import io.keelson.api.money.LedgerEntry;
 import io.keelson.api.money.Verification;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -13,7 +14,6 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.auth.Scope;
 import io.keelson.server.tenant.money.Discrepancy;
 import io.keelson.server.tenant.money.LedgerReader;
-import io.keelson.server.tenant.money.LedgerRow;
 import io.keelson.server.tenant.money.LedgerVerification;
 import io.keelson.server.tenant.money.Money;
 import java.util.List;
@@ -104,9 +104,9 @@ public final class LedgerActions {
         return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(CSV);
     }
 
-    private static ApiResponse page(List<LedgerRow> found, int limit, ListCursor cursor) {
-        List<LedgerRow> shown = found.subList(0, Math.min(limit, found.size()));
-        return ApiResponse.ok(Lists.page(shown.stream().map(LedgerDocuments::of).toList(),
+    private static ApiResponse page(List<LedgerEntry> found, int limit, ListCursor cursor) {
+        List<LedgerEntry> shown = found.subList(0, Math.min(limit, found.size()));
+        return ApiResponse.ok(Lists.page(shown.stream().map(Json::document).toList(),
                 found.size() <= limit ? null : cursor.write(Long.toString(shown.getLast().id()))));
     }
 

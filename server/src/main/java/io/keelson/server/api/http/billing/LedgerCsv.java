@@ -1,10 +1,12 @@
 package io.keelson.server.api.http.billing;
 
+import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.money.TokenUsage;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.tenant.money.LedgerRow;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +27,7 @@ final class LedgerCsv {
 
     /** Reads entries in order. */
     interface Source {
-        List<LedgerRow> read(long after, int limit);
+        List<LedgerEntry> read(long after, int limit);
     }
 
     private LedgerCsv() {}
@@ -75,7 +77,7 @@ final class LedgerCsv {
         }
 
         private String next() {
-            List<LedgerRow> entries = source.read(last, CHUNK_SIZE);
+            List<LedgerEntry> entries = source.read(last, CHUNK_SIZE);
             if (!entries.isEmpty()) {
                 last = entries.getLast().id();
             }
@@ -83,21 +85,25 @@ final class LedgerCsv {
         }
     }
 
-    static String line(LedgerRow entry) {
+    static String line(LedgerEntry entry) {
         return Stream
-                .of(entry.id(), Json.time(entry.createdAt()), entry.type(), Json.plain(entry.amount()).toPlainString(),
-                        entry.cost() == null ? "" : Json.plain(entry.cost()).toPlainString(), entry.debit().wire(),
-                        entry.credit().wire(), plain(entry.runId()), plain(entry.attempt()), plain(entry.stepId()),
+                .of(entry.id(), Json.time(entry.createdAt()), entry.transactionType(), entry.amount().toPlainString(),
+                        entry.cost() == null ? "" : entry.cost().toPlainString(), entry.debitAccount(),
+                        entry.creditAccount(), plain(entry.runId()), plain(entry.attemptNumber()),
+                        plain(entry.stepId()),
                         text(entry.tool()), text(entry.model()), text(entry.agent()), plain(entry.tokens()),
-                        part(entry, "input"), part(entry, "cache_read"), part(entry, "cache_write"),
-                        part(entry, "output"), part(entry, "reasoning"), plain(entry.priceVersion()),
+                        part(entry, TokenUsage::input), part(entry, TokenUsage::cacheRead),
+                        part(entry, TokenUsage::cacheWrite),
+                        part(entry, TokenUsage::output), part(entry, TokenUsage::reasoning),
+                        plain(entry.priceVersion()),
                         text(entry.purpose()), entry.estimated() ? "true" : "", text(entry.reason()), entry.actorType(),
-                        text(entry.actorId()), text(entry.key()))
+                        text(entry.actorId()), text(entry.idempotencyKey()))
                 .map(String::valueOf).collect(Collectors.joining(",", "", "\r\n"));
     }
 
-    private static String part(LedgerRow entry, String name) {
-        return entry.usage() == null ? "" : Json.read(entry.usage()).path(name).asString();
+    private static String part(LedgerEntry entry, ToLongFunction<TokenUsage> part) {
+        TokenUsage usage = entry.usage();
+        return usage == null ? "" : Long.toString(part.applyAsLong(usage));
     }
 
     private static String plain(@Nullable Object value) {
