@@ -18,7 +18,9 @@ import io.keelson.server.mission.bulk.BulkDriver;
 import io.keelson.server.mission.bulk.BulkJobRow;
 import io.keelson.server.mission.bulk.BulkJobs;
 import io.keelson.server.tenant.auth.Scope;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -104,16 +106,17 @@ public final class BulkActions {
 
     private static ObjectNode document(BulkJobRow job) {
         BulkJobRow.Order order = job.order();
-        ObjectNode document = Json.object().put("id", job.id().toString())
-                .put("workspace_id", job.workspaceId().toString()).put("action", order.action().wire())
-                .put("state", job.state().wire());
-        document.set("filter", order.filterDocument());
-        document.put("matches", job.matches()).put("matches_at_least", job.matches() >= BulkJobs.MAX_COUNTED)
-                .put("changed", job.changed()).put("unchanged", job.unchanged()).set("refused", job.refused());
-        return document.put("reason", order.reason())
-                .put("from", order.action() == BulkJobRow.Action.RETRY ? order.fromStart() ? "start" : "failed" : null)
-                .put("per_second", order.perSecond()).put("waits_for", job.waitsFor())
-                .put("actor_type", order.actor().type().wire()).put("actor_id", order.actor().id())
-                .put("created_at", Json.time(job.createdAt())).put("ended_at", Json.time(job.endedAt()));
+        boolean retries = order.action() == BulkJobRow.Action.RETRY;
+        return Json.document(new BulkJob(job.id().toString(), job.workspaceId().toString(), order.action().wire(),
+                job.state().wire(), order.filterDocument(), job.matches(), job.matches() >= BulkJobs.MAX_COUNTED,
+                job.changed(), job.unchanged(), refused(job), order.reason(),
+                retries ? order.fromStart() ? "start" : "failed" : null, order.perSecond(), job.waitsFor(),
+                order.actor().type().wire(), order.actor().id(), job.createdAt(), job.endedAt()));
+    }
+
+    private static Map<String, Integer> refused(BulkJobRow job) {
+        Map<String, Integer> numbers = new LinkedHashMap<>();
+        job.refused().properties().forEach(each -> numbers.put(each.getKey(), each.getValue().intValue()));
+        return numbers;
     }
 }
