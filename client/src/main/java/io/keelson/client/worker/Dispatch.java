@@ -8,6 +8,7 @@ import io.keelson.api.worker.Heartbeat;
 import io.keelson.api.worker.Release;
 import io.keelson.api.worker.Report;
 import io.keelson.api.worker.ReportAnswer;
+import io.keelson.api.worker.UploadedArtifact;
 import io.keelson.api.worker.WorkItem;
 import io.keelson.client.Api;
 import io.keelson.client.Json;
@@ -103,7 +104,8 @@ final class Dispatch {
     UUID upload(WorkItem item, String name, String contentType, Path file) {
         String path = "/dispatch/artifacts?worker_id=" + encoded(workerId) + "&step_id=" + item.stepId()
                 + "&lease_epoch=" + item.leaseEpoch() + "&name=" + encoded(name);
-        return UUID.fromString(api.upload(path, contentType, file, UPLOAD_LIMIT).path("upload_id").asString());
+        return UUID.fromString(
+                Json.document(api.upload(path, contentType, file, UPLOAD_LIMIT), UploadedArtifact.class).uploadId());
     }
 
     private static String encoded(String text) {

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.admin;
 
+import io.keelson.api.work.Health;
 import io.keelson.core.lifecycle.LifecycleDocument;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -35,7 +36,7 @@ public final class EngineActions {
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/lifecycles", this::lifecycles);
         table.get(Scope.RUNS_READ, "/lifecycles/{name}", this::lifecycle);
-        table.getOpen("/healthz", apiRequest -> ApiResponse.ok(Json.object().put("status", "ok")));
+        table.getOpen("/healthz", apiRequest -> health("ok"));
         table.getOpen("/readyz", call -> ready());
         table.getOpen("/openapi.json", request -> ApiResponse.resource(openApi.get()));
     }
@@ -58,6 +59,10 @@ public final class EngineActions {
             throw ApiProblem.of(ErrorCode.NOT_READY, found == null ? "the database does not respond" : found)
                     .header("Retry-After", "1");
         }
-        return ApiResponse.ok(Json.object().put("status", "ready"));
+        return health("ready");
+    }
+
+    private static ApiResponse health(String status) {
+        return ApiResponse.ok(Json.document(new Health(status)));
     }
 }

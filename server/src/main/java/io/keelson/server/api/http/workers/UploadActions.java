@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.workers;
 
+import io.keelson.api.worker.UploadedArtifact;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -87,10 +88,9 @@ public final class UploadActions {
             case Upload.Reply.NoStep none -> throw IdKind.STEP.notFound(step);
             case Upload.Reply.StaleLease stale -> throw ApiProblem.of(ErrorCode.STALE_LEASE,
                     "this worker does not hold the lease: stop working on the step; nothing was stored");
-            case Upload.Reply.Stored(UUID id, StoredArtifact stored) -> ApiResponse.json(201, Json.object()
-                    .put("upload_id", id.toString()).put("name", stored.name())
-                    .put("content_type", stored.contentType()).put("size_bytes", stored.sizeBytes())
-                    .put("sha256", stored.sha256()));
+            case Upload.Reply.Stored(UUID id, StoredArtifact stored) -> ApiResponse.json(201,
+                    Json.document(new UploadedArtifact(id.toString(), stored.name(), stored.contentType(),
+                            stored.sizeBytes(), stored.sha256())));
         };
     }
 
