@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import io.keelson.api.Problem;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ public final class KeelsonException extends RuntimeException {
     private final int status;
     private final String code;
     private final transient JsonNode document;
-    private final transient List<Problem> problems;
+    private final transient List<Problem.Fault> problems;
     private final List<String> allowed;
     private final @Nullable Duration retryAfter;
 
@@ -29,7 +30,8 @@ public final class KeelsonException extends RuntimeException {
         this.status = status;
         this.code = code;
         this.document = document;
-        this.problems = document.path("problems").valueStream().map(p -> Json.document(p, Problem.class)).toList();
+        this.problems =
+                document.path("problems").valueStream().map(p -> Json.document(p, Problem.Fault.class)).toList();
         this.allowed = document.path("allowed").valueStream().map(JsonNode::asString).toList();
         this.retryAfter = retryAfter;
     }
@@ -59,7 +61,7 @@ public final class KeelsonException extends RuntimeException {
     }
 
     /** Everything that is wrong with the request, each with its place; empty when the answer lists nothing. */
-    public List<Problem> problems() {
+    public List<Problem.Fault> problems() {
         return problems == null ? List.of() : problems;
     }
 

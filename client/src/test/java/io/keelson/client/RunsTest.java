@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.keelson.api.Problem;
 import io.keelson.api.definition.Lifecycle;
 import io.keelson.api.run.Artifact;
 import io.keelson.api.run.Run;
@@ -102,8 +103,8 @@ class RunsTest {
         assertThat(plan.status()).isEqualTo(422);
         assertThat(plan).hasMessage("PLAN_INVALID: 2 problems");
         assertThat(plan.problems()).containsExactly(
-                new Problem("UNKNOWN_TOOL", "/plan/tasks/0/steps/0/tool", "no tool x"),
-                new Problem("CYCLE", "/plan/tasks", "a → b → a"));
+                new Problem.Fault("UNKNOWN_TOOL", "/plan/tasks/0/steps/0/tool", "no tool x"),
+                new Problem.Fault("CYCLE", "/plan/tasks", "a → b → a"));
         assertThat(pause).hasMessage("INVALID_STATE_TRANSITION: Not now");
         assertThat(pause.allowed()).containsExactly("retrying");
         assertThat(pause.document().path("state").asString()).isEqualTo("failed");

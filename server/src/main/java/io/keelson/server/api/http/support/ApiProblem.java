@@ -1,12 +1,14 @@
 package io.keelson.server.api.http.support;
 
+import io.keelson.api.Problem;
 import io.keelson.core.plan.PlanProblem;
+import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.SafeText;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -22,21 +24,25 @@ public final class ApiProblem extends RuntimeException {
     private final transient ObjectNode document;
     private final transient Map<String, String> headers = new LinkedHashMap<>();
 
-    private ApiProblem(int status, String title, String code, String detail) {
-        super(code + ": " + detail, null, false, false);
-        this.status = status;
-        this.document = JsonNodeFactory.instance.objectNode()
-                .put("type", TYPE + code).put("title", title).put("status", status)
-                .put("detail", SafeText.clean(detail)).put("code", code);
+    private ApiProblem(Problem problem) {
+        super(problem.code() + ": " + problem.detail(), null, false, false);
+        this.status = problem.status();
+        this.document = Json.document(problem);
+    }
+
+    private static ApiProblem of(int status, ErrorCode kind, String code, String detail,
+            @Nullable List<Problem.Fault> faults) {
+        return new ApiProblem(
+                Problem.of(TYPE + code, kind.title(), status, SafeText.clean(detail), code, faults));
     }
 
     public static ApiProblem of(ErrorCode code, String detail) {
-        return new ApiProblem(code.status(), code.title(), code.name(), detail);
+        return of(code.status(), code, detail);
     }
 
     /** Under another status than the code usually has. */
     public static ApiProblem of(int status, ErrorCode code, String detail) {
-        return new ApiProblem(status, code.title(), code.name(), detail);
+        return of(status, code, code.name(), detail, null);
     }
 
     /** The rejection of a body with one problem. */
@@ -50,14 +56,9 @@ public final class ApiProblem extends RuntimeException {
         String detail = problems.size() == 1 ? first.message()
                 : problems.size() + " problems, the first: " + first.message();
         ErrorCode kind = kind(first.code());
-        ApiProblem apiProblem = new ApiProblem(kind.status(), kind.title(), first.code(), detail);
-        apiProblem.document.put("pointer", SafeText.clean(first.pointer()));
-        var list = apiProblem.document.putArray("problems");
-        for (PlanProblem problem : problems) {
-            list.addObject().put("code", problem.code()).put("pointer", SafeText.clean(problem.pointer()))
-                    .put("message", SafeText.clean(problem.message()));
-        }
-        return apiProblem;
+        return of(kind.status(), kind, first.code(), detail,
+                problems.stream().map(each -> new Problem.Fault(each.code(),
+                        SafeText.clean(each.pointer()), SafeText.clean(each.message()))).toList());
     }
 
     private static ErrorCode kind(String code) {
