@@ -1,0 +1,56 @@
+import { find } from "./address.js";
+import { API, Transport } from "./http.js";
+import { stringify } from "./json.js";
+import { type Abortable, Runs } from "./runs.js";
+import { Worker, type WorkerOptions } from "./worker/worker.js";
+
+export interface KeelsonOptions {
+  /** The server's address. Without it, address and key are found as `connect()` finds them */
+  readonly url?: string;
+  readonly apiKey?: string;
+  /** Milliseconds to connect and for an answer; 30,000 if absent */
+  readonly timeoutMs?: number;
+  /** A stream that brings nothing for so many milliseconds is opened again; 20,000 if absent. The server sends a comment every 5 s */
+  readonly silenceMs?: number;
+}
+
+/** A client of a Keelson server. */
+export class Keelson {
+  readonly #transport: Transport;
+  /** Runs: create, read, control */
+  readonly runs: Runs;
+
+  constructor(options: KeelsonOptions = {}) {
+    const found = options.url === undefined ? find() : { url: options.url, apiKey: null, localKey: null };
+    this.#transport = new Transport({ ...found, apiKey: options.apiKey ?? found.apiKey, timeoutMs: options.timeoutMs ?? 30_000,
+      silenceMs: options.silenceMs ?? 20_000 });
+    this.runs = new Runs(this.#transport);
+  }
+
+  /** The server's address. */
+  get url(): string {
+    return this.#transport.url;
+  }
+
+  /** A worker that serves tools and agents. It claims no work before `start()` or `serve()`. */
+  worker(options: WorkerOptions = {}): Worker {
+    return new Worker(this.#transport, options);
+  }
+
+  /**
+   * Any route as plain JSON. Reads are repeated as others are, writes are not.
+   *
+   * @param route relative to `/api/v1`
+   */
+  async request(method: string, route: string, body?: unknown, options: Abortable & { readonly timeoutMs?: number } = {}): Promise<unknown> {
+    return (await this.#transport.send({ method, path: API + route, repeatable: method === "GET", signal: options.signal,
+      ...(body === undefined ? {} : { body: stringify(body) }),
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }) })).document;
+  }
+}
+
+/**
+ * A client of the server that the environment names (`KEELSON_URL`, `KEELSON_API_KEY`), else of the one of the data folder
+ * (`KEELSON_DATA_DIR`, `~/.keelson` if absent). Does not call it yet.
+ */
+export const connect = (): Keelson => new Keelson();

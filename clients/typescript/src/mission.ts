@@ -1,0 +1,164 @@
+import { type InferInput, type InferOutput, isStandard, type JsonSchema, jsonSchemaOf, type StandardSchema } from "./schema.js";
+
+type Members = Record<string, unknown>;
+
+/** A jq expression for use in values: `expr(".inputs.name")` is `${ .inputs.name }`. */
+export const expr = (jq: string): string => `\${ ${jq} }`;
+
+/**
+ * A mission: the shape of a mission file and of the body of `POST /runs`, with its words. Values are any that JSON has; texts in
+ * them may hold expressions. The server reports all problems of a plan at once.
+ *
+ * @typeParam Inputs of the inputs, by `declareAll`
+ * @typeParam Output of the run's output, by `returns`
+ */
+export class Mission<Inputs = Members, Output = unknown> {
+  readonly #body: Members;
+  #outputSchema: StandardSchema | undefined;
+
+  /** @param members other members of the mission, such as `goal` */
+  constructor(name: string, members: Readonly<Members> = {}) {
+    this.#body = { name, ...members };
+  }
+
+  /** Declares an input by its JSON Schema, which may have a `default`, or by a Standard Schema. */
+  declare(name: string, schema: JsonSchema | StandardSchema): this {
+    this.member("inputs")[name] = declared(name, schema);
+    return this;
+  }
+
+  /** Declares the members of an object's schema as inputs. */
+  declareAll<S extends StandardSchema>(schema: S): Mission<InferInput<S>, Output> {
+    for (const [name, each] of Object.entries((declared("inputs", schema)["properties"] ?? {}) as Record<string, JsonSchema>)) {
+      this.declare(name, each);
+    }
+    return this as unknown as Mission<InferInput<S>, Output>;
+  }
+
+  /** Values of inputs. */
+  input(values: Readonly<Members>): this {
+    Object.assign(this.member("input"), values);
+    return this;
+  }
+
+  /** Members of the run's configuration, such as `autonomy`. */
+  config(members: Readonly<Members>): this {
+    Object.assign(this.member("config"), members);
+    return this;
+  }
+
+  /** For finding runs again. */
+  tags(...values: readonly string[]): this {
+    this.#body["tags"] = [...((this.#body["tags"] as string[] | undefined) ?? []), ...values];
+    return this;
+  }
+
+  /** Your own id, unique among the workspace's runs. */
+  externalId(value: string, policy?: "reject" | "existing" | "after_end"): this {
+    return this.with({ external_id: value, ...(policy === undefined ? {} : { external_id_policy: policy }) });
+  }
+
+  /** Adds a task; tasks without dependencies on each other run side by side. */
+  task(task: Task): this {
+    const plan = this.member("plan");
+    plan["tasks"] = [...((plan["tasks"] as unknown[] | undefined) ?? []), task.toJSON()];
+    return this;
+  }
+
+  /** The output of the completed run. */
+  output(value: unknown): this {
+    return this.with({ output: value });
+  }
+
+  /** Validates the output of completed runs, which has the schema's type then. */
+  returns<S extends StandardSchema>(schema: S): Mission<Inputs, InferOutput<S>> {
+    this.#outputSchema = schema;
+    return this as unknown as Mission<Inputs, InferOutput<S>>;
+  }
+
+  /** Any other members by their names in the mission file. */
+  with(members: Readonly<Members>): this {
+    Object.assign(this.#body, members);
+    return this;
+  }
+
+  /** A copy of the mission built so far. */
+  toJSON(): Members {
+    return copyOf(this.#body) as Members;
+  }
+
+  /** The schema of `returns`. */
+  get outputSchema(): StandardSchema | undefined {
+    return this.#outputSchema;
+  }
+
+  private member(name: string): Members {
+    return (this.#body[name] ??= {}) as Members;
+  }
+}
+
+/** A task of a mission. A task without steps is agentic: its agent works in turns. */
+export class Task {
+  readonly #body: Members;
+
+  /** @param members of the task in the mission file, such as `depends_on`, `when`, `for_each`, `trigger_rule`, `budget_usd` */
+  constructor(id: string, members: Readonly<Members> = {}) {
+    this.#body = { id, ...members };
+  }
+
+  /**
+   * Adds a step that calls a tool.
+   *
+   * @param members of the step in the mission file, such as `timeout_seconds` and `retry`
+   */
+  step(name: string, tool: string, input?: unknown, members: Readonly<Members> = {}): this {
+    return this.add("steps", { name, tool, ...(input === undefined ? {} : { input }), ...members });
+  }
+
+  /** Adds a step that waits for a person's decision. */
+  approval(name: string, question: string): this {
+    return this.add("steps", { name, kind: "approval", input: { question } });
+  }
+
+  /** Adds a verification of the output as the mission file writes it, such as `{kind: "jq", expression: …}`. */
+  verify(verification: Readonly<Members>): this {
+    return this.add("verify", verification);
+  }
+
+  /** A person has the last word on the output. */
+  review(): this {
+    return this.verify({ kind: "human" });
+  }
+
+  /** The task's output, instead of its last step's. */
+  output(value: unknown): this {
+    this.#body["output"] = value;
+    return this;
+  }
+
+  /** A copy of the task built so far. */
+  toJSON(): Members {
+    return copyOf(this.#body) as Members;
+  }
+
+  private add(list: string, value: unknown): this {
+    this.#body[list] = [...((this.#body[list] as unknown[] | undefined) ?? []), value];
+    return this;
+  }
+}
+
+function declared(name: string, schema: JsonSchema | StandardSchema): Record<string, unknown> {
+  const made = jsonSchemaOf(schema);
+  if (made === null) {
+    const vendor = isStandard(schema) ? schema["~standard"].vendor : "";
+    throw new TypeError(`${name}: ${vendor} makes no JSON Schema of its schemas; give a JSON Schema instead`);
+  }
+  return made;
+}
+
+/** A copy of plain objects and arrays; other values stay as they are until they are written. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)]));
+}
