@@ -9,7 +9,7 @@ import java.util.Set;
 
 /**
  * Variables of a started program: those of the worker without its own settings and without keys of model providers, those that
- * the user sets, and those of the step.
+ * the user sets, and those of the step. The step's address of models and its token take the place of a provider's.
  */
 final class ProgramEnvironment {
 
@@ -61,6 +61,9 @@ final class ProgramEnvironment {
         variables.put("KEELSON_RUN_ID", step.runId());
         variables.put("KEELSON_EFFECT_KEY", step.effectKey());
         variables.put("KEELSON_ATTEMPT", Integer.toString(step.attempt()));
+        if (step.gateway() != null) {
+            variables.putAll(step.gateway().environment());
+        }
         if (step.deadline() != null) {
             variables.put("KEELSON_DEADLINE", step.deadline().toString());
         }

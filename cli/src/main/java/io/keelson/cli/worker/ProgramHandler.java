@@ -2,6 +2,7 @@ package io.keelson.cli.worker;
 
 import io.keelson.client.KeelsonException;
 import io.keelson.client.worker.ErrorClass;
+import io.keelson.client.worker.Gateway;
 import io.keelson.client.worker.StepContext;
 import io.keelson.client.worker.StepFailure;
 import io.keelson.client.worker.StepHandler;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -32,6 +34,7 @@ final class ProgramHandler implements StepHandler {
     private static final int SIGNALS = 128;
     private static final int MAX_SIGNAL = 64;
     private static final int MAX_ARTIFACTS = 200;
+    private static final String MASK = "[step token]";
     /** Beyond the grace: for the end of the supervisor itself. */
     private static final Duration CLEANUP = Duration.ofSeconds(5);
 
@@ -41,10 +44,11 @@ final class ProgramHandler implements StepHandler {
      * @param command the first element is an absolute path
      * @param resume the command line for a shell that continues earlier work; null if absent
      * @param ownFolder whether it runs in the folder of its step instead of the worker's
+     * @param coding the coding agent whose configuration is written; null for any other program
      * @param grace from SIGTERM to SIGKILL
      */
-    record Program(List<String> command, @Nullable String resume, boolean ownFolder, ProgramOutput.Form form,
-            Duration grace) {}
+    record Program(List<String> command, @Nullable String resume, boolean ownFolder, @Nullable CodingAgent coding,
+            ProgramOutput.Form form, Duration grace) {}
 
     private final Program program;
     private final Path root;
@@ -100,10 +104,16 @@ final class ProgramHandler implements StepHandler {
         folder.prepare(step, startedAt, resumed);
         List<String> command = program.resume != null && resumed ? List.of("/bin/sh", "-c", program.resume)
                 : program.command;
+        Gateway gateway = step.gateway();
+        if (program.coding != null && gateway != null) {
+            program.coding.configure(folder, gateway);
+        }
+        UnaryOperator<String> masked =
+                gateway == null ? UnaryOperator.identity() : text -> text.replace(gateway.token(), MASK);
         Process process = start(command, step, folder, startedAt);
         try {
             ProgramOutput output = new ProgramOutput(process.getInputStream(), () -> end(process));
-            ProgramLog log = new ProgramLog(process.getErrorStream(), text -> text, step::log);
+            ProgramLog log = new ProgramLog(process.getErrorStream(), masked, step::log);
             int exit = process.waitFor();
             boolean tooLong = output.awaitEnd();
             String last = log.awaitLast();
@@ -113,7 +123,7 @@ final class ProgramHandler implements StepHandler {
                         + " bytes to its standard output: write files to $KEELSON_OUT instead");
             }
             check(exit, last);
-            JsonNode value = output.value(program.form, text -> text);
+            JsonNode value = output.value(program.form, masked);
             upload(step, folder);
             return value;
         } finally {

@@ -2,10 +2,13 @@ package io.keelson.cli.worker;
 
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.DocumentFile;
 import io.keelson.cli.common.DurationArgument;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
+import io.keelson.client.worker.Effects;
+import io.keelson.client.worker.ToolSpec;
 import io.keelson.client.worker.Worker;
 import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.base.process.Executables;
@@ -17,17 +20,17 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
 
 @Command(name = "worker", description = {"Serves a tool by starting a program for each step, until SIGTERM or Ctrl-C.",
         "The program reads the step's input as JSON from standard input and writes the output to standard output. Lines of standard error become the step's log. Files in $KEELSON_OUT become artifacts. Exit code 0 completes the step, 75 has it tried again, 64 to 66 fail it for good. See docs/guide/bring-your-agent.md."},
         footer = {"  keelson worker --tool research.agent -- python agent.py",
                 "  keelson worker --tool text.upper --slots 4 -- tr a-z A-Z",
-                "  keelson worker --tool code.fix --step-folder --resume-command 'claude --continue -p continue' -- claude -p 'Fix it'"})
+                "  keelson worker --tool code.fix --for codex --resume-command 'codex exec resume --last Continue' -- codex exec 'Fix it'"})
 public final class WorkerCommand extends ClientCommand {
 
     private static final int MAX_SLOTS = 1_000;
@@ -73,7 +76,27 @@ public final class WorkerCommand extends ClientCommand {
             description = "The shell command to run instead when the step was started here before. Implies --step-folder.")
     @Nullable String resume;
 
+    @Option(names = "--for", paramLabel = "AGENT",
+            description = "codex, opencode or claude: write the configuration by which this coding agent finds the models. Implies --step-folder.")
+    @Nullable CodingAgent coding;
+
+    @Option(names = "--description", paramLabel = "TEXT",
+            description = "One sentence about the tools, for people and for agents that may call them.")
+    @Nullable String description;
+
+    @Option(names = "--effects", paramLabel = "EFFECTS",
+            description = "read, idempotent, once or destructive: how agents' calls of the tools are made.")
+    @Nullable Effects effects;
+
+    @Option(names = "--input-schema", paramLabel = "FILE", description = "JSON Schema of the tools' input.")
+    @Nullable Path schema;
+
+    @Option(names = "--model", paramLabel = "NAME",
+            description = "A model that programs may use; may be given several times. Default: all that the rules allow.")
+    List<String> models = List.of();
+
     private Path executable = Path.of("");
+    private @Nullable JsonNode inputSchema;
     private final Map<String, String> chosen = new LinkedHashMap<>();
 
     @Override
@@ -88,6 +111,9 @@ public final class WorkerCommand extends ClientCommand {
             }
         }
         executable = executable(program.getFirst());
+        if (schema != null) {
+            inputSchema = DocumentFile.read(schema.toString(), "schema", "INVALID_SCHEMA").document();
+        }
         for (String each : variables) {
             String[] parts = each.split("=", 2);
             String value = parts.length > 1 ? parts[1] : environment().get(parts[0]);
@@ -124,12 +150,12 @@ public final class WorkerCommand extends ClientCommand {
         removeOld(root);
         List<String> command = new ArrayList<>(program);
         command.set(0, executable.toString());
-        boolean ownFolder = stepFolder || resume != null;
+        boolean ownFolder = stepFolder || resume != null || coding != null;
         ProgramHandler handler = new ProgramHandler(
-                new ProgramHandler.Program(command, resume, ownFolder, form, grace), root, workerFolder,
+                new ProgramHandler.Program(command, resume, ownFolder, coding, form, grace), root, workerFolder,
                 new ProgramEnvironment(environment(), chosen, ownFolder, workerFolder), clock());
         Worker.Builder builder = Worker.builder(keelson).slots(slots).grace(drain.plus(grace).plus(REPORTING));
-        Set.copyOf(tools).forEach(tool -> builder.tool(tool, handler));
+        tools.forEach(tool -> builder.tool(spec(tool), handler));
         if (id != null) {
             builder.id(id);
         }
@@ -144,6 +170,11 @@ public final class WorkerCommand extends ClientCommand {
             Thread.currentThread().interrupt();
             stop(worker, handler);
         }
+    }
+
+    private ToolSpec spec(String tool) {
+        ToolSpec spec = new ToolSpec(tool, description, inputSchema, effects);
+        return models.isEmpty() ? spec.withGateway() : spec.withGateway(models);
     }
 
     /** A wrong key is an error now; an unreachable server may come up later. */

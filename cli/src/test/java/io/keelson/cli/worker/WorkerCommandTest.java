@@ -29,7 +29,7 @@ class WorkerCommandTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final List<String> TOOLS = List.of("p.json", "p.text", "p.empty", "p.number", "p.fail", "p.usage",
-            "p.busy", "p.signal", "p.env", "p.files", "p.much", "p.wait", "p.resume");
+            "p.busy", "p.signal", "p.env", "p.models", "p.files", "p.much", "p.wait", "p.resume");
 
     /** One program for all tools. */
     private static final String PROGRAM = """
@@ -43,6 +43,8 @@ class WorkerCommandTest {
             p.busy) exit 75 ;;
             p.signal) kill -9 $$ ;;
             p.env) env ;;
+            p.models) echo "token $OPENAI_API_KEY" >&2
+                curl -s -H "Authorization: Bearer $OPENAI_API_KEY" "$OPENAI_BASE_URL/models" ;;
             p.files) mkdir "$KEELSON_OUT/a"; echo one >"$KEELSON_OUT/a/one.txt"; ln -s /etc/passwd "$KEELSON_OUT/link" ;;
             p.much) while :; do echo 0123456789012345678901234567890123456789; done ;;
             p.wait) echo "$$" >"$MARK/pid"; trap '' TERM; while :; do echo tick >&2; sleep 0.2; done ;;
@@ -148,11 +150,24 @@ class WorkerCommandTest {
 
         assertThat(variables).contains("TZ=UTC", "KEELSON_TOOL=p.env", "KEELSON_RUN_ID=" + run.id(),
                 "KEELSON_STEP_ID=" + step.id(), "KEELSON_ATTEMPT=1", "MARK=" + folder);
-        assertThat(variables)
-                .noneMatch(line -> line.startsWith("KEELSON_API_KEY=") || line.startsWith("OPENAI_API_KEY=")
-                        || line.startsWith("KEELSON_DATA_DIR="));
+        assertThat(variables).doesNotContain("OPENAI_API_KEY=sk-provider")
+                .noneMatch(line -> line.startsWith("KEELSON_API_KEY=") || line.startsWith("KEELSON_DATA_DIR="));
         assertThat(variables).anyMatch(line -> line.startsWith("KEELSON_EFFECT_KEY="))
                 .anyMatch(line -> line.startsWith("KEELSON_STARTED_AT="));
+    }
+
+    @Test
+    void programFindsTheModelsAndItsTokenIsShownNowhere() {
+        assertThat(run("p.env").output().stringValue().lines()).contains(
+                "OPENAI_BASE_URL=" + keelson.url() + "/gateway/openai/v1", "OPENAI_API_KEY=[step token]",
+                "ANTHROPIC_BASE_URL=" + keelson.url() + "/gateway/anthropic", "ANTHROPIC_AUTH_TOKEN=[step token]",
+                "KEELSON_STEP_TOKEN=[step token]", "OPENAI_AGENTS_DISABLE_TRACING=1");
+
+        Run run = run("p.models");
+
+        assertThat(run.output().path("object").asString("")).as(run.output().toString()).isEqualTo("list");
+        assertThat(keelson.steps().logs(step(run).id(), 0)).extracting(line -> line.message())
+                .containsExactly("token [step token]");
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.keelson.api.worker.WorkItem;
 import io.keelson.client.Json;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
@@ -33,6 +34,7 @@ final class Execution implements StepContext {
     }
 
     private final WorkItem item;
+    private final @Nullable Gateway gateway;
     private final Runnable onNews;
     private final Uploads uploads;
     private final ProgressBuffer progressBuffer;
@@ -50,9 +52,13 @@ final class Execution implements StepContext {
         UUID send(WorkItem item, String name, String contentType, Path file);
     }
 
-    /** @param onNews called when there is something to report */
-    Execution(WorkItem item, Runnable onNews, Uploads uploads) {
+    /**
+     * @param server base address of the server
+     * @param onNews called when there is something to report
+     */
+    Execution(WorkItem item, URI server, Runnable onNews, Uploads uploads) {
         this.item = item;
+        this.gateway = item.gateway() == null ? null : new Gateway(server, item.gateway().token());
         this.progressBuffer = new ProgressBuffer(item.stepId(), item.leaseEpoch());
         this.use = progressBuffer.empty();
         this.onNews = onNews;
@@ -174,6 +180,11 @@ final class Execution implements StepContext {
     @Override
     public @Nullable Long maxOutputTokens() {
         return item.maxOutputTokens();
+    }
+
+    @Override
+    public @Nullable Gateway gateway() {
+        return gateway;
     }
 
     @Override

@@ -57,6 +57,9 @@ public interface StepContext {
      */
     @Nullable Long maxOutputTokens();
 
+    /** Access to models through the server; null unless the tool is announced with {@link ToolSpec#withGateway()}. */
+    @Nullable Gateway gateway();
+
     /** Why the attempt before failed; a JSON null in the first one. */
     JsonNode failureContext();
 

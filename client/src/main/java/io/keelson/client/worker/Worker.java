@@ -6,6 +6,7 @@ import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import java.lang.System.Logger.Level;
+import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,6 +40,7 @@ public final class Worker implements AutoCloseable {
     private final Map<String, StepHandler> handlers;
     private final Duration poll;
     private final Duration grace;
+    private final URI server;
     private final Dispatch dispatch;
     private final Slots slots;
     private final Heartbeats heartbeats;
@@ -56,6 +58,7 @@ public final class Worker implements AutoCloseable {
         this.handlers = Map.copyOf(settings.handlers);
         this.poll = settings.poll;
         this.grace = settings.grace;
+        this.server = settings.client.url();
         this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(),
                 settings.specs.values().stream().map(ToolSpec::announced).toList(), settings.lease);
         this.slots = new Slots(settings.slots);
@@ -177,7 +180,7 @@ public final class Worker implements AutoCloseable {
     }
 
     private void accept(WorkItem item) {
-        Execution execution = new Execution(item, heartbeats::nudge, dispatch::upload);
+        Execution execution = new Execution(item, server, heartbeats::nudge, dispatch::upload);
         if (!slots.take(execution)) {
             return;
         }
