@@ -63,10 +63,11 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
 
     /**
      * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
+     * @param programs variables of started programs that use models
      * @throws StartupException when the settings of a module cannot be used
      */
     static EngineParts of(Settings settings, Models models, Storage storage, Observation observation, Clock clock,
-            LongSupplier nanos, Closer closer) throws StartupException {
+            LongSupplier nanos, BuiltinTools.ProgramVariables programs, Closer closer) throws StartupException {
         Database database = storage.database();
         Computation computation = computation("compute", settings.execution().runComputation(), closer);
         Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
@@ -86,7 +87,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         List<ToolModule> modules = List.of(effects, mcp, calls);
         ToolCatalog tools = withModules(modules, new ToolCatalog(
                 BuiltinTools.all(ToolFolders.policy(settings, models.keyFiles(), new WorkspaceStore(database)),
-                        expressions, computation("files", Computation.UNLIMITED, closer), outbound, clock))
+                        expressions, computation("files", Computation.UNLIMITED, closer), outbound, clock, programs))
                 .with(List.of(new ArtifactRead((workspace, task, step, from, length) -> database
                         .withConnection(c -> LongResults.part(c, workspace, task, step, from, length))
                         .map(part -> new ArtifactRead.Part(part.text(), part.chars()))))));

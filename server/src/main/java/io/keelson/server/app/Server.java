@@ -94,12 +94,14 @@ public final class Server implements AutoCloseable {
             storage.money().ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.initialCredits());
             ModelConfiguration.setPrices(models, storage.money().prices());
             Observation observation = Observation.of(settings.telemetry(), storage.database(), closer);
-            EngineParts engine = EngineParts.of(settings, models, storage, observation, clock, nanos, closer);
+            ProgramGateway programs = new ProgramGateway(database);
+            EngineParts engine = EngineParts.of(settings, models, storage, observation, clock, nanos, programs, closer);
             ApiServices.Background background = Background.start(settings, storage, engine, observation, clock, closer);
             HttpServer http =
                     closer.register(ApiWiring.server(settings.http(), storage, engine, background, observation, clock));
             http.start();
             baseUrl = http.url();
+            programs.listensAt(baseUrl);
             files.writeUrl(baseUrl);
             closer.register(() -> files.removeUrl(baseUrl));
             links = settings.http().dashboard() ? storage.auth() : null;

@@ -6,6 +6,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -46,6 +47,12 @@ public record ToolCall(
 
     /** Digits of a digest in the name of an artifact. */
     private static final int DIGITS = 8;
+
+    /** A copy of the call that redacts further values. */
+    public ToolCall redacting(Collection<String> values) {
+        return new ToolCall(workspaceId, runId, taskId, stepId, runName, input, attempt, deferred, leaseEpoch,
+                effectKey, deadline, traceparent, log, redaction.and(values), artifacts, execution);
+    }
 
     /** A copy of the call with another input. */
     public ToolCall asking(JsonNode other) {

@@ -42,7 +42,8 @@ final class ProcessRun implements Tool {
     private static final ToolSpec SPEC = Specs.spec("process.run", Effects.DESTRUCTIVE,
             "Runs an allowed program with a list of arguments; no shell. Its process tree ends with it, but for a process"
                     + " that both leaves the session and empties its environment.",
-            Duration.ofSeconds(60), """
+            Duration.ofSeconds(60),
+            """
             {"type": "object", "additionalProperties": false, "required": ["argv"], "properties": {
               "argv": {"type": "array", "minItems": 1, "maxItems": 500,
                        "items": {"type": "string", "maxLength": 65536}},
@@ -53,7 +54,10 @@ final class ProcessRun implements Tool {
               "allow_exit_codes": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255},
                                    "default": [0]},
               "parse": {"enum": ["text", "lines", "json"], "default": "text",
-                        "description": "adds stdout as lines or as json"}}}""", """
+                        "description": "adds stdout as lines or as json"},
+              "gateway": {"type": "boolean", "default": false,
+                          "description": "gives the program the server's address of models and a token of the step"}}}""",
+            """
             {"type": "object", "required": ["exit_code", "stdout", "stderr", "stdout_truncated", "stderr_truncated"],
              "properties": {"exit_code": {"type": "integer"}, "stdout": {"type": "string"},
               "stderr": {"type": "string"}, "stdout_truncated": {"type": "boolean"},
@@ -64,9 +68,11 @@ final class ProcessRun implements Tool {
 
     private final ToolPolicy policy;
     private final Clock clock;
+    private final BuiltinTools.ProgramVariables programs;
 
-    ProcessRun(ToolPolicy policy, Clock clock) {
+    ProcessRun(ToolPolicy policy, Clock clock, BuiltinTools.ProgramVariables programs) {
         this.policy = policy;
+        this.programs = programs;
         this.clock = clock;
     }
 
@@ -76,8 +82,11 @@ final class ProcessRun implements Tool {
     }
 
     @Override
-    public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
-        JsonNode input = call.input();
+    public ToolResult execute(ToolCall given) throws ToolFailure, InterruptedException {
+        JsonNode input = given.input();
+        Map<String, String> gateway = input.path("gateway").asBoolean(false) ? programs.of(given) : Map.of();
+        String token = gateway.get(BuiltinTools.ProgramVariables.TOKEN);
+        ToolCall call = token == null ? given : given.redacting(List.of(token));
         List<String> argv = argv(input);
         Path program = program(argv.getFirst());
         AllowedFolders folders = AllowedFolders.of(policy, call);
@@ -86,7 +95,7 @@ final class ProcessRun implements Tool {
         byte[] stdin = input.path("stdin").asString("").getBytes(StandardCharsets.UTF_8);
         call.log().line("$ " + String.join(" ", argv));
         try {
-            Launch launch = launch(program, argv, folders, folder, timeout);
+            Launch launch = launch(program, argv, folders, folder, timeout, gateway);
             String parse = input.path("parse").asString("text");
             UnaryOperator<InputStream> redacted = call.redaction()::stream;
             SupervisedProcess.Outcome outcome = SupervisedProcess.run(launch.command(), folder, launch.environment(),
@@ -114,13 +123,14 @@ final class ProcessRun implements Tool {
     record Launch(List<String> command, Map<String, String> environment) {}
 
     private static Launch launch(Path program, List<String> argv, AllowedFolders folders, Path folder,
-            Duration timeout) throws ToolFailure, IOException, InterruptedException {
+            Duration timeout, Map<String, String> gateway) throws ToolFailure, IOException, InterruptedException {
         Map<String, String> environment = new HashMap<>(Map.of(
                 "PATH", Executables.PATH,
                 "HOME", home(),
                 "LANG", "C.UTF-8",
                 "LC_ALL", "C.UTF-8",
                 "TZ", "UTC"));
+        environment.putAll(gateway);
         if (argv.getFirst().equals("git")) {
             return new SafeGit(program, folders).launch(argv, folder, environment, timeout);
         }
