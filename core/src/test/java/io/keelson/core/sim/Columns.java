@@ -139,7 +139,7 @@ final class Columns {
                 t.continuations(), "tokens_used", t.tokens(), "cost", t.cost(), "queued_at", t.queuedAt(), "started_at",
                 t.startedAt(), "completed_at", t.completedAt(), "error_code", t.errorCode(), "error_message",
                 t.errorMessage(), "reused_from", t.reusedFrom());
-        columns.putAll(t.policy());
+        columns.putAll(t.policyColumns());
         return columns;
     }
 

@@ -32,6 +32,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -103,7 +104,7 @@ final class Saved {
     record Task(UUID id, int ofAttempt, String key, int sequence, TaskSpec spec, UUID agentId, UUID groupId,
             int itemIndex, String item, List<UUID> upstreams, TaskState state, int attempt, int continuations,
             long tokens, BigDecimal cost, Instant queuedAt, Instant startedAt, Instant completedAt, String errorCode,
-            String errorMessage, UUID reusedFrom, Map<String, Object> policy) {
+            String errorMessage, UUID reusedFrom, List<Object> policy) {
 
         static Task of(TaskRow t, int ofAttempt) {
             return of(t, ofAttempt, t.spec(), t.upstreams().stream().map(TaskRow::id).toList());
@@ -122,31 +123,47 @@ final class Saved {
                     t.errorCode(), t.errorMessage(), t.reusedFrom(), policy(t));
         }
 
-        /** The fields of the policy by their columns. */
-        private static Map<String, Object> policy(TaskRow t) {
-            Map<String, Object> values = new LinkedHashMap<>();
-            TaskRow.POLICY.forEach(field -> values.put(field.column(), field.of(t)));
-            return values;
+        /** The values of {@link TaskRow#POLICY}. */
+        private static List<Object> policy(TaskRow t) {
+            Object[] values = new Object[TaskRow.POLICY.size()];
+            Arrays.setAll(values, i -> TaskRow.POLICY.get(i).of(t));
+            return Arrays.asList(values);
+        }
+
+        /** The columns of the policy. */
+        Map<String, Object> policyColumns() {
+            Map<String, Object> columns = new LinkedHashMap<>();
+            TaskRow.POLICY.forEach(field -> columns.put(field.column(), policy(field.column())));
+            return columns;
+        }
+
+        private Object policy(String column) {
+            for (int i = 0; i < policy.size(); i++) {
+                if (TaskRow.POLICY.get(i).column().equals(column)) {
+                    return policy.get(i);
+                }
+            }
+            throw new IllegalArgumentException(column);
         }
 
         boolean superseded() {
-            return (boolean) policy.get("superseded");
+            return (boolean) policy("superseded");
         }
 
         boolean failureIgnored() {
-            return (boolean) policy.get("failure_ignored");
+            return (boolean) policy("failure_ignored");
         }
 
         int grantedRetries() {
-            return (int) policy.get("granted_retries");
+            return (int) policy("granted_retries");
         }
 
         int effectGeneration() {
-            return (int) policy.get("effect_generation");
+            return (int) policy("effect_generation");
         }
 
         String errorClass() {
-            return (String) policy.get("error_class");
+            return (String) policy("error_class");
         }
 
         /** With a further dependency. */
@@ -165,7 +182,7 @@ final class Saved {
 
         /** Waits for a person: neither retried nor done. */
         boolean parked() {
-            return state == TaskState.AWAITING_RETRY && policy.get("next_run_at") == null;
+            return state == TaskState.AWAITING_RETRY && policy("next_run_at") == null;
         }
 
         /**
@@ -187,7 +204,7 @@ final class Saved {
                             texts ? spec.successCriteria() : null, spec.policy());
             TaskRow task = new TaskRow(id, key, sequence, loaded, agent, group, itemIndex, item).restore(state, attempt,
                     continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage, reusedFrom);
-            TaskRow.POLICY.forEach(field -> field.restore(task, policy.get(field.column())));
+            TaskRow.POLICY.forEach(field -> field.restore(task, policy(field.column())));
             return task;
         }
     }
