@@ -38,6 +38,7 @@ final class MessagesProviderWire implements ProviderWire {
         conversation.system(Conversation.text(body.path("system")));
         for (JsonNode message : body.get("messages")) {
             switch (message.path("role").asString("")) {
+                case "system" -> conversation.system(Conversation.text(message.path("content")));
                 case "user" -> user(conversation, message.path("content"));
                 case "assistant" -> {
                     conversation.assistant();

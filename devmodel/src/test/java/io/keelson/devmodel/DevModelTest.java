@@ -123,6 +123,11 @@ class DevModelTest {
                     + "[{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"look\",\"input\":{}}]},{\"role\":\"user\","
                     + "\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"c\",\"content\":[{\"type\":\"text\","
                     + "\"text\":\"seen it\"}]}]}]}",
+            MESSAGES + "|{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":\"x\"},"
+                    + "{\"role\":\"system\",\"content\":[{\"type\":\"text\",\"text\":\"be brief\"}]},"
+                    + "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"look\","
+                    + "\"input\":{}}]},{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+                    + "\"tool_use_id\":\"c\",\"content\":\"seen it\"}]}]}",
             RESPONSES + "|{\"model\":\"m\",\"instructions\":\"be brief\",\"input\":[{\"role\":\"user\",\"content\":"
                     + "[{\"type\":\"input_text\",\"text\":\"x\"}]},{\"type\":\"reasoning\",\"summary\":[]},"
                     + "{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"look\",\"arguments\":\"{}\"},"
