@@ -48,6 +48,7 @@ class DocsTest {
             new NotRun("docs/guide/agents.md", "./keelson agents create", PLACEHOLDERS),
             new NotRun("docs/guide/artifacts.md", "curl", PLACEHOLDERS),
             new NotRun("docs/guide/bring-your-agent.md", "./keelson worker", ENDLESS),
+            new NotRun("docs/guide/bring-your-agent.md", "examples/", OWN_WORKER),
             new NotRun("docs/guide/dev-model.md", "./keelson dev-model", ENDLESS),
             new NotRun("docs/internals/benchmarks.md", "./benchmark", MAVEN),
             new NotRun("docs/operate/backup.md", "", PLACEHOLDERS),

@@ -168,7 +168,7 @@ final class ProgramHandler implements StepHandler {
                 Path.of(program.command.getFirst()).getFileName() + how + (last.isEmpty() ? "" : ": " + last));
     }
 
-    private void upload(StepContext step, StepFolder folder) throws StepFailure, IOException {
+    private void upload(StepContext step, StepFolder folder) throws StepFailure, InterruptedException, IOException {
         List<Path> files = folder.artifacts();
         if (files.size() > MAX_ARTIFACTS) {
             throw new StepFailure("PROGRAM_OUTPUT_TOO_LARGE", ErrorClass.PERMANENT, "the program left " + files.size()
@@ -180,6 +180,9 @@ final class ProgramHandler implements StepHandler {
             try {
                 step.artifact(name, type == null ? "application/octet-stream" : type, file);
             } catch (KeelsonException e) {
+                if (e.code().equals("INTERRUPTED")) {
+                    throw new InterruptedException();
+                }
                 if (e.isTransient()) {
                     throw e;
                 }
