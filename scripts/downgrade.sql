@@ -36,7 +36,7 @@ drop view if exists work_results, free_usage, orchestration_steps, orchestration
     orchestration_events;
 drop table if exists event_watermark, step_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads,
     upload_slots, escalation_tickets, proposals, inbox_assignments, run_signals, run_plans, webhook_deliveries, webhook_endpoints, webhook_feed, status_document_progress, workers, run_agents, run_attempts,
-    run_heads, engine_nodes, engine_outages, task_steps, run_event_packs_archive, run_event_packs, orchestration_task_dependencies, orchestration_tasks,
+    run_heads, engine_nodes, engine_outages, database_losses, task_steps, run_event_packs_archive, run_event_packs, orchestration_task_dependencies, orchestration_tasks,
     orchestration_runs cascade;
 
 delete from idempotency_cache;

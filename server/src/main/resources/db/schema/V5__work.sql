@@ -104,6 +104,32 @@ comment on table engine_outages is 'Times in which no server was at work; they c
 
 create index if not exists ix_engine_outages_to on engine_outages (to_at);
 
+-- While a row is not accepted, no server claims work.
+create table if not exists database_losses (
+    id uuid primary key,
+    found_at timestamptz not null,
+    found_by text not null,
+    run_id uuid not null,
+    seq bigint not null,
+    event_at timestamptz not null,
+    commits integer not null check (commits > 0),
+    read_after bigint not null,
+    accepted_at timestamptz,
+    accepted_by varchar(255)
+);
+
+comment on table database_losses is 'Times that the database went back: it no longer had commits that a server knew.';
+comment on column database_losses.found_by is 'the server';
+comment on column database_losses.run_id is 'of the first event that is gone, as far as that server knew them';
+comment on column database_losses.seq is 'of the first event that is gone';
+comment on column database_losses.commits is 'that are gone and that the server remembered';
+comment on column database_losses.read_after is 'id of an event that is still there; readers of the feed begin again after it';
+comment on column database_losses.accepted_at is 'when an operator decided to continue; null before';
+
+create or replace function keelson_database_went_back() returns boolean language sql stable as $$
+    select exists (select from database_losses where accepted_at is null)
+$$;
+
 create table if not exists step_logs (
     step_id uuid not null,
     lease_epoch integer not null,

@@ -22,6 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param scope the scope that the key lacks
  * @param limit the limit that was reached
  * @param currentState current state of the resource
+ * @param readAfter {@code DATABASE_WENT_BACK}: the id of the event after which readers of the feed begin again
  * @param current {@code VERSION_CHANGED}: the resource as it is now
  * @param runId run that is in conflict
  * @param commandId the command that this is about
@@ -33,7 +34,7 @@ import tools.jackson.databind.node.ObjectNode;
 public record Problem(@Text(format = "uri") String type, String title, int status, String detail, String code,
         @Nullable String pointer, @Nullable String parameter, @Nullable List<Fault> problems,
         @Nullable List<String> allowed, @Nullable String scope, @Nullable String limit, @Nullable String currentState,
-        @Nullable ObjectNode current, @Nullable @Text(format = "uuid") String runId, @Nullable String commandId,
+        @Nullable String readAfter, @Nullable ObjectNode current, @Nullable @Text(format = "uuid") String runId, @Nullable String commandId,
         @Nullable @Text(format = "uuid") String workspaceId, @Nullable String account, @Nullable String available) {
 
     /**
@@ -44,7 +45,7 @@ public record Problem(@Text(format = "uri") String type, String title, int statu
     public static Problem of(String type, String title, int status, String detail, String code,
             @Nullable List<Fault> faults) {
         return new Problem(type, title, status, detail, code, faults == null ? null : faults.get(0).pointer(), null,
-                faults, null, null, null, null, null, null, null, null, null, null);
+                faults, null, null, null, null, null, null, null, null, null, null, null);
     }
 
     /**

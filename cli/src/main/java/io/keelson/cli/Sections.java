@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.cli.admin.AuditCommand;
 import io.keelson.cli.admin.BackupCommand;
+import io.keelson.cli.admin.DatabaseCommand;
 import io.keelson.cli.admin.DoctorCommand;
 import io.keelson.cli.admin.KeysCommand;
 import io.keelson.cli.admin.OpenCommand;
@@ -122,7 +123,7 @@ final class Sections {
                             named("doctor", DoctorCommand.class), named("whoami", WhoamiCommand.class),
                             named("workspaces", WorkspacesCommand.class), named("keys", KeysCommand.class),
                             named("audit", AuditCommand.class), named("backup", BackupCommand.class),
-                            named("restore", RestoreCommand.class))),
+                            named("restore", RestoreCommand.class), named("database", DatabaseCommand.class))),
             new Section("Authoring",
                     List.of(named("init", InitCommand.class), named("validate", ValidateCommand.class),
                             named("tools", ToolsCommand.class), named("lifecycles", LifecyclesCommand.class))),

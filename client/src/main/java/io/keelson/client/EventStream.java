@@ -16,6 +16,9 @@ public final class EventStream implements AutoCloseable {
 
     private static final Duration FIRST_DELAY = Duration.ofMillis(100);
     private static final Duration LONGEST_DELAY = Duration.ofSeconds(5);
+    /** The type of the event that ends a stream with a problem. */
+    private static final String ERROR = "error";
+    private static final String WENT_BACK = "DATABASE_WENT_BACK";
 
     /**
      * One event.
@@ -46,7 +49,8 @@ public final class EventStream implements AutoCloseable {
      * Waits for the next event.
      *
      * @return null when there is no further one, or the stream was closed
-     * @throws KeelsonException when the server refuses
+     * @throws KeelsonException when the server refuses; {@code DATABASE_WENT_BACK} when the database lost events that
+     *         the caller may have received, with the member {@code read_after} of the document
      */
     public @Nullable Live next() {
         while (!closed) {
@@ -66,7 +70,7 @@ public final class EventStream implements AutoCloseable {
                 connection.close();
             } catch (KeelsonException e) {
                 connection.close();
-                if (!e.isTransient()) {
+                if (!e.isTransient() || e.code().equals(WENT_BACK)) {
                     throw e;
                 }
                 Api.pause(backoff.next(e.retryAfter()));
@@ -96,6 +100,8 @@ public final class EventStream implements AutoCloseable {
                 id = Long.valueOf(line.substring(4));
             } else if (line.startsWith("event: ")) {
                 type = line.substring(7);
+            } else if (line.startsWith("data: ") && type.equals(ERROR)) {
+                throw refused(Json.parse(line.substring(6).getBytes(StandardCharsets.UTF_8)));
             } else if (line.startsWith("data: ") && id != null) {
                 seen = id;
                 return new Live(id, type, Json.parse(line.substring(6).getBytes(StandardCharsets.UTF_8)));
@@ -105,6 +111,10 @@ public final class EventStream implements AutoCloseable {
         }
         connection.close();
         return null;
+    }
+
+    private static KeelsonException refused(JsonNode problem) {
+        return KeelsonException.refused(problem.path("status").asInt(0), problem, null);
     }
 
     private String path(@Nullable Long after) {

@@ -2,6 +2,7 @@ package io.keelson.client;
 
 import io.keelson.api.definition.Lifecycle;
 import io.keelson.api.tenant.AuditEntry;
+import io.keelson.api.tenant.DatabaseLoss;
 import io.keelson.api.tenant.LimitsAndUse;
 import io.keelson.api.tenant.WhoAmI;
 import io.keelson.api.work.ModelInfo;
@@ -181,6 +182,16 @@ public final class Keelson {
     public Page<AuditEntry> audit(@Nullable String workspace, @Nullable String cursor, int limit) {
         return Page.of(api.get(RequestPath.of("/audit").with("workspace_id", workspace).with("cursor", cursor)
                 .with("limit", limit).toString()), AuditEntry.class);
+    }
+
+    /** The latest times that the database went back, newest first; for operators. */
+    public List<DatabaseLoss> databaseLosses() {
+        return all("/database/losses", DatabaseLoss.class);
+    }
+
+    /** Has all servers continue without the commits that the database lost; returns the losses; for operators. */
+    public List<DatabaseLoss> acceptDatabase() {
+        return Page.of(api.post("/database/accept", null), DatabaseLoss.class).items();
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.keelson.cli.admin;
 
+import io.keelson.api.tenant.DatabaseLoss;
 import io.keelson.cli.view.AmountText;
 import io.keelson.server.annex.postgres.EmbeddedPostgres;
 import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
@@ -76,6 +77,9 @@ final class DatabaseChecks {
             findings.add(CheckResult.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
                     : probe.pendingMigrations() + " pending migrations, which the next server start applies"));
         }
+        if (probe.standbys() != null) {
+            findings.add(CheckResult.warn("standbys", probe.standbys(), "see docs/operate/operations.md"));
+        }
         for (Adoption.Change change : probe.changes()) {
             findings.add(CheckResult.warn("table " + change.table(), "the next start of a server executes: "
                     + change.statement(),
@@ -102,6 +106,15 @@ final class DatabaseChecks {
                     "run as an administrator: create role keelson_request; grant keelson_request to that user"));
         }
         return findings;
+    }
+
+    /** The first event that is gone, and the remedies. */
+    static CheckResult lost(DatabaseLoss loss) {
+        return CheckResult.fail("database history",
+                "DATABASE_WENT_BACK: event " + loss.seq() + " of run " + loss.runId()
+                        + ", committed at " + loss.eventAt() + ", is gone, and " + (loss.commits() - 1)
+                        + " later commits that a server knew",
+                "give the servers the database that has it, or continue without it by `keelson database accept`");
     }
 
     private static void delete(Path folder) throws IOException {

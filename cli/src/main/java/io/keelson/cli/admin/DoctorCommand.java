@@ -60,6 +60,7 @@ public final class DoctorCommand extends CliCommand {
         Keelson server = ServerConnection.find(settings);
         if (server != null) {
             findings.add(server(server));
+            findings.addAll(losses(server));
             findings.addAll(mcpServers(server));
         }
         boolean dataFolderTaken =
@@ -81,6 +82,16 @@ public final class DoctorCommand extends CliCommand {
                         server.url() + "/readyz and the server's log name the reason")
                 : CheckResult.fail("server", "no server responds at " + server.url(),
                         "start it with `keelson server`, or correct KEELSON_URL");
+    }
+
+    /** The loss that is not accepted; none without an operator's key. */
+    private static List<CheckResult> losses(Keelson server) {
+        try {
+            return server.databaseLosses().stream().filter(loss -> loss.acceptedAt() == null).limit(1)
+                    .map(DatabaseChecks::lost).toList();
+        } catch (KeelsonException e) {
+            return List.of();
+        }
     }
 
     /** One result for each MCP server of the workspace; none without a key of its administrators. */

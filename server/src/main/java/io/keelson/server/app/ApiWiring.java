@@ -42,7 +42,8 @@ final class ApiWiring {
                                 storage.secrets(), parts.recipes(),
                                 storage.endpoints(),
                                 storage.deliveries()),
-                        background, parts.modules(), () -> obstacle(parts.engine(), database)),
+                        background, parts.modules(), parts.engine().history(),
+                        () -> obstacle(parts.engine(), database)),
                 new Observed(observation.http(), observation.metrics()::background, observation.metrics()::page,
                         settings.metricsAccess()));
     }

@@ -112,6 +112,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         KeelsonVersion.current().toString(), settings.execution().chains(), artifacts.retention(),
                         artifacts.maxBytesOfRun(),
                         observation.engine(), observation.tracing())));
+        observation.metrics().history(engine.history()::wentBack);
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
         return new EngineParts(engine, store, tools, outbound, modules, computation, missions, roster,

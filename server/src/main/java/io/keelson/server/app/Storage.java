@@ -6,6 +6,7 @@ import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Migrations;
+import io.keelson.server.base.db.Standbys;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.outlet.webhook.Deliveries;
 import io.keelson.server.outlet.webhook.Endpoints;
@@ -16,6 +17,7 @@ import io.keelson.server.tenant.secret.SealingKey;
 import io.keelson.server.tenant.secret.SecretStore;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +34,10 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
         if (!database.rlsEnforced()) {
             LOG.warn("row-level security does not apply to requests: the database user bypasses it and"
                     + " may not create the role keelson_request; see docs/concepts/tenants.md");
+        }
+        String standbys = database.<@Nullable String>withConnection(Standbys::warning);
+        if (standbys != null) {
+            LOG.warn("STANDBY_NOT_SYNCHRONOUS: {}", standbys);
         }
         ApiKeyUsage keyUsage = closer.register(new ApiKeyUsage(database).start());
         AuthServices auth = AuthServices.of(database, keyUsage);

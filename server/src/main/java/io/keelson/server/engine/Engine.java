@@ -29,6 +29,7 @@ import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.execute.StepLogs;
 import io.keelson.server.engine.execute.ToolRunner;
 import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.engine.live.LiveTexts;
 import io.keelson.server.engine.store.KeyUse;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
@@ -118,6 +119,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final ClusterNotifier notifier;
     private final LiveTexts texts;
     private final WorkspaceTools workspaceTools;
+    private final DatabaseHistory history;
 
     /** @param replanner creates new plans from planners' answers */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
@@ -129,6 +131,8 @@ public final class Engine implements Commands, AutoCloseable {
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
             Replanner replanner, ChildMissions children, ArtifactStore artifacts, Clock clock, Options options) {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
+        history = new DatabaseHistory(database, node, UuidCreator::getTimeOrderedEpoch);
+        List<Observer> observers = Stream.concat(options.observers().stream(), Stream.of(history)).toList();
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         texts = new LiveTexts(database, node);
@@ -149,11 +153,12 @@ public final class Engine implements Commands, AutoCloseable {
                 new LocalDispatcher.Lanes(node, options.slots(), options.lease(), runner::knows,
                         tool -> options.chains().on() && runner.chains(tool), runner::slot, store.limits()),
                 executor, evaluator, timeouts, this::own, new LocalDispatcher.Listeners(available, ends,
-                        concurrencyKeyScheduler, notifier, new CancelledModelSteps(database, store.runs(), this::own)));
+                        concurrencyKeyScheduler, notifier, new CancelledModelSteps(database, store.runs(), this::own),
+                        history::wentBack));
         prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMITTING_THREADS,
-                prices::inForce, options.observers());
+                prices::inForce, observers);
         Map<SlotKind, List<String>> tools = catalog.all().stream().map(Tool::spec).filter(tool -> !tool.engineOwned())
                 .collect(Collectors.groupingBy(ToolSpec::slot, () -> new EnumMap<>(SlotKind.class),
                         Collectors.mapping(ToolSpec::name, Collectors.toList())));
@@ -161,13 +166,15 @@ public final class Engine implements Commands, AutoCloseable {
         claimer = new Claimer(claims, work, available, () -> claimable(tools), node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observers());
         DueWorkPoller dueWorkPoller = new DueWorkPoller(database, store.runs(), reconciler, available,
-                concurrencyKeyScheduler, options.observers());
+                concurrencyKeyScheduler, observers, history);
         NodeHeartbeat heartbeat = new NodeHeartbeat(database, store, dueWorkPoller, executor, notifier,
                 new NodeHeartbeat.Node(node, options.version(), options.lease(), secrets.keyIds()));
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
-                workspaceTools, expired);
+                workspaceTools, expired, history);
+        history.onChange(committer::dropViews);
+        history.onChange(dueWorkPoller::forget);
         remote = new RemoteDispatch(database, store, scopes, intake, available, timeouts, claims, this::own,
                 options.lease(), runner::turn, options.tracing());
     }
@@ -242,6 +249,11 @@ public final class Engine implements Commands, AutoCloseable {
     /** Slots of the kind that steps use on this node, including those whose outcome is being reported. */
     public int busy(SlotKind kind) {
         return executor.size(kind);
+    }
+
+    /** Whether the database has all commits. */
+    public DatabaseHistory history() {
+        return history;
     }
 
     /** Why this node can accept no work; null if it has recently committed something and the database has space. */

@@ -24,6 +24,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -45,9 +46,13 @@ final class LocalDispatcher implements CommitListener {
     record Lanes(String node, Map<SlotKind, Integer> slots, Duration lease, Predicate<String> tools,
             Predicate<String> chains, Function<String, SlotKind> slot, LocalCapacity.Limits limits) {}
 
-    /** Components that are notified of commits. */
+    /**
+     * Components that are notified of commits.
+     *
+     * @param paused whether to begin no work
+     */
     record Listeners(WorkAvailability available, RunEnds ends, ConcurrencyKeyScheduler concurrencyKeys,
-            ClusterNotifier notifier, CancelledModelSteps cancelled) {}
+            ClusterNotifier notifier, CancelledModelSteps cancelled, BooleanSupplier paused) {}
 
     private final Lanes lanes;
     private final LocalExecutor executor;
@@ -71,7 +76,7 @@ final class LocalDispatcher implements CommitListener {
 
     /** Free slots of the kind, less those promised to commits and claims in progress. */
     synchronized int free(SlotKind kind) {
-        return closing ? 0
+        return closing || listeners.paused.getAsBoolean() ? 0
                 : Math.max(0, lanes.slots.getOrDefault(kind, 0) - executor.size(kind) - promised.getOrDefault(kind, 0));
     }
 
@@ -82,7 +87,8 @@ final class LocalDispatcher implements CommitListener {
 
     @Override
     public synchronized LocalCapacity offer() {
-        return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots, listeners.available, lanes.limits);
+        return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots,
+                listeners.paused.getAsBoolean() ? LocalCapacity.RemoteSlots.NONE : listeners.available, lanes.limits);
     }
 
     /** While this node closes, chains only continue, so that all their results are recorded. */

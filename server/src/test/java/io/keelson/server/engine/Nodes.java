@@ -170,7 +170,7 @@ public final class Nodes implements AutoCloseable {
         return text("SELECT state FROM orchestration_runs WHERE id = '" + run + "'");
     }
 
-    void awaitState(UUID run, String state) {
+    public void awaitState(UUID run, String state) {
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20))
                 .untilAsserted(() -> assertThat(state(run)).isEqualTo(state));
     }

@@ -7,6 +7,7 @@ import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.dispatch.RemoteDispatch;
+import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.engine.live.LiveTexts;
 import io.keelson.server.engine.purge.WorkspacePurger;
 import io.keelson.server.engine.store.IdempotencyKeys;
@@ -38,10 +39,12 @@ import org.jspecify.annotations.Nullable;
  * The services that the API exposes.
  *
  * @param modules with routes of their own
+ * @param history whether the database has all known commits
  * @param obstacle why no runs can be taken at the moment; gives null if they can
  */
 public record ApiServices(Database database, AuthServices auth, Runs runs, Work work, Stores stores,
-        Background background, List<ToolModule> modules, Supplier<@Nullable String> obstacle) {
+        Background background, List<ToolModule> modules, DatabaseHistory history,
+        Supplier<@Nullable String> obstacle) {
 
     /**
      * Reads and creates runs.

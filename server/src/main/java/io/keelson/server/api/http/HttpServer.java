@@ -33,11 +33,13 @@ import io.keelson.server.api.http.support.ShutdownSignal;
 import io.keelson.server.api.http.support.TimedInputStream;
 import io.keelson.server.api.http.support.WatchedConnector;
 import io.keelson.server.api.http.support.WebPages;
+import io.keelson.server.api.http.support.WentBack;
 import io.keelson.server.api.web.Dashboard;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.log.LogContext;
+import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.tenant.auth.Caller;
 import io.keelson.server.tenant.auth.Scope;
 import java.io.IOException;
@@ -92,6 +94,7 @@ public final class HttpServer implements AutoCloseable {
     private final DocumentMemory memory;
     private final Computation computation;
     private final Idempotency idempotency;
+    private final DatabaseHistory history;
     private final List<RequestListener> requestListeners;
     private final List<Route> routes;
     private final List<Mount> mounts;
@@ -115,6 +118,7 @@ public final class HttpServer implements AutoCloseable {
         this.memory = new DocumentMemory(Math.max((long) LARGEST_BODIES * options.maxBodyBytes(),
                 Runtime.getRuntime().maxMemory() / HEAP_PART));
         this.computation = services.work().computation();
+        this.history = services.history();
         this.idempotency = new Idempotency(services.database(), services.runs().keys());
         SessionCookie cookie = new SessionCookie(options.publicUrl());
         this.hosts = new KnownHosts(options.host(), options.publicUrl());
@@ -415,6 +419,9 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private ApiResponse answer(Route route, ApiRequest request) throws IOException, InterruptedException {
+        if (!route.open() && WentBack.refuses(route)) {
+            WentBack.require(history);
+        }
         return route.keyed() ? idempotency.answer(request, route.action()) : route.action().answer(request);
     }
 

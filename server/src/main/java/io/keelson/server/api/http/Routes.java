@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import io.keelson.server.api.http.admin.AuditActions;
 import io.keelson.server.api.http.admin.CallerActions;
+import io.keelson.server.api.http.admin.DatabaseActions;
 import io.keelson.server.api.http.admin.EngineActions;
 import io.keelson.server.api.http.admin.KeyActions;
 import io.keelson.server.api.http.admin.MetricsActions;
@@ -98,7 +99,7 @@ final class Routes {
         new ScheduleActions(services.background().schedules(), services.database(), submissions.missions(),
                 services.runs().ids(), keyed).addTo(table);
         new RunViews(reads, poll, ends, services.database(), services.runs().explainer()).addTo(table);
-        Streams streams = new Streams(reads, authenticator, shutdown);
+        Streams streams = new Streams(reads, authenticator, shutdown, services.history());
         RunProgressPoller progress =
                 new RunProgressPoller(watched -> reads.read((reader, c) -> reader.progress(c, watched)), shutdown);
         observed.background().accept(progress.task());
@@ -160,7 +161,8 @@ final class Routes {
         new AuditActions(services.auth().auditLog()).addTo(table);
         new NodeActions(services.database()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);
-        new EngineActions(services.obstacle(), reads, openApi).addTo(table);
+        new DatabaseActions(services.database()).addTo(table);
+        new EngineActions(services.obstacle(), services.history(), reads, openApi).addTo(table);
         ApiParts parts = new ApiParts(reads,
                 new ApiParts.Runs(submissions.missions(), creation, runs, ends, explain, artifacts, reports),
                 new ApiParts.Inbox(items, decisions), idempotency, hosts, cookie, options);

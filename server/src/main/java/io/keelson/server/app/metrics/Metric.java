@@ -91,6 +91,8 @@ public enum Metric {
             "time since a task's last successful run, or since its start; some tasks run only on demand", "task"),
     DATABASE_UP(Kind.GAUGE, "keelson_database_up", "1 while the database answers this server's poller"),
     DATABASE_OUTAGES(Kind.COUNTER, "keelson_database_outages_total", "times that the database stopped answering"),
+    DATABASE_WENT_BACK(Kind.GAUGE, "keelson_database_went_back",
+            "1 while the database lacks commits that a server knew, until an operator accepts it"),
     DATA_FOLDER_FREE(Kind.GAUGE, "keelson_data_folder_free_bytes",
             "space left on the disk of this server's data folder, which has the embedded database and the artifacts"),
     POOL(Kind.GAUGE, "keelson_pool_connections", "connections of a pool, and callers waiting for one", "pool",

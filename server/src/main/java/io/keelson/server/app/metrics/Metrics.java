@@ -19,6 +19,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -99,6 +100,11 @@ public final class Metrics {
     /** Adds the free bytes of the data folder's disk. */
     public void dataFolder(LongSupplier free) {
         meters.gauge(Metric.DATA_FOLDER_FREE, free::getAsLong);
+    }
+
+    /** Adds whether the database went back. */
+    public void history(BooleanSupplier wentBack) {
+        meters.gauge(Metric.DATABASE_WENT_BACK, () -> wentBack.getAsBoolean() ? 1 : 0);
     }
 
     /** Adds gauges of the connection pools. */

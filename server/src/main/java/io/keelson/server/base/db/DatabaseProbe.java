@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of a read-only check of a database.
@@ -19,10 +20,12 @@ import java.util.List;
  * @param connections maximum that this user may have to it at a time
  * @param rlsPossible whether row-level security can hold the connections that serve requests
  * @param changes what the next start of a server changes of tables of others that Keelson shares
+ * @param standbys a warning about its standbys; null if absent
  * @param warnings what its operator should know of those tables
  */
 public record DatabaseProbe(String version, int pendingMigrations, Duration skew, int connections,
-        boolean rlsPossible, List<Adoption.Change> changes, List<String> warnings) {
+        boolean rlsPossible, List<Adoption.Change> changes, @Nullable String standbys,
+        List<String> warnings) {
 
     private static final String RLS_POSSIBLE = """
             select rolsuper or rolcreaterole or not rolbypassrls
@@ -43,7 +46,8 @@ public record DatabaseProbe(String version, int pendingMigrations, Duration skew
             String version = database.withConnection(connection -> connection.getMetaData()
                     .getDatabaseProductVersion());
             return new DatabaseProbe(version, Migrations.pending(url), skew(database, clock), connections(database),
-                    rlsPossible(database), Adoption.changes(url), Neighbours.warnings(url));
+                    rlsPossible(database), Adoption.changes(url),
+                    database.<@Nullable String>withConnection(Standbys::warning), Neighbours.warnings(url));
         } catch (SQLException e) {
             throw new DatabaseException(Code.DATABASE_REFUSED, "The tables of " + url + " cannot be looked at: "
                     + e.getMessage(), e);

@@ -27,12 +27,14 @@ final class Batch {
     final Set<UUID> runs = new TreeSet<>();
     private final ViewCache cache;
     private final Map<UUID, Weighed> views = new HashMap<>();
+    private final long generation;
     private @Nullable Instant outage;
 
     Batch(List<PendingCommand> commands, ViewCache cache) {
         this.commands = commands;
         this.cache = cache;
         commands.forEach(pending -> runs.add(pending.command.runId()));
+        generation = cache.generation();
         outage = cache.take(runs, views);
     }
 
@@ -73,7 +75,7 @@ final class Batch {
 
     /** Returns the views to the cache; a batch that fails keeps them from it. */
     void returnViews() {
-        cache.put(views.values(), outage);
+        cache.put(views.values(), outage, generation);
     }
 
     /** Receives the end of the latest outage; drops all views if it is new. */

@@ -94,6 +94,12 @@ public final class BatchCommit {
         return own;
     }
 
+    /** A connection was lost: the next one may lead to a database without the latest commits, so no view is used on it. */
+    void connectionLost() {
+        views.clear();
+        observers.forEach(Observer::connectionLost);
+    }
+
     /**
      * Commits the batch and sets every command's reply, without sending it yet.
      *

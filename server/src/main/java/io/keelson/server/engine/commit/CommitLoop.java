@@ -158,6 +158,7 @@ final class CommitLoop implements Runnable {
             return true;
         } catch (SQLException e) {
             discardConnection();
+            batchCommit.connectionLost();
             return false;
         }
     }

@@ -24,12 +24,12 @@ public final class Committer implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private final List<Observer> observers;
     private final DiskSpace diskSpace;
+    private final ViewCache views = new ViewCache(VIEW_ROWS);
 
     public Committer(Database database, RunStore store, Ids ids, CommitListener node, int threadCount,
             Supplier<Prices> prices, List<Observer> observers) {
         this.observers = observers;
         this.diskSpace = new DiskSpace(database);
-        ViewCache views = new ViewCache(VIEW_ROWS);
         this.queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT, views::kind);
         BatchCommit batchCommit = new BatchCommit(store, views, ids, node,
                 new DatabaseTime(System::nanoTime), prices, observers);
@@ -52,6 +52,11 @@ public final class Committer implements AutoCloseable {
     public CompletableFuture<Reply> submitOwn(Command command) {
         PendingCommand pending = new PendingCommand(command);
         return queue.add(pending) ? pending.answer : CompletableFuture.failedFuture(new Commands.Overloaded());
+    }
+
+    /** Drops the views of all runs: the database went back. */
+    public void dropViews() {
+        views.clear();
     }
 
     /** False while the database's disk is full. */

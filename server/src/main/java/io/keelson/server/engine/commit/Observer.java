@@ -39,6 +39,12 @@ public interface Observer {
     /** A duty has run, with that many findings. */
     default void repaired(Duty duty, int found) {}
 
+    /** There are events above the settled ones, of this server or of another one. */
+    default void eventsFound() {}
+
+    /** A committing connection was lost. The next one may lead to another server of the database. */
+    default void connectionLost() {}
+
     /** Whether the database answered the poller. */
     default void database(boolean answers) {}
 }

@@ -24,6 +24,7 @@ public final class ViewCache {
     private final Map<UUID, Weighed> views = new LinkedHashMap<>();
     private long rows;
     private @Nullable Instant outage;
+    private long generation;
 
     /** A view with its weight when it was made; counting it again in each commit would cost more in a larger run. */
     record Weighed(RunView view, int weight) {
@@ -57,9 +58,25 @@ public final class ViewCache {
         return outage;
     }
 
-    /** Receives views, except where a later outage was observed since they were taken. */
-    synchronized void put(Collection<Weighed> returned, @Nullable Instant known) {
-        if (!Objects.equals(outage, known)) {
+    /** Counts the calls of {@link #clear}. */
+    synchronized long generation() {
+        return generation;
+    }
+
+    /** Drops all views, taken ones included: the database may lack the commits of their last changes. */
+    public synchronized void clear() {
+        generation++;
+        views.clear();
+        rows = 0;
+    }
+
+    /**
+     * Receives views, except where a later outage was observed since they were taken, or all were dropped.
+     *
+     * @param from the generation before they were taken
+     */
+    synchronized void put(Collection<Weighed> returned, @Nullable Instant known, long from) {
+        if (!Objects.equals(outage, known) || generation != from) {
             return;
         }
         for (Weighed view : returned) {

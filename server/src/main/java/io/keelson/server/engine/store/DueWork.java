@@ -117,6 +117,7 @@ final class DueWork {
                    keelson_webhooks_wait(now) as webhooks,
                    keelson_commands_due(now) as commands,
                    keelson_events_unsettled() as events,
+                   keelson_database_went_back() as went_back,
                    (select ceil(extract(epoch from min(lease_expires_at) - now) * 1000)::bigint from work_queue
                      where holder is not null and lease_expires_at >= now) as next_lease_ms
               from clock""".replace("{now}", DbClock.SQL);
@@ -293,6 +294,7 @@ final class DueWork {
                 return new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
                         row.getBoolean("timers"), row.getBoolean("turns"), row.getBoolean("schedules"),
                         row.getBoolean("webhooks"), row.getBoolean("commands"), row.getBoolean("events"),
+                        row.getBoolean("went_back"),
                         nextLease == null ? null : Duration.ofMillis(nextLease));
             }
         }

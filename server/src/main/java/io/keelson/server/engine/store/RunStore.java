@@ -99,10 +99,11 @@ public final class RunStore {
      * @param webhooks deliveries are to be created or sent
      * @param commands a command was abandoned, or its next attempt is due
      * @param events readers by SQL may be shown further events
+     * @param wentBack the database lost commits, and no operator has accepted it
      * @param nextLease time until the next lease expires; null if absent
      */
     public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules, boolean webhooks,
-            boolean commands, boolean events, @Nullable Duration nextLease) {}
+            boolean commands, boolean events, boolean wentBack, @Nullable Duration nextLease) {}
 
     private final DbClock clock;
     private final Function<String, Plan> plans;

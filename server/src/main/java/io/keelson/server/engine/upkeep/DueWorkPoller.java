@@ -5,6 +5,7 @@ import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.dispatch.WorkAvailability;
+import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.engine.store.RunStore;
 import io.keelson.server.engine.store.RunStore.Due;
 import io.keelson.server.engine.store.read.FeedWatermark;
@@ -38,11 +39,14 @@ public final class DueWorkPoller implements AutoCloseable {
     private final WorkAvailability available;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private final List<Observer> observers;
-    private final FeedWatermark events = new FeedWatermark();
+    private final DatabaseHistory history;
+    private FeedWatermark events = new FeedWatermark();
     private @Nullable Connection connection;
 
+    /** @param history starts nothing while the database lacks commits */
     public DueWorkPoller(Database database, RunStore store, Reconciler reconciler, WorkAvailability available,
-            ConcurrencyKeyScheduler concurrencyKeyScheduler, List<Observer> observers) {
+            ConcurrencyKeyScheduler concurrencyKeyScheduler, List<Observer> observers, DatabaseHistory history) {
+        this.history = history;
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
@@ -61,6 +65,12 @@ public final class DueWorkPoller implements AutoCloseable {
      */
     Duration look(Map<Kind, Runnable> actions) {
         Due due = due();
+        if (due.wentBack() != history.wentBack()) {
+            readLosses();
+        }
+        if (history.wentBack()) {
+            return POLL_INTERVAL;
+        }
         if (due.ready()) {
             available.signal();
         }
@@ -77,7 +87,8 @@ public final class DueWorkPoller implements AutoCloseable {
         }
         boolean expired = due.lapsed() && reconciler.expiredLeases() > 0;
         if (due.events()) {
-            query(events::publish);
+            query(c -> events.publish(c));
+            observers.forEach(Observer::eventsFound);
         }
         return expired ? RETRY_DELAY : pause(due.nextLease());
     }
@@ -109,6 +120,19 @@ public final class DueWorkPoller implements AutoCloseable {
             return POLL_INTERVAL;
         }
         return nextLease.plusMillis(ThreadLocalRandom.current().nextLong(1, SPREAD_MS));
+    }
+
+    /** Reads the records of a database that went back. */
+    void readLosses() {
+        this.<@Nullable Object>query(c -> {
+            history.refresh(c);
+            return null;
+        });
+    }
+
+    /** Forgets the settled ids: the database went back. */
+    public synchronized void forget() {
+        events = new FeedWatermark();
     }
 
     /**

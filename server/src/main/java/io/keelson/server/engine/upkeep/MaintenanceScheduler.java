@@ -2,6 +2,7 @@ package io.keelson.server.engine.upkeep;
 
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.engine.commit.CurrentPrices;
+import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.engine.store.WorkLimits;
 import io.keelson.server.engine.tool.WorkspaceTools;
 import java.time.Duration;
@@ -27,10 +28,13 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final CurrentPrices prices;
     private final WorkspaceTools workspaceTools;
     private final ExpiredData expired;
+    private final DatabaseHistory history;
     private volatile List<BackgroundTask> tasks = List.of();
 
     public MaintenanceScheduler(NodeHeartbeat heartbeat, DueWorkPoller dueWorkPoller, Reconciler reconciler,
-            RunEnds ends, WorkLimits limits, CurrentPrices prices, WorkspaceTools workspaceTools, ExpiredData expired) {
+            RunEnds ends, WorkLimits limits, CurrentPrices prices, WorkspaceTools workspaceTools, ExpiredData expired,
+            DatabaseHistory history) {
+        this.history = history;
         this.workspaceTools = workspaceTools;
         this.heartbeat = heartbeat;
         this.dueWorkPoller = dueWorkPoller;
@@ -45,7 +49,8 @@ public final class MaintenanceScheduler implements AutoCloseable {
     public void start(Map<DueWorkPoller.Kind, Runnable> actions) {
         heartbeat.register();
         readSettings();
-        tasks = List.of(BackgroundTask.every("heartbeat", heartbeat.period(), heartbeat::send),
+        dueWorkPoller.readLosses();
+        tasks = List.of(history.task(), BackgroundTask.every("heartbeat", heartbeat.period(), heartbeat::send),
                 BackgroundTask.every("ended-runs", TIMER_INTERVAL, ends::poll),
                 BackgroundTask.every("settings", SETTINGS_INTERVAL, this::readSettings),
                 BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> dueWorkPoller.look(actions)),

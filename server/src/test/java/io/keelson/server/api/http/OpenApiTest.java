@@ -258,7 +258,7 @@ class OpenApiTest {
                                                 public void onPause(String model) {}
                                             }, Clock.systemUTC(),
                                             System::nanoTime)),
-                            () -> null))
+                            engine.history(), () -> null))
                     .routes();
         }
     }

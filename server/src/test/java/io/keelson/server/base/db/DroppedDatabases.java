@@ -35,7 +35,7 @@ public final class DroppedDatabases implements Extension, BeforeAllCallback, Aft
     public void afterAll(ExtensionContext context) {
         if (context.getRequiredTestClass().getEnclosingClass() == null) {
             OF_CLASS.remove(context.getRequiredTestClass())
-                    .forEach(database -> TestDatabase.execute("drop database " + database + " with (force)"));
+                    .forEach(database -> TestDatabase.execute("drop database if exists " + database + " with (force)"));
         }
     }
 }

@@ -100,6 +100,32 @@ public final class TestDatabase {
         return TestPostgres.server().url(name);
     }
 
+    /** Keeps a copy for {@link #goBack}. Ends all sessions, as a restart does. */
+    public static void keep(DatabaseUrl url) {
+        withoutSessions(url.database(), "create database " + kept(url) + " template " + url.database()
+                + " strategy file_copy");
+        DroppedDatabases.add(kept(url));
+        execute("alter database " + url.database() + " allow_connections true");
+    }
+
+    /** Puts the copy in the database's place, as a failover to a standby without the latest commits does. */
+    public static void goBack(DatabaseUrl url) {
+        String lost = url.database() + "_lost";
+        withoutSessions(url.database(), "alter database " + url.database() + " rename to " + lost);
+        DroppedDatabases.add(lost);
+        execute("alter database " + kept(url) + " rename to " + url.database());
+    }
+
+    private static String kept(DatabaseUrl url) {
+        return url.database() + "_kept";
+    }
+
+    private static void withoutSessions(String database, String sql) {
+        execute("alter database " + database + " allow_connections false");
+        execute("select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '" + database + "'");
+        execute(sql);
+    }
+
     private static DatabaseUrl migrateTemplate() {
         execute("create database " + TEMPLATE);
         DatabaseUrl template = TestPostgres.server().url(TEMPLATE);

@@ -32,7 +32,7 @@ class ViewCacheTest {
         List<UUID> runs = views(3);
         Map<UUID, Weighed> used = new HashMap<>();
         Instant outage = cache.take(runs.subList(0, 1), used);
-        cache.put(used.values(), outage);
+        cache.put(used.values(), outage, cache.generation());
         views(1);
         assertThat(taken(runs)).containsOnlyKeys(runs.get(0), runs.get(2));
     }
@@ -44,19 +44,31 @@ class ViewCacheTest {
         Map<UUID, Weighed> used = new HashMap<>();
         Instant before = cache.take(Set.of(inCommit), used);
         cache.observed(OUTAGE);
-        cache.put(used.values(), before);
+        cache.put(used.values(), before, cache.generation());
         assertThat(taken(List.of(kept, inCommit))).isEmpty();
 
-        cache.put(used.values(), OUTAGE);
+        cache.put(used.values(), OUTAGE, cache.generation());
         cache.observed(OUTAGE);
         assertThat(taken(List.of(inCommit))).containsOnlyKeys(inCommit);
+    }
+
+    @Test
+    void clearDropsViewsOfCommitsInProgress() {
+        UUID kept = views(1).getFirst();
+        UUID inCommit = views(1).getFirst();
+        long generation = cache.generation();
+        Map<UUID, Weighed> used = new HashMap<>();
+        cache.take(Set.of(inCommit), used);
+        cache.clear();
+        cache.put(used.values(), null, generation);
+        assertThat(taken(List.of(kept, inCommit))).isEmpty();
     }
 
     private List<UUID> views(int count) {
         List<Weighed> views = Stream.generate(UUID::randomUUID).limit(count)
                 .map(id -> new Weighed(new RunView(new RunRow(id, id, "r", 0, RunPolicy.DEFAULT, null), null), 1))
                 .toList();
-        cache.put(views, null);
+        cache.put(views, null, cache.generation());
         return views.stream().map(Weighed::run).toList();
     }
 

@@ -43,24 +43,26 @@ class DueWorkTest extends QueuedWork {
 
     @Test
     void onePollFindsAllDueWork() throws SQLException {
-        assertThat(due()).isEqualTo(new Due(false, false, false, false, false, false, false, false, null));
+        assertThat(due()).isEqualTo(new Due(false, false, false, false, false, false, false, false, false, null));
         UUID run = start(world.workspace, 100);
-        assertThat(due()).isEqualTo(new Due(true, false, false, false, false, false, false, true, null));
+        assertThat(due()).isEqualTo(new Due(true, false, false, false, false, false, false, true, false, null));
         StepRow step = claim(run, "worker");
         world.tick(Duration.ofSeconds(20));
         assertThat(due())
-                .isEqualTo(new Due(false, false, false, false, false, false, false, true, Duration.ofSeconds(10)));
+                .isEqualTo(
+                        new Due(false, false, false, false, false, false, false, true, false, Duration.ofSeconds(10)));
         world.tick(Duration.ofMillis(10_001));
-        assertThat(due()).isEqualTo(new Due(false, true, false, false, false, false, false, true, null));
+        assertThat(due()).isEqualTo(new Due(false, true, false, false, false, false, false, true, false, null));
 
         beat(step, "worker", 1);
         world.tick(Duration.ofSeconds(6));
         assertThat(due()).as("past its deadline and the grace")
-                .isEqualTo(new Due(false, true, false, false, false, false, false, true, Duration.ofSeconds(24)));
+                .isEqualTo(
+                        new Due(false, true, false, false, false, false, false, true, false, Duration.ofSeconds(24)));
         world.send(new Command.Fail(run, step.id(), 1, new StepError("BROKE", ErrorClass.INFRASTRUCTURE, "broke"),
                 Result.of("null"), Actor.agent("worker")));
         world.tick(Duration.ofSeconds(1));
-        assertThat(due()).isEqualTo(new Due(false, false, true, false, false, false, false, true, null));
+        assertThat(due()).isEqualTo(new Due(false, false, true, false, false, false, false, true, false, null));
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.keelson.server.engine.Nodes;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.engine.dispatch.WorkerClaim;
+import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.engine.store.RunStore;
 import io.keelson.server.engine.tool.SlotKind;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -92,7 +94,8 @@ class DueWorkPollerTest {
         RunStore runs = Nodes.store().runs();
         return new DueWorkPoller(nodes.database, runs, new Reconciler(nodes.database, runs, commands, List.of()),
                 new WorkAvailability(tool -> false, tool -> SlotKind.COMPUTING),
-                new ConcurrencyKeyScheduler(nodes.database, runs, commands), observers);
+                new ConcurrencyKeyScheduler(nodes.database, runs, commands), observers,
+                new DatabaseHistory(nodes.database, "node:test", UUID::randomUUID));
     }
 
     private static void execute(Nodes nodes, String sql) {

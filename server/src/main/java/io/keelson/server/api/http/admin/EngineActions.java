@@ -9,8 +9,10 @@ import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.ListPage;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
+import io.keelson.server.api.http.support.WentBack;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.tenant.auth.Scope;
 import java.util.List;
 import java.util.function.Supplier;
@@ -23,12 +25,15 @@ public final class EngineActions {
     private static final List<ObjectNode> LIFECYCLES = LifecycleDocument.all().stream().map(Json::tree).toList();
 
     private final Supplier<@Nullable String> obstacle;
+    private final DatabaseHistory history;
     private final Reads reads;
     private final Supplier<ObjectNode> openApi;
 
     /** @param obstacle why no runs can be taken at the moment; gives null if they can */
-    public EngineActions(Supplier<@Nullable String> obstacle, Reads reads, Supplier<ObjectNode> openApi) {
+    public EngineActions(Supplier<@Nullable String> obstacle, DatabaseHistory history, Reads reads,
+            Supplier<ObjectNode> openApi) {
         this.obstacle = obstacle;
+        this.history = history;
         this.reads = reads;
         this.openApi = openApi;
     }
@@ -54,6 +59,7 @@ public final class EngineActions {
     }
 
     private ApiResponse ready() {
+        WentBack.require(history);
         String found = obstacle.get();
         if (found != null || !reads.answer()) {
             throw ApiProblem.of(ErrorCode.NOT_READY, found == null ? "the database does not respond" : found)

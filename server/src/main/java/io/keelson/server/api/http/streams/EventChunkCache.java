@@ -127,6 +127,14 @@ final class EventChunkCache {
         }
     }
 
+    /** Forgets all chunks: the database may have other events. */
+    void clear() {
+        synchronized (kept) {
+            kept.clear();
+            bytes = 0;
+        }
+    }
+
     /** Cached bytes. */
     long bytes() {
         synchronized (kept) {

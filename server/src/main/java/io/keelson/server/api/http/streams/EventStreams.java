@@ -23,6 +23,7 @@ public final class EventStreams {
     public EventStreams(Streams streams, RunProgressPoller progress) {
         this.streams = streams;
         this.progress = progress;
+        streams.onChangedEvents(texts::clear);
     }
 
     public void addTo(Route.Table table) {

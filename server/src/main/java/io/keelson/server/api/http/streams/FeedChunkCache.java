@@ -102,6 +102,14 @@ final class FeedChunkCache {
         }
     }
 
+    /** Forgets all chunks: the database may have other events. */
+    void clear() {
+        synchronized (kept) {
+            kept.clear();
+            bytes = 0;
+        }
+    }
+
     /** Cached bytes. */
     long bytes() {
         synchronized (kept) {

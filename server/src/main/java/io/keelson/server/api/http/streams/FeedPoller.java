@@ -19,6 +19,7 @@ public final class FeedPoller {
     private int watchers;
     private boolean looking;
     private long settled = -1;
+    private long forgotten;
 
     /** @param lookup looks, on one thread at a time; -1 as long as nothing is known */
     public FeedPoller(LongSupplier lookup, ShutdownSignal shutdown) {
@@ -62,13 +63,24 @@ public final class FeedPoller {
         return new Watch();
     }
 
+    /** Forgets the id: the database went back. */
+    synchronized void forget() {
+        forgotten++;
+        settled = -1;
+    }
+
+    private synchronized long forgotten() {
+        return forgotten;
+    }
+
     private Duration look() {
         if (!watched()) {
             return BackgroundTask.ON_NUDGE;
         }
+        long before = forgotten();
         long now = lookup.getAsLong();
         synchronized (this) {
-            if (now > settled) {
+            if (now > settled && before == forgotten) {
                 settled = now;
                 notifyAll();
             }

@@ -34,13 +34,20 @@ public final class FeedStreams {
     private static final List<String> EVENT_TYPES = Stream.of(EventType.values()).map(EventType::wire).toList();
 
     private final Streams streams;
-    private final FeedWatermark marks = new FeedWatermark();
+    private volatile FeedWatermark marks = new FeedWatermark();
     private final FeedPoller news;
     private final FeedChunkCache texts = new FeedChunkCache();
 
     public FeedStreams(Streams streams, ShutdownSignal shutdown) {
         this.streams = streams;
         this.news = new FeedPoller(() -> streams.reads().read((reader, c) -> marks.look(c)), shutdown);
+        streams.onChangedEvents(this::forget);
+    }
+
+    private void forget() {
+        marks = new FeedWatermark();
+        news.forget();
+        texts.clear();
     }
 
     /** Polls for all followers. */

@@ -1,6 +1,9 @@
 package io.keelson.server.api.http.streams;
 
+import io.keelson.api.tenant.DatabaseLoss;
+import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
+import io.keelson.server.api.http.support.WentBack;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -9,7 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * One client of a stream of server-sent events. The stream ends with its source, after the client's {@code wait_ms} without an
- * event, when the client's key is revoked, and when the server stops.
+ * event, when the client's key is revoked, when the server stops, and with an event {@code error} when the database went back.
  */
 final class SseStream {
 
@@ -63,6 +66,11 @@ final class SseStream {
         long eventAt = checkedAt;
         boolean open = open();
         while (open) {
+            DatabaseLoss loss = streams.loss();
+            if (loss != null) {
+                end(WentBack.problem(loss));
+                return;
+            }
             Sent sent = source.send();
             long now = System.nanoTime();
             eventAt = sent == Sent.NONE ? eventAt : now;
@@ -87,6 +95,11 @@ final class SseStream {
 
     void event(String id, ObjectNode data) throws IOException {
         write(EventChunkCache.text(id, data));
+    }
+
+    /** Has no id, so that a client continues after the last event that it received. */
+    private void end(ApiProblem problem) throws IOException {
+        write(("event: error\ndata: " + problem.document() + "\n\n").getBytes(StandardCharsets.UTF_8));
     }
 
     void write(byte[] text) throws IOException {

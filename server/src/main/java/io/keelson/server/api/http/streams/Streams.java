@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.streams;
 
+import io.keelson.api.tenant.DatabaseLoss;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -8,14 +9,17 @@ import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.ShutdownSignal;
+import io.keelson.server.api.http.support.WentBack;
 import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.json.Excerpt;
+import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.engine.store.read.RunReader.Progress;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +39,7 @@ public final class Streams {
     private final Reads reads;
     private final Authenticator authenticator;
     private final ShutdownSignal shutdown;
+    private final DatabaseHistory history;
     private final StreamLimiter limiter = new StreamLimiter();
     private final Semaphore permits = new Semaphore(READS_AT_ONCE, true);
 
@@ -43,7 +48,8 @@ public final class Streams {
         SseStream.Source open(SseStream stream) throws IOException, InterruptedException;
     }
 
-    public Streams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown) {
+    public Streams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown, DatabaseHistory history) {
+        this.history = history;
         this.reads = reads;
         this.authenticator = authenticator;
         this.shutdown = shutdown;
@@ -51,6 +57,7 @@ public final class Streams {
 
     /** Sends events as they come, past caches and buffers of proxies. Refuses a stream above the limits. */
     ApiResponse stream(ApiRequest request, Opening opening) {
+        WentBack.require(history);
         limiter.requireRoom(request);
         Duration wait = Duration
                 .ofMillis(Math.min(request.query().integer("wait_ms", Long.MAX_VALUE), LONGEST_MILLIS));
@@ -82,6 +89,16 @@ public final class Streams {
     Progress progress(ApiRequest request, UUID run) {
         return reads.read(
                 (reader, c) -> Reads.found(reader.progress(c, request.workspace(), run), IdKind.RUN, run));
+    }
+
+    /** Adds a listener for changed events: the database went back. */
+    void onChangedEvents(Runnable forget) {
+        history.onChange(forget);
+    }
+
+    /** The loss of commits that ends streams; null if absent. */
+    @Nullable DatabaseLoss loss() {
+        return history.loss();
     }
 
     boolean stopping() {

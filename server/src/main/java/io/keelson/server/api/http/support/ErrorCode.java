@@ -76,7 +76,8 @@ public enum ErrorCode {
     COMMAND_OUTCOME_UNKNOWN(502, "Command outcome unknown"), PROVIDER_UNAVAILABLE(502, "Provider unavailable"),
     OVERLOADED(503, "Server overloaded"), ARTIFACT_STORE_FAILED(503, "Artifact store failed"),
     DATABASE_UNAVAILABLE(503, "Database unavailable"), DATABASE_FULL(503, "Database disk full"),
-    DATABASE_READ_ONLY(503, "Database is read-only"), NOT_READY(503, "Server not ready");
+    DATABASE_READ_ONLY(503, "Database is read-only"),
+    DATABASE_WENT_BACK(503, "Database went back"), NOT_READY(503, "Server not ready");
 
     private final int status;
     private final String title;
