@@ -1,0 +1,311 @@
+"""A worker's calls to the server, its leases and its reports."""
+from __future__ import annotations
+
+import logging
+import pathlib
+import queue
+import threading
+import time
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from keelson import _core
+from keelson._errors import KeelsonError, StepFailure
+from keelson._execution import Execution, Result, Stop, flat
+from keelson._http import SyncDriver
+
+LOG = logging.getLogger("keelson.worker")
+ANSWER_LIMIT = 15.0
+UPLOAD_LIMIT = 12 * 3600.0
+NEWS_DELAY = 1.0
+BATCH = 100
+_STOPS = ("budget_exceeded", "cancelled", "timed_out", "lost")
+
+
+def may_pass(error: KeelsonError) -> bool:
+    """Whether repeating a refused call unchanged can succeed: the server is away, overloaded, or does not accept the key now."""
+    return error.status == 0 or error.status >= 500 or error.status in (401, 403, 408, 429)
+
+
+class Dispatch:
+    """The routes of `/dispatch`. None repeats its call."""
+
+    def __init__(self, driver: SyncDriver, worker_id: str, version: str | None, specs: list[dict[str, Any]], lease: float) -> None:
+        self._driver, self._worker_id, self._version, self._specs = driver, worker_id, version, specs
+        self._asking = {"tools": [each["name"] for each in specs], "lease_ms": round(lease * 1000)}
+        self._announced = False
+
+    def _post(self, route: str, body: dict[str, Any], limit: float) -> Any:
+        call = _core.post(_core.path(f"/dispatch/{route}"), {"worker_id": self._worker_id, **body}, keyed=False, timeout=limit)
+        return self._driver.run(_core.call(call))
+
+    def register(self) -> None:
+        """Makes the tools known, so that missions may name them."""
+        self._post("register", {"tool_specs": self._specs}, ANSWER_LIMIT)
+        self._announced = True
+
+    def claim(self, most: int, wait: float) -> list[dict[str, Any]]:
+        """Steps under new leases: at once when there are any, else as soon as one is ready, else none."""
+        body: dict[str, Any] = {**self._asking, "max": most, "wait_ms": round(wait * 1000), "again": True}
+        if self._version is not None:
+            body["version"] = self._version
+        if not self._announced:
+            body["tool_specs"] = self._specs
+        items: list[dict[str, Any]] = self._post("claim", body, wait + ANSWER_LIMIT)["items"]
+        self._announced = True
+        return items
+
+    def heartbeat(self, items: list[dict[str, Any]], limit: float) -> list[dict[str, Any] | None]:
+        """The server's answers in the order of the items; None where it gave none."""
+        return _matched(items, self._post("heartbeat", {"items": items}, min(limit, ANSWER_LIMIT)))
+
+    def report(self, kind: str, items: list[dict[str, Any]], next_step: bool) -> list[dict[str, Any] | None]:
+        """Sends reports to the route of their kind; the answer to a completed step may have the next of its task."""
+        body: dict[str, Any] = {"items": items}
+        if next_step and kind == "complete":
+            body["next"] = self._asking
+        return _matched(items, self._post(kind, body, ANSWER_LIMIT))
+
+    def upload(self, execution: Execution, artifact: dict[str, Any]) -> str:
+        """Sends a file for a step that the worker has; returns the id that the step's report names."""
+        where = _core.path("/dispatch/artifacts", worker_id=self._worker_id, name=artifact["name"], **execution.reference())
+        content = pathlib.Path(artifact["file"]).read_bytes()
+        send = _core.Send("POST", where, content, {"Content-Type": artifact["content_type"]}, UPLOAD_LIMIT, repeatable=True)
+        return str(self._driver.run(_core.call(send))["upload_id"])
+
+
+def _matched(items: list[dict[str, Any]], answer: Any) -> list[dict[str, Any] | None]:
+    """Answers by item. A step may be in one batch under two leases; its answers come in the order of its items."""
+    left = list(answer["items"])
+    matched: list[dict[str, Any] | None] = []
+    for item in items:
+        found = next((each for each in left if each.get("step_id") == item["step_id"]), None)
+        if found is not None:
+            left.remove(found)
+        matched.append(found)
+    return matched
+
+
+class Slots:
+    """How many steps the worker takes at a time, and which it has. A slot is held until the report is answered."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._taken: dict[tuple[str, int], Execution] = {}
+        self._closed = False
+        self._changed = threading.Condition()
+
+    def await_free(self) -> int:
+        """The number of free slots as soon as there is one; 0 when closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._taken) < self._size or self._closed)
+            return 0 if self._closed else self._size - len(self._taken)
+
+    def take(self, execution: Execution) -> bool:
+        """False when there is one under this lease: a lost answer may arrive twice."""
+        with self._changed:
+            return self._taken.setdefault(execution.key, execution) is execution
+
+    def free(self, *executions: Execution) -> None:
+        """Frees slots, all at once so that one claim fills them. A second time changes nothing."""
+        with self._changed:
+            for each in executions:
+                if self._taken.get(each.key) is each:
+                    del self._taken[each.key]
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Ends the waiting for slots."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def taken(self) -> list[Execution]:
+        """All executions."""
+        with self._changed:
+            return list(self._taken.values())
+
+    def await_idle(self, seconds: float) -> bool:
+        """Waits until no slot is taken; False when that takes longer."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._taken, max(0.0, seconds))
+
+
+class Heartbeats:
+    """Keeps the leases: one call for all executions every third of a lease, and within a second of news."""
+
+    def __init__(self, dispatch: Dispatch, slots: Slots, lease: float) -> None:
+        self._dispatch, self._slots, self._interval = dispatch, slots, lease / 3
+        self._news = threading.Event()
+        self._ended = threading.Event()
+        self._one = threading.RLock()
+        self._failing = False
+
+    def nudge(self) -> None:
+        """There is something to report."""
+        self._news.set()
+
+    def end(self) -> None:
+        """Ends `run`."""
+        self._ended.set()
+        self._news.set()
+
+    def run(self) -> None:
+        """Beats until `end`."""
+        while not self._ended.is_set():
+            due = time.monotonic() + self._interval
+            soon = time.monotonic() + min(NEWS_DELAY, self._interval / 3 if self._failing else self._interval)
+            if self._news.wait(self._interval) and not self._ended.wait(max(0.0, min(soon, due) - time.monotonic())):
+                self._news.clear()
+            if not self._ended.is_set():
+                self._beat_all()
+
+    def _beat_all(self) -> None:
+        alive = [each for each in self._slots.taken() if not each.lost]
+        try:
+            self.beat(alive)
+            self._failing = False
+        except KeelsonError as e:
+            LOG.log(logging.DEBUG if self._failing else logging.WARNING, "heartbeat of %d steps failed: %s", len(alive), e)
+            self._failing = True
+            if e.transient:
+                self.nudge()
+
+    def beat(self, executions: list[Execution]) -> None:
+        """One call with all new notes. One at a time, so that log lines keep their order."""
+        with self._one:
+            if not executions:
+                return
+            taken = [each.take_notes(final=False) for each in executions]
+            items = [{**each.reference(), **flat(notes)} for each, notes in zip(executions, taken, strict=True)]
+            try:
+                answers = self._dispatch.heartbeat(items, self._interval)
+            except KeelsonError as e:
+                if may_pass(e):
+                    for execution, notes in zip(executions, taken, strict=True):
+                        execution.put_back(notes)
+                raise
+        for execution, answer in zip(executions, answers, strict=True):
+            if answer is not None and answer.get("status") in ("stop", "not_found"):
+                reason = answer.get("reason")
+                stop = typing.cast("Stop", reason if reason in _STOPS else "lost")
+                if execution.stop(stop):
+                    LOG.info("step %s is to stop: %s", execution.key[0], stop)
+
+    def notes(self, execution: Execution) -> dict[str, Any]:
+        """New notes for a report. Waits for a heartbeat at work, which may put notes back."""
+        with self._one:
+            return execution.take_notes(final=True)
+
+    def flush(self, executions: list[Execution]) -> None:
+        """Sends notes that reports cannot carry, before the reports."""
+        self.beat([each for each in executions if each.has_notes])
+
+
+class Reports:
+    """Sends reports in batches, and again until each is answered."""
+
+    def __init__(self, dispatch: Dispatch, heartbeats: Heartbeats, slots: Slots, next_step: Callable[[], bool],
+                 on_next: Callable[[dict[str, Any]], None]) -> None:
+        self._dispatch, self._heartbeats, self._slots = dispatch, heartbeats, slots
+        self._next_step, self._on_next = next_step, on_next
+        self._queue: queue.SimpleQueue[tuple[Execution, Result] | None] = queue.SimpleQueue()
+        self._backoff = _core.Backoff(0.1, 5.0)
+        self._ended = threading.Event()
+
+    def add(self, execution: Execution, result: Result) -> None:
+        """Queues a report."""
+        self._queue.put((execution, result))
+
+    def end(self) -> None:
+        """Ends `run`."""
+        self._ended.set()
+        self._queue.put(None)
+
+    def run(self) -> None:
+        """Reports until `end`."""
+        while True:
+            batch = [self._queue.get()]
+            while not self._queue.empty():
+                batch.append(self._queue.get())
+            reports = [each for each in batch if each is not None]
+            if self._ended.is_set():
+                return
+            delay = self._deliver(reports) if reports else 0.0
+            if delay and self._ended.wait(delay):
+                return
+
+    def _deliver(self, batch: list[tuple[Execution, Result]]) -> float:
+        """Sends everything once; what got no answer is queued again. Returns how long to wait before the next try."""
+        for execution, result in batch:
+            if result.kind != "release":
+                result.body.update(self._heartbeats.notes(execution))
+        try:
+            self._heartbeats.flush([execution for execution, _ in batch])
+        except KeelsonError as e:
+            if may_pass(e):
+                return self._later(batch, e)
+            LOG.warning("final notes of %d steps rejected: %s", len(batch), e)
+        return max(self._send(part) for part in _parts(batch))
+
+    def _send(self, part: list[tuple[Execution, Result]]) -> float:
+        items = [{**execution.reference(), **result.body} for execution, result in part]
+        try:
+            answers = self._dispatch.report(part[0][1].kind, items, self._next_step())
+        except KeelsonError as e:
+            if may_pass(e):
+                return self._later(part, e)
+            if len(part) > 1:
+                return max(self._send([each]) for each in part)
+            self._refused(*part[0], e.code, e.message)
+            return 0.0
+        self._backoff.reset()
+        unanswered, settled = [], []
+        for report, answer in zip(part, answers, strict=True):
+            if answer is None:
+                unanswered.append(report)
+            elif self._settle(*report, answer):
+                settled.append(report[0])
+        self._slots.free(*settled)
+        for each in unanswered:
+            self._queue.put(each)
+        return self._backoff.next() if unanswered else 0.0
+
+    def _settle(self, execution: Execution, result: Result, answer: dict[str, Any]) -> bool:
+        """True when its slot is to be freed; a refused report frees its own."""
+        status = answer.get("status")
+        if status in ("ok", "duplicate"):
+            if isinstance(answer.get("next"), dict):  # before the slot is free, so that the worker never seems idle
+                self._on_next(answer["next"])
+            return True
+        if status in ("conflict", "stale_lease", "not_found"):
+            LOG.info("report of step %s is no longer accepted (%s)", execution.key[0], status)
+            return True
+        self._refused(execution, result, str(answer.get("code") or "RESULT_REFUSED"), str(answer.get("detail") or status))
+        return False
+
+    def _refused(self, execution: Execution, result: Result, code: str, reason: str) -> None:
+        """The server rejects this report for good: the step fails instead, with the server's reason."""
+        LOG.error("report of step %s rejected: %s %s", execution.key[0], code, reason)
+        if result.kind in ("fail", "release"):
+            self._slots.free(execution)
+        else:
+            self.add(execution, execution.failed(StepFailure(code, "quality", f"the server refused the result: {reason}")))
+
+    def _later(self, part: list[tuple[Execution, Result]], error: KeelsonError) -> float:
+        for each in part:
+            self._queue.put(each)
+        delay = self._backoff.next(error.retry_after)
+        LOG.warning("could not deliver %d reports, retrying in %.1f s: %s", len(part), delay, error)
+        return delay
+
+
+def _parts(batch: list[tuple[Execution, Result]]) -> Iterator[list[tuple[Execution, Result]]]:
+    """By route, in calls of bounded size; a report with artifacts goes alone."""
+    for kind in ("complete", "continue", "fail", "release"):
+        of_kind = [each for each in batch if each[1].kind == kind]
+        light = [each for each in of_kind if "artifacts" not in each[1].body]
+        yield from ([each] for each in of_kind if "artifacts" in each[1].body)
+        for begin in range(0, len(light), BATCH):
+            yield light[begin:begin + BATCH]

@@ -1,0 +1,121 @@
+"""What calls and handlers raise."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+ErrorClass = Literal["infrastructure", "quality", "permanent"]
+_LOST = {"SERVER_UNREACHABLE", "CONNECTION_LOST"}
+_MAX_CODE = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """One of the problems of a request's body."""
+
+    code: str
+    pointer: str
+    """JSON pointer to the value"""
+    message: str
+
+
+class KeelsonError(Exception):
+    """A call that the server refused, or that did not reach it. `code` is stable; the message is for people.
+
+    Codes of this package, all with status 0: `NO_SERVER_KNOWN`, `SERVER_UNREACHABLE`, `CONNECTION_LOST`,
+    `CALL_TIMEOUT`, `AWAIT_TIMEOUT`, `BAD_ANSWER`, `NOT_JSON`. All others are the server's (docs/reference/errors.md).
+    """
+
+    def __init__(self, code: str, message: str, *, status: int = 0, document: dict[str, Any] | None = None,
+                 retry_after: float | None = None) -> None:
+        super().__init__(code, message)
+        self.code = code
+        """Stable, UPPER_SNAKE; `HTTP_` and the status if the answer names none"""
+        self.message = message
+        self.status = status
+        """HTTP status; 0 without an answer"""
+        self.retry_after = retry_after
+        """Seconds until the next try, as the server asks; None if it does not say"""
+        self.document: dict[str, Any] = document or {}
+        """The whole problem document (RFC 9457)"""
+
+    @staticmethod
+    def refused(status: int, document: Any, retry_after: float | None) -> KeelsonError:
+        """An answer of 400 or above; its body need not be a problem document."""
+        body = document if isinstance(document, dict) else {}
+        title = body.get("title") or f"the server answered {status}"
+        return KeelsonError(str(body.get("code") or f"HTTP_{status}"), str(body.get("detail") or title), status=status,
+                            document=body, retry_after=retry_after)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Everything that is wrong with the request, each with its place."""
+        return [Problem(str(each.get("code", "")), str(each.get("pointer", "")), str(each.get("message", "")))
+                for each in self.document.get("problems") or [] if isinstance(each, dict)]
+
+    @property
+    def allowed(self) -> list[str]:
+        """The allowed values or actions; empty if the answer names none."""
+        return [str(each) for each in self.document.get("allowed") or []]
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same call may succeed later: no connection, a restart, too many calls."""
+        return self.code in _LOST or self.code == "CALL_TIMEOUT" or self.repeatable
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a call that may be repeated is."""
+        return (self.code in _LOST or self.status in (429, 502, 503, 504)
+                or self.code == "IDEMPOTENCY_IN_FLIGHT")
+
+    def __str__(self) -> str:
+        lines = [f"{self.code}: {self.message}"]
+        lines += [f"  {each.pointer or '/'} {each.code}: {each.message}" for each in self.problems]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"KeelsonError(code={self.code!r}, status={self.status}, message={self.message!r})"
+
+
+class StepFailure(Exception):
+    """Raised by a handler: the step failed, with the facts that the retry policy needs.
+
+    `infrastructure`: the surroundings failed, tried again. `quality`: the result is not good enough, tried again with
+    the failure in hand. `permanent`: trying again cannot help.
+    """
+
+    def __init__(self, code: str, error_class: ErrorClass, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(code, error_class, message)
+        if not code.strip() or len(code) > _MAX_CODE:
+            raise ValueError(f"a code has 1 to {_MAX_CODE} characters: {code!r}")
+        self.code = code
+        self.error_class: ErrorClass = error_class
+        self.message = message
+        self.retry_after = retry_after
+        """Least seconds until the next attempt; None for the retry policy's"""
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+class StepDeferral(Exception):
+    """Raised by a handler: a system that the step needs is busy. Any worker gets the step after the delay.
+
+    It counts as no attempt and no failure.
+    """
+
+    def __init__(self, delay: float, message: str, *, busy: str | None = None, code: str | None = None) -> None:
+        super().__init__(delay, message)
+        if delay < 0:
+            raise ValueError(f"a delay is not negative: {delay}")
+        self.delay = delay
+        self.message = message
+        self.busy = busy
+        """The busy system, such as `model:NAME`"""
+        self.code = code
+        """Of the step's failure when the system is busy for too long; None for `UPSTREAM_UNAVAILABLE`"""
+
+
+class Cancelled(Exception):
+    """Raised by `Context.check()` and `Context.wait()` of a handler whose result is no longer needed."""

@@ -1,0 +1,213 @@
+"""The asynchronous client: `client.py` with `await`. Made by scripts/python-client; do not edit."""
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from types import TracebackType
+from typing import Any, Union
+
+from keelson import _address, _core, _types
+from keelson._core import path
+from keelson._http import Settings, AsyncDriver
+from keelson._types import Artifact, Event, Explanation, LogLine, RunStatus, Step, Task
+from keelson.mission import Mission
+
+MissionLike = Union[Mission, Mapping[str, Any]]
+
+
+class Run(_types.Run):
+    """A run as it was when it was read, and calls about it. Each call returns the run as it is after the call."""
+
+    def __init__(self, raw: dict[str, Any], client: AsyncKeelson) -> None:
+        super().__init__(raw)
+        self._client = client
+
+    @property
+    def ended(self) -> bool:
+        """Whether the present attempt is over; a failed run may still be retried."""
+        return self.state_type == "terminal"
+
+    @property
+    def completed(self) -> bool:
+        """Whether the run has completed."""
+        return self.state == "completed"
+
+    async def refresh(self) -> Run:
+        """Reads the run again."""
+        return await self._client.runs.get(self.id)
+
+    async def start(self) -> Run:
+        """Starts a created run."""
+        return await self._act("start", {})
+
+    async def wait(self, timeout: float = 3600.0) -> Run:
+        """Waits for the end of the present attempt, over restarts of the server. Look at `completed` and `state` then.
+
+        Raises `KeelsonError` with the code `AWAIT_TIMEOUT` after `timeout` seconds; the run continues.
+        """
+        return Run(await self._client._run(_core.wait(self.id, timeout)), self._client)
+
+    async def events(self, after: int = 0) -> AsyncIterator[Event]:
+        """Each event once and in order, as they happen, until the run has ended. Resumes after lost connections."""
+        flow = _core.events(lambda seen: path("/runs/{}/events/stream", self.id, after=seen), after)
+        async for event in self._client._iterate(flow):
+            yield Event(event)
+
+    async def approve(self, reason: str | None = None, *, plan: Any = None) -> Run:
+        """Decides the plan gate, the result, else the only task or step that waits. `plan` replaces a waiting plan."""
+        return await self._act("approve", {"reason": reason, **({} if plan is None else {"plan": plan})})
+
+    async def reject(self, reason: str | None = None) -> Run:
+        """Rejects what waits for approval."""
+        return await self._act("reject", {"reason": reason})
+
+    async def signal(self, name: str, payload: Any = None) -> Run:
+        """Sends a signal. The step that has waited for its name the longest receives it, else the first that will."""
+        return await self._act("signals/{}", {"payload": payload}, name)
+
+    async def cancel(self, reason: str | None = None) -> Run:
+        """Cancels the run; its running steps are interrupted."""
+        return await self._act("cancel", {"reason": reason})
+
+    async def pause(self) -> Run:
+        """Pauses the run; steps at work finish, and no other begins."""
+        return await self._act("pause", {})
+
+    async def resume(self) -> Run:
+        """Resumes a paused run."""
+        return await self._act("resume", {})
+
+    async def retry(self, from_: str = "failed", *, idempotency_key: str | None = None) -> Run:
+        """Opens the next attempt of a failed run: from what `failed`, or from the `start`."""
+        return await self._act("retry", {"from": from_}, key=idempotency_key)
+
+    async def fork(self, task: str, *, inputs: Mapping[str, Any] | None = None, name: str | None = None,
+             turn: int | None = None, overrides: Mapping[str, Any] | None = None, recorded_calls: bool = False,
+             task_only: bool = False, idempotency_key: str | None = None) -> Run:
+        """Starts a run of the same plan from one of its tasks, or from a turn of it. Returns the new run."""
+        body = {"task": task, "inputs": inputs or {}, "name": name, "turn": turn, "overrides": overrides,
+                "calls": "recorded" if recorded_calls else None, "task_only": task_only or None}
+        return await self._act("fork", {member: value for member, value in body.items() if value is not None},
+                         key=idempotency_key)
+
+    async def explain(self) -> Explanation:
+        """Why the run waits, or its current work."""
+        return Explanation(await self._client._run(_core.call(_core.get(path("/runs/{}/explain", self.id)))))
+
+    async def lifecycle_status(self) -> RunStatus:
+        """The status document of the run lifecycle contract."""
+        return RunStatus(await self._client._run(_core.call(_core.get(path("/runs/{}/status", self.id)))))
+
+    async def tasks(self) -> AsyncIterator[Task]:
+        """The tasks of the present attempt, in plan order."""
+        async for each in self._items("tasks"):
+            yield Task(each)
+
+    async def steps(self) -> AsyncIterator[Step]:
+        """The steps of the present attempt."""
+        async for each in self._items("steps"):
+            yield Step(each)
+
+    async def artifacts(self) -> AsyncIterator[Artifact]:
+        """The files of the run."""
+        async for each in self._items("artifacts"):
+            yield Artifact(each)
+
+    async def logs(self) -> AsyncIterator[LogLine]:
+        """The log lines of the present attempt's steps, step by step."""
+        async for step in self._items("steps"):
+            async for line in self._client._iterate(_core.pages(
+                    lambda cursor: path("/steps/{}/logs", step["id"], cursor=cursor))):
+                yield LogLine(line)
+
+    async def content(self, artifact: Artifact) -> bytes:
+        """An artifact's content."""
+        flow = _core.content(_core.get(path("/runs/{}/artifacts/{}/content", artifact.run_id, artifact.id)))
+        return await self._client._run(flow)
+
+    def _items(self, what: str) -> AsyncIterator[Any]:
+        return self._client._iterate(_core.pages(lambda cursor: path("/runs/{}/" + what, self.id, cursor=cursor)))
+
+    async def _act(self, action: str, body: Any, *parts: str, key: str | None = None) -> Run:
+        where = path("/runs/{}/" + action, self.id, *parts)
+        return Run(await self._client._run(_core.call(_core.post(where, body, key=key))), self._client)
+
+
+class Runs:
+    """The runs of the key's workspace."""
+
+    def __init__(self, client: AsyncKeelson) -> None:
+        self._client = client
+
+    async def create(self, mission: MissionLike, *, inputs: Mapping[str, Any] | None = None, start: bool = True,
+               idempotency_key: str | None = None) -> Run:
+        """Creates a run of a mission, and starts it unless told otherwise.
+
+        The same key never creates a second run. Without one the client makes one, so that its own retries create one
+        run. A plan with problems raises `KeelsonError` with all of them in `problems`.
+        """
+        body = _core.mission_body(mission, inputs, start)
+        call = _core.call(_core.post(path("/runs"), body, key=idempotency_key))
+        return Run(await self._client._run(call), self._client)
+
+    async def get(self, run_id: str) -> Run:
+        """Reads a run."""
+        return Run(await self._client._run(_core.call(_core.get(path("/runs/{}", run_id)))), self._client)
+
+    async def list(self, *, state: str | None = None, name: str | None = None, text: str | None = None,
+             tag: str | None = None, external_id: str | None = None, page: int = 100) -> AsyncIterator[Run]:
+        """All runs that match, newest first, read `page` at a time. Lists leave out plan, inputs and output."""
+        flow = _core.pages(lambda cursor: path("/runs", state=state, name=name, text=text, tag=tag,
+                                               external_id=external_id, limit=page, cursor=cursor))
+        async for each in self._client._iterate(flow):
+            yield Run(each, self._client)
+
+
+class AsyncKeelson:
+    """A client of a Keelson server. Without arguments it finds the server as `connect()` does.
+
+    Safe for several threads. `timeout`: seconds to connect and for an answer. `silence`: a stream that brings nothing for
+    so many seconds is opened again; the server sends a comment every 5 s.
+    """
+
+    def __init__(self, url: str | None = None, api_key: str | None = None, *, timeout: float = 30.0,
+                 silence: float = 20.0) -> None:
+        if url is None:
+            url, found = _address.find()
+            api_key = api_key or found
+        self._settings = Settings(url, api_key, timeout, silence)
+        self._driver = AsyncDriver(self._settings)
+        self.runs = Runs(self)
+
+    @classmethod
+    def connect(cls) -> AsyncKeelson:
+        """A client of the server that the environment names (`KEELSON_URL`, `KEELSON_API_KEY`), else of this machine's."""
+        return cls()
+
+    @property
+    def url(self) -> str:
+        """The server's address."""
+        return self._settings.url
+
+    async def request(self, method: str, route: str, body: Any = None, *, timeout: float | None = None) -> Any:
+        """Any route as plain JSON; `route` is relative to `/api/v1`. Reads are repeated as others are, writes are not."""
+        return await self._run(_core.call(_core.request(method, route, body, timeout)))
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._driver.close()
+
+    async def _run(self, flow: _core.Flow[_core.T]) -> _core.T:
+        return await self._driver.run(flow)
+
+    def _iterate(self, flow: _core.Flow[Any]) -> AsyncIterator[Any]:
+        return self._driver.iterate(flow)
+
+    async def __aenter__(self) -> AsyncKeelson:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"

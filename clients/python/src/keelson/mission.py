@@ -1,0 +1,119 @@
+"""Missions in code, with the words of mission files."""
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from keelson import schema
+
+
+def expr(jq: str) -> str:
+    """A jq expression for use in values: `expr(".inputs.path")` is `${ .inputs.path }`."""
+    return "${ " + jq + " }"
+
+
+class Mission:
+    """A mission: the shape of a mission file and of the body of `POST /runs`.
+
+    Values are any that JSON has; texts in them may hold expressions. The server reports all problems of a plan at once.
+    Every method returns the mission, so that calls can be chained.
+    """
+
+    def __init__(self, name: str, *, goal: str | None = None, **members: Any) -> None:
+        self._body: dict[str, Any] = {"name": name, **({} if goal is None else {"goal": goal}), **members}
+
+    def declare(self, name: str, type_: Any = None, **keywords: Any) -> Mission:
+        """Declares an input: by a type hint, a JSON Schema, or members of one (`type="string", default="world"`)."""
+        declared = dict(type_) if isinstance(type_, Mapping) else {} if type_ is None else schema.of(type_)
+        self._body.setdefault("inputs", {})[name] = {**declared, **keywords}
+        return self
+
+    def declare_all(self, model: type) -> Mission:
+        """Declares the fields of a dataclass or of a Pydantic model as inputs."""
+        whole = schema.of(model)
+        for name, each in whole["properties"].items():
+            self.declare(name, each)
+        return self
+
+    def input(self, **values: Any) -> Mission:
+        """Values of inputs."""
+        self._body.setdefault("input", {}).update(values)
+        return self
+
+    def config(self, **members: Any) -> Mission:
+        """Members of the run's configuration, such as `autonomy`."""
+        self._body.setdefault("config", {}).update(members)
+        return self
+
+    def tags(self, *values: str) -> Mission:
+        """For finding runs again."""
+        self._body.setdefault("tags", []).extend(values)
+        return self
+
+    def external_id(self, value: str, policy: str | None = None) -> Mission:
+        """Your own id, unique among the workspace's runs: `reject`, `existing` or `after_end` if another run has it."""
+        return self.with_(external_id=value, **({} if policy is None else {"external_id_policy": policy}))
+
+    def task(self, task: Task) -> Mission:
+        """Adds a task; tasks without dependencies on each other run side by side."""
+        self._body.setdefault("plan", {}).setdefault("tasks", []).append(task.to_json_value())
+        return self
+
+    def output(self, value: Any) -> Mission:
+        """The output of the completed run."""
+        return self.with_(output=value)
+
+    def with_(self, **members: Any) -> Mission:
+        """Any other members by their names in the mission file."""
+        self._body.update(members)
+        return self
+
+    def to_json_value(self) -> dict[str, Any]:
+        """A copy of the mission built so far."""
+        return copy.deepcopy(self._body)
+
+    def __repr__(self) -> str:
+        return f"Mission({self._body['name']!r}, {len(self._body.get('plan', {}).get('tasks', []))} tasks)"
+
+
+class Task:
+    """A task of a mission. A task without steps is agentic: its agent works in turns.
+
+    Keywords are the members of a task in the mission file, such as `when`, `for_each`, `trigger_rule`, `budget_usd`.
+    """
+
+    def __init__(self, id_: str, *, depends_on: str | list[str] | None = None, **members: Any) -> None:
+        self._body: dict[str, Any] = {"id": id_, **members}
+        if depends_on is not None:
+            self._body["depends_on"] = [depends_on] if isinstance(depends_on, str) else list(depends_on)
+
+    def step(self, name: str, tool: str, input_: Any = None, **members: Any) -> Task:
+        """Adds a step that calls a tool; keywords are members of the step, such as `timeout_seconds` and `retry`."""
+        return self._add({"name": name, "tool": tool, **({} if input_ is None else {"input": input_}), **members})
+
+    def approval(self, name: str, question: str) -> Task:
+        """Adds a step that waits for a person's decision."""
+        return self._add({"name": name, "kind": "approval", "input": {"question": question}})
+
+    def verify(self, **verification: Any) -> Task:
+        """Adds a verification of the output as the mission file writes it, such as `kind="jq", expression=…`."""
+        self._body.setdefault("verify", []).append(verification)
+        return self
+
+    def review(self) -> Task:
+        """A person has the last word on the output."""
+        return self.verify(kind="human")
+
+    def output(self, value: Any) -> Task:
+        """The task's output, instead of its last step's."""
+        self._body["output"] = value
+        return self
+
+    def _add(self, step: dict[str, Any]) -> Task:
+        self._body.setdefault("steps", []).append(step)
+        return self
+
+    def to_json_value(self) -> dict[str, Any]:
+        """A copy of the task built so far."""
+        return copy.deepcopy(self._body)

@@ -1,0 +1,302 @@
+"""Workers: they serve tools and agents to a Keelson server, from any process that reaches it."""
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any, Literal, TypeVar, Union
+
+from keelson import _address, _core
+from keelson._dispatch import LOG, Dispatch, Heartbeats, Reports, Slots
+from keelson._errors import Cancelled, ErrorClass, KeelsonError, StepDeferral, StepFailure
+from keelson._execution import Context, Continue, Execution, Result
+from keelson._handlers import Loop, Processes, Threads
+from keelson._http import Settings, SyncDriver
+from keelson.aio import AsyncKeelson
+from keelson.client import Keelson
+from keelson.schema import Signature
+from keelson.turn import TOOL as TURN
+from keelson.turn import Answer, Turn
+
+Effects = Literal["read", "idempotent", "once", "destructive"]
+GatewayRules = Union[bool, dict[str, list[str]]]
+F = TypeVar("F", bound=Callable[..., Any])
+LAST_REPORTS = 5.0
+
+
+class _Tool:
+    """A served tool: its description, and how its handler is called."""
+
+    def __init__(self, name: str, function: Callable[..., Any], spec: dict[str, Any], signature: Signature | None,
+                 processes: bool) -> None:
+        self.name, self.function, self.spec, self.signature = name, function, spec, signature
+        self.is_async = inspect.iscoroutinefunction(function)
+        self.processes = processes
+        self.pool: Processes | None = None
+        if processes and self.is_async:
+            raise TypeError(f"{name}: a coroutine is no handler for a process; write a function")
+
+    def call(self, context: Context) -> Any:
+        """Calls the handler; the result of a coroutine is to be awaited."""
+        if self.signature is None:
+            return self.function(Turn(context))
+        try:
+            arguments = self.signature.arguments(context.input, context)
+        except ValueError as e:
+            raise StepFailure("INPUT_INVALID", "permanent", f"input: {e}") from e
+        return self.function(**arguments)
+
+    __call__ = call
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "pool": None}
+
+
+class Worker:
+    """Serves tools of your own: claims steps, keeps their leases, calls handlers, and reports until each is answered.
+
+    A step is executed at least once, and its result counts once. `slots`: steps at a time. `lease`: seconds that a step is
+    the worker's without a heartbeat. `poll`: seconds that a claim waits at the server. `grace`: seconds that running
+    handlers have when the worker stops. Times are in seconds. `version`: of your code, shown beside the worker.
+    """
+
+    def __init__(self, client: Keelson | AsyncKeelson | None = None, *, id_: str | None = None, version: str | None = None,
+                 slots: int = 8, lease: float = 30.0, poll: float = 2.0, grace: float = 20.0) -> None:
+        if slots < 1:
+            raise ValueError("a worker has at least one slot")
+        self.id = id_ or f"worker-{uuid.uuid4()}"
+        self._client, self._version, self._size = client, version, slots
+        self._lease, self._poll, self._grace = lease, poll, grace
+        self._tools: dict[str, _Tool] = {}
+        self._agents: dict[str | None, Callable[[Turn], Any]] = {}
+        self._turn_spec: dict[str, Any] = {"name": TURN}
+        self._stopping = threading.Event()
+        self._stopped = threading.Event()
+        self._started = False
+        self._loop: Loop | None = None
+
+    def tool(self, name: str, *, effects: Effects | None = None, description: str | None = None,
+             input_schema: dict[str, Any] | None = None, processes: bool = False,
+             gateway: GatewayRules | None = None) -> Callable[[F], F]:
+        """Serves a function as a tool. Its type hints are the schema of the input, its docstring the description.
+
+        The members of the input are the arguments, by name; a parameter of the type `Context` (or named `ctx`) gets the
+        context. A single parameter whose type is a dataclass, a TypedDict or a Pydantic model gets the whole input. A
+        function is executed in a thread, a coroutine as a task; with `processes` a function of a module in a process,
+        which is killed when the step is cancelled. `gateway` gives the steps a token for the server's gateway to models:
+        True for all that the rules of the run allow, or `{"models": […], "tools": […]}`. A handler raises `StepFailure` or `StepDeferral`.
+        """
+        def serve(function: F) -> F:
+            signature = Signature(function, Context)
+            text = description or inspect.getdoc(function)
+            spec = {"name": name, "description": text, "input_schema": input_schema or signature.schema, "effects": effects,
+                    "gateway": gateway or None}
+            self._tools[name] = _Tool(name, function, {key: each for key, each in spec.items() if each is not None},
+                                      signature, processes)
+            return function
+        return serve
+
+    def agent(self, slug: str | None = None, *, gateway: GatewayRules | None = None) -> Callable[[F], F]:
+        """Serves the turns of an agent; without a slug those of all agents that no other function serves.
+
+        `gateway` as of `tool`; it is one for all agents of the worker.
+
+        The function gets a `Turn` and returns `turn.call(…)` or `turn.done(…)`.
+        """
+        def serve(function: F) -> F:
+            self._agents[slug] = function
+            taker: Callable[..., Any] = self._turn
+            if any(inspect.iscoroutinefunction(each) for each in self._agents.values()):
+                taker = self._turn_async
+            spec = {**self._turn_spec, **({"gateway": gateway} if gateway else {})}
+            self._turn_spec = spec
+            self._tools[TURN] = _Tool(TURN, taker, spec, None, processes=False)
+            return function
+        return serve
+
+    def _agent(self, turn: Turn) -> Callable[[Turn], Any]:
+        found = self._agents.get(turn.agent, self._agents.get(None))
+        if found is None:
+            raise StepDeferral(1.0, f"worker {self.id} does not serve the agent {turn.agent}", busy=f"agent:{turn.agent}")
+        return found
+
+    def _turn(self, turn: Turn) -> Any:
+        return _answer(self._agent(turn)(turn))
+
+    async def _turn_async(self, turn: Turn) -> Any:
+        function = self._agent(turn)
+        if inspect.iscoroutinefunction(function):
+            return _answer(await function(turn))
+        return _answer(await asyncio.to_thread(function, turn))
+
+    def start(self) -> Worker:
+        """Begins to claim, in threads of its own. The server need not be up yet. A worker starts once."""
+        if not self._tools:
+            raise RuntimeError("a worker serves at least one tool: decorate a function with @worker.tool(…)")
+        if self._started:
+            raise RuntimeError("a worker starts once")
+        self._started = True
+        self._driver = SyncDriver(_settings(self._client))
+        server = self._driver.settings.url
+        self._dispatch = Dispatch(self._driver, self.id, self._version, [each.spec for each in self._tools.values()], self._lease)
+        self._slots = Slots(self._size)
+        self._heartbeats = Heartbeats(self._dispatch, self._slots, self._lease)
+        self._reports = Reports(self._dispatch, self._heartbeats, self._slots, lambda: not self._stopping.is_set(), self._accept)
+        self._threads = Threads("keelson-handler")
+        for tool in self._tools.values():
+            if tool.is_async and self._loop is None:
+                self._loop = Loop()
+            if tool.processes:
+                tool.pool = Processes(tool, server)
+        self._claims = threading.Thread(target=self._claim_loop, name="keelson-claim", daemon=True)
+        self._claims.start()
+        threading.Thread(target=self._heartbeats.run, name="keelson-heartbeat", daemon=True).start()
+        threading.Thread(target=self._reports.run, name="keelson-report", daemon=True).start()
+        LOG.info("worker %s serves %s at %s", self.id, ", ".join(self._tools), server)
+        return self
+
+    def run(self) -> None:
+        """Starts, and serves until SIGTERM or Ctrl-C; then drains as `stop()` does. A second signal ends at once."""
+        asked = threading.Event()
+
+        def ask(number: int, frame: FrameType | None) -> None:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+            asked.set()
+
+        before = {each: signal.signal(each, ask) for each in (signal.SIGTERM, signal.SIGINT)}
+        self.start()
+        while not asked.wait(3600):
+            pass
+        self.stop()
+
+    def stop(self) -> None:
+        """Claims no more, lets running handlers finish within the grace period, hands the others back, reports, and returns.
+
+        A handler in a thread that does not look at `ctx.cancelled` keeps its thread; its result is dropped.
+        """
+        if not self._started or self._stopping.is_set():
+            self._stopped.wait(0 if not self._started else None)
+            return
+        self._stopping.set()
+        self._slots.close()
+        deadline = time.monotonic() + self._grace
+        self._slots.await_idle(deadline - time.monotonic())
+        for execution in self._slots.taken():
+            if execution.abandon():
+                self._reports.add(execution, Result.released())
+        self._claims.join(self._poll + 1)  # a claim that still waits may get a step, which is handed back
+        self._slots.await_idle(LAST_REPORTS)
+        self._heartbeats.end()
+        self._reports.end()
+        for tool in self._tools.values():
+            if tool.pool is not None:
+                tool.pool.close()
+        self._stopped.set()
+        LOG.info("worker %s has stopped", self.id)
+
+    def __enter__(self) -> Worker:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"Worker({self.id!r}, tools={list(self._tools)})"
+
+    def _claim_loop(self) -> None:
+        backoff = _core.Backoff(0.2, 5.0)
+        while True:
+            free = self._slots.await_free()
+            if free == 0:
+                return
+            try:
+                for item in self._dispatch.claim(free, self._poll):
+                    self._accept(item)
+                backoff.reset()
+            except Exception as e:  # even an answer that makes no sense must not end the loop
+                delay = backoff.next(e.retry_after if isinstance(e, KeelsonError) else None)
+                if not self._stopping.is_set():
+                    LOG.warning("worker %s cannot claim steps, retrying in %.1f s: %s", self.id, delay, e)
+                self._stopping.wait(delay)
+
+    def _accept(self, item: dict[str, Any]) -> None:
+        execution = Execution(item, self._driver.settings.url, self._heartbeats.nudge, self._dispatch.upload)
+        if not self._slots.take(execution):
+            return
+        if self._stopping.is_set() and execution.abandon():
+            self._reports.add(execution, Result.released())
+            return
+        tool = self._tools.get(execution.context.tool)
+        if tool is not None and tool.is_async and self._loop is not None:
+            served = tool
+            self._loop.run(lambda: self._execute_async(execution, served), execution)
+        else:
+            self._threads.run(lambda: self._execute(execution, tool))
+
+    def _execute(self, execution: Execution, tool: _Tool | None) -> None:
+        try:
+            if tool is None:
+                raise StepFailure("TOOL_NOT_SERVED", "infrastructure", f"worker {self.id} does not serve {execution.context.tool}")
+            result = self._outcome(execution, tool.pool.call(execution) if tool.pool else tool.call(execution.context))
+        except BaseException as e:  # any error of a handler fails its step, never the worker
+            result = self._failure(execution, e)
+        self._ended(execution, result)
+
+    async def _execute_async(self, execution: Execution, tool: _Tool) -> None:
+        try:
+            result = self._outcome(execution, await tool.call(execution.context))
+        except BaseException as e:
+            result = self._failure(execution, e)
+        self._ended(execution, result)
+
+    def _ended(self, execution: Execution, result: Result) -> None:
+        if execution.finish():
+            self._reports.add(execution, result)
+        if execution.lost:
+            self._slots.free(execution)
+
+    @staticmethod
+    def _outcome(execution: Execution, value: Any) -> Result:
+        if isinstance(value, Continue):
+            return execution.completed(value.output, "continue")
+        return execution.completed(value)
+
+    @staticmethod
+    def _failure(execution: Execution, error: BaseException) -> Result:
+        if isinstance(error, StepFailure):
+            return execution.failed(error)
+        if isinstance(error, StepDeferral):
+            return Result.deferred(error)
+        if execution.context.stop == "budget_exceeded":
+            return Result.released()
+        if not execution.context.cancelled or not isinstance(error, (Cancelled, asyncio.CancelledError)):
+            LOG.warning("handler of %s failed", execution.context.tool, exc_info=error)
+        code, kind = ("OUTPUT_INVALID", "permanent") if _is_not_json(error) else ("HANDLER_ERROR", "infrastructure")
+        class_: ErrorClass = "permanent" if kind == "permanent" else "infrastructure"
+        return execution.failed(StepFailure(code, class_, f"{type(error).__name__}: {error}"))
+
+
+def _is_not_json(error: BaseException) -> bool:
+    return isinstance(error, KeelsonError) and error.code == "NOT_JSON"
+
+
+def _answer(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Answer):
+        raise TypeError(f"an agent returns turn.call(…) or turn.done(…), not {type(value).__name__}")
+    return value.body
+
+
+def _settings(client: Keelson | AsyncKeelson | None) -> Settings:
+    if client is not None:
+        return client._settings
+    url, key = _address.find()
+    return Settings(url, key, 30.0, 20.0)
+
+
