@@ -75,7 +75,7 @@ public enum Setting {
                     + "have arrived is not repeated"),
     KEELSON_PROVIDER_TIMEOUT_SECONDS("20", "time limit of a call to the provider in seconds, from 1 to 300"),
     KEELSON_COMMAND_TYPES("",
-            "further command types with their URLs, separated by commas: `crm.note=https://crm.example/notes`, "
+            "further command types, each a name with a dot and its URL, separated by commas: `crm.note=https://crm.example/notes`, "
                     + "followed by ` idempotent` where a repeated request has no further effect"),
     KEELSON_MODELS("",
             "file with the models that this server calls (docs/guide/models.md), the same on all servers of a database; "

@@ -210,7 +210,7 @@ final class SettingsReader {
                 types.add(type.get());
             } else {
                 refuse(Setting.KEELSON_COMMAND_TYPES, each.strip(),
-                        "new types, each as in crm.note=https://crm.example/notes idempotent");
+                        "new types, each a name with a dot and its URL, as in crm.note=https://crm.example/notes idempotent");
             }
         });
         return new EffectSettings(url == null ? null : url.replaceAll("/+$", ""),

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SettingsTest {
 
@@ -103,6 +104,15 @@ class SettingsTest {
         assertThat(problem.code()).isEqualTo("SETTING_INVALID");
         assertThat(problem.pointer()).isEqualTo(name);
         assertThat(problem.message()).startsWith(name + "=").contains("it must be");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"pay=https://pay.example/p", "Pay.now=https://pay.example/p", "pay.now"})
+    void aCommandTypeIsANameWithADotAndAUrl(String value) {
+        assertThat(problems(Map.of("KEELSON_COMMAND_TYPES", value))).singleElement()
+                .extracting(PlanProblem::message).asString()
+                .startsWith("KEELSON_COMMAND_TYPES=" + value + " cannot be used")
+                .contains("a name with a dot and its URL");
     }
 
     @Test
