@@ -34,7 +34,8 @@ import tools.jackson.databind.node.ObjectNode;
 public record Problem(@Text(format = "uri") String type, String title, int status, String detail, String code,
         @Nullable String pointer, @Nullable String parameter, @Nullable List<Fault> problems,
         @Nullable List<String> allowed, @Nullable String scope, @Nullable String limit, @Nullable String currentState,
-        @Nullable String readAfter, @Nullable ObjectNode current, @Nullable @Text(format = "uuid") String runId, @Nullable String commandId,
+        @Nullable String readAfter, @Nullable ObjectNode current, @Nullable @Text(format = "uuid") String runId,
+        @Nullable String commandId,
         @Nullable @Text(format = "uuid") String workspaceId, @Nullable String account, @Nullable String available) {
 
     /**
