@@ -42,5 +42,6 @@ public record LedgerEntry(long id,
         @Ref("Account") String creditAccount, @Nullable @Id String runId, @Nullable Integer attemptNumber,
         @Nullable @Id String stepId, String idempotencyKey, @Nullable String tool, @Nullable String model,
         @Nullable String agent, @Nullable Long tokens, @Nullable TokenUsage usage, @Nullable Integer priceVersion,
-        @Nullable @OneOf({"work", "planning", "verification", "compaction"}) String purpose, boolean estimated,
+        @Nullable @OneOf({"work", "planning", "verification", "compaction", "gateway"}) String purpose,
+        boolean estimated,
         @Nullable String reason, String actorType, @Nullable String actorId, Instant createdAt) {}

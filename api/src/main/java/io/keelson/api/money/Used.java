@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 public record Used(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable @Text(format = "date") String day,
         @Omittable @Nullable String agent, @Omittable @Nullable String model, @Omittable @Nullable String tool,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable @OneOf({"work", "planning", "verification",
-                "compaction"}) String purpose,
+                "compaction", "gateway"}) String purpose,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Instant hour, @Omittable @Nullable String run,
         @Omittable @Nullable String runName, @Omittable @Nullable String task, @Omittable @Nullable String recipe,
         @Omittable @Nullable String schedule, BigDecimal credits, BigDecimal estimatedCredits, long tokens,

@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param description one sentence for people and models
  * @param inputSchema JSON Schema of the input
  * @param effects effects of a call outside the run, as of {@code GET /tools}
- * @param gateway what a program that serves the tool may do through the gateway: {@code true} for all that the rules allow, or an
+ * @param gateway rights of a program that serves the tool at the gateway: {@code true} for all that the rules allow, or an
  *     object with lists {@code models} and {@code tools} of names. Without it a step of the tool gets no token
  */
 @Request

@@ -182,6 +182,22 @@ public final class ChangeSet {
      */
     public record CallAnswer(UUID stepId, String answers, Actor by) {}
 
+    /**
+     * A request of a step's program to a model, which is about to be sent.
+     *
+     * @param k2 second digest
+     * @param facts JSON text
+     */
+    public record NewRequest(RunRow run, StepRow step, OpenRequest open, String k2, String facts) {}
+
+    /**
+     * The end of such a request.
+     *
+     * @param state {@code answered}, {@code refused} or {@code lost}
+     * @param answer JSON text; null if absent
+     */
+    public record EndedRequest(UUID id, String state, Tokens tokens, BigDecimal cost, @Nullable String answer) {}
+
     /** A child run, with its row in the parent's view. */
     public record Child(RunRow run, ChildRow row) {}
 
@@ -242,6 +258,8 @@ public final class ChangeSet {
     private final Map<UUID, Call> calls = new LinkedHashMap<>();
     private final Map<UUID, CallAnswer> callAnswers = new LinkedHashMap<>();
     private final Set<UUID> forgottenCalls = new LinkedHashSet<>();
+    private final List<NewRequest> newRequests = new ArrayList<>();
+    private final List<EndedRequest> endedRequests = new ArrayList<>();
     private final List<StepResult> results = new ArrayList<>();
     private final List<Artifact> artifacts = new ArrayList<>();
     private final Set<RunRow> endedWithArtifacts = new LinkedHashSet<>();
@@ -429,6 +447,14 @@ public final class ChangeSet {
         calls.remove(step.id());
         callAnswers.remove(step.id());
         forgottenCalls.add(step.id());
+    }
+
+    void add(NewRequest request) {
+        newRequests.add(request);
+    }
+
+    void end(EndedRequest request) {
+        endedRequests.add(request);
     }
 
     void add(StepResult result) {
@@ -655,6 +681,16 @@ public final class ChangeSet {
 
     public List<TakenSignal> takenSignals() {
         return takenSignals;
+    }
+
+    /** Requests of programs to insert. */
+    public List<NewRequest> newRequests() {
+        return newRequests;
+    }
+
+    /** Requests that have ended, which may have been inserted by the same batch. */
+    public List<EndedRequest> endedRequests() {
+        return endedRequests;
     }
 
     public List<StepResult> results() {

@@ -3,6 +3,7 @@ package io.keelson.core.decide;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices.Cost;
 import io.keelson.core.money.Prices.ModelPrice;
+import io.keelson.core.money.Purpose;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.money.Transfer.Use;
@@ -143,6 +144,12 @@ final class Credits {
      */
     static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost,
             @Nullable String key) {
+        return charge(d, step, result, cost, key, Purposes.of(step, result));
+    }
+
+    /** The same for a purpose. */
+    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost,
+            @Nullable String key, Purpose purpose) {
         BigDecimal amount = cost.amount();
         step.tokens += result.tokens().total();
         step.cost = Amounts.exact(step.cost.add(amount));
@@ -159,7 +166,8 @@ final class Credits {
             require(d, amount);
             BigDecimal collected = amount.min(free(d)).min(HardLimit.besideChildren(d, amount));
             BigDecimal before = Thresholds.usedCredits(d);
-            charged = collect(d, step, result, cost, collected, key == null ? step.id() + "/" + step.attempt : key);
+            charged = collect(d, step, result, cost, collected, key == null ? step.id() + "/" + step.attempt : key,
+                    purpose);
             warn(d);
             Thresholds.reached(d, before);
             if (collected.compareTo(amount) < 0) {
@@ -224,7 +232,7 @@ final class Credits {
      * @return the charged amount
      */
     private static BigDecimal collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal exact,
-            String key) {
+            String key, Purpose purpose) {
         if (exact.signum() == 0) {
             return Amounts.ZERO;
         }
@@ -235,7 +243,7 @@ final class Credits {
         TaskBudgets.charge(d, step.task(), exact);
         d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(), key,
                 new Use(Amounts.exact(exact), step.spec().tool(), priced(d, step, result), step.task().agent().name(),
-                        result.tokens(), cost.version(), Purposes.of(step, result), result.estimated()),
+                        result.tokens(), cost.version(), purpose, result.estimated()),
                 d.actor.type().wire(), d.actor.id()));
         return amount;
     }

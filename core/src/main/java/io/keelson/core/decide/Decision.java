@@ -163,6 +163,9 @@ final class Decision {
         if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL) {
             CountedTime.spare(changes, step, step.startedAt, now);
         }
+        if (to.terminal() && !step.requests.isEmpty()) {
+            Requests.abandon(this, step);
+        }
         step.state = to;
         if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {
             step.startedAt = now;

@@ -170,7 +170,8 @@ final class HardLimit {
 
     static BigDecimal out(RunView view, Prices prices, Predicate<StepRow> which) {
         return prices.tools().isEmpty() && view.held.signum() == 0 ? Amounts.ZERO
-                : view.steps.values().stream().filter(step -> (step.queued || step.kept != null) && which.test(step))
+                : view.steps.values().stream().filter(
+                        step -> (step.queued || step.kept != null || !step.requests.isEmpty()) && which.test(step))
                         .map(step -> Holds.countedCost(prices, step)).reduce(Amounts.ZERO, BigDecimal::add);
     }
 

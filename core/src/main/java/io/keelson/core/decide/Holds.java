@@ -31,8 +31,13 @@ final class Holds {
         return worst == null ? null : prices.models().get(worst.model());
     }
 
-    /** The cost that a step in flight counts: its hold, or the price of its tool. */
+    /** The cost that a step in flight counts: its hold, or the price of its tool, and the holds of its requests. */
     static BigDecimal countedCost(Prices prices, StepRow step) {
+        BigDecimal own = step.queued || step.kept != null ? ownCost(prices, step) : Amounts.ZERO;
+        return step.requests.values().stream().map(OpenRequest::held).reduce(own, BigDecimal::add);
+    }
+
+    private static BigDecimal ownCost(Prices prices, StepRow step) {
         return step.kept != null ? step.kept.amount()
                 : step.hold != null ? step.hold.amount()
                         : price(prices, step.spec()) != null ? Amounts.ZERO : prices.toolPrice(step.spec().tool());

@@ -1,12 +1,55 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Tokens;
 import java.math.BigDecimal;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The usage of a step that its holder's heartbeats have charged. Its numbers never fall.
+ * The usage of a step that was charged before its lease ended: by heartbeats of its holder, and by its requests to models. Its
+ * numbers never fall.
  *
  * @param epoch of the lease
+ * @param tokens of heartbeats and requests
  * @param cost in credits, including the uncollected part
+ * @param requests the part that its requests to models have; null if absent
  */
-public record Metered(int epoch, Tokens tokens, BigDecimal cost) {}
+public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Requests requests) {
+
+    /**
+     * The usage of a program's requests to models.
+     *
+     * @param refused why a limit has refused a request; null if none was refused
+     */
+    public record Requests(Tokens tokens, BigDecimal cost, @Nullable String refused) {
+        static final Requests NONE = new Requests(Tokens.NONE, Amounts.ZERO, null);
+    }
+
+    /** The usage that heartbeats have charged. */
+    public Metered(int epoch, Tokens tokens, BigDecimal cost) {
+        this(epoch, tokens, cost, null);
+    }
+
+    /** The tokens that the holder has reported. */
+    Tokens reportedTokens() {
+        return requests == null ? tokens : tokens.beyond(requests.tokens);
+    }
+
+    /** The cost of the tokens that the holder has reported. */
+    BigDecimal reportedCost() {
+        return requests == null ? cost : Amounts.exact(cost.subtract(requests.cost));
+    }
+
+    /** This usage and that of a further request. */
+    Metered requesting(Tokens more, BigDecimal itsCost) {
+        Requests before = requests == null ? Requests.NONE : requests;
+        return new Metered(epoch, tokens.plus(more), Amounts.exact(cost.add(itsCost)),
+                new Requests(before.tokens.plus(more), Amounts.exact(before.cost.add(itsCost)), before.refused));
+    }
+
+    /** This usage, after a limit has refused a request. */
+    Metered refusing(String reason) {
+        Requests before = requests == null ? Requests.NONE : requests;
+        return new Metered(epoch, tokens, cost, new Requests(before.tokens, before.cost, reason));
+    }
+}

@@ -50,16 +50,22 @@ final class Metering {
         /** The use of the whole lease. */
         Metered all(int epoch) {
             return new Metered(epoch, before.tokens().plus(result.tokens()),
-                    Amounts.exact(before.cost().add(cost.amount())));
+                    Amounts.exact(before.cost().add(cost.amount())), before.requests());
         }
     }
 
     /** How far a cumulative report exceeds the heartbeats of its lease. */
     static Use beyond(StepRow step, Result result, Cost cost) {
-        Metered before = step.metered != null && step.metered.epoch() == step.leaseEpoch ? step.metered
+        Metered before = ofLease(step);
+        BigDecimal more = Amounts.exact(cost.amount().subtract(before.reportedCost()).max(Amounts.ZERO));
+        return new Use(result.using(result.tokens().beyond(before.reportedTokens())), new Cost(more, cost.version()),
+                before);
+    }
+
+    /** The use of the step's lease that is charged already. */
+    static Metered ofLease(StepRow step) {
+        return step.metered != null && step.metered.epoch() == step.leaseEpoch ? step.metered
                 : new Metered(step.leaseEpoch, Tokens.NONE, Amounts.ZERO);
-        BigDecimal more = Amounts.exact(cost.amount().subtract(before.cost()).max(Amounts.ZERO));
-        return new Use(result.using(result.tokens().beyond(before.tokens())), new Cost(more, cost.version()), before);
     }
 
     /** The cost by the report or the model's price. The price of the tool is one of a whole execution. */

@@ -76,7 +76,7 @@ public final class RunView {
     /** Agents with a task that holds a slot; changes with the slots only. */
     int agentsAtWork;
     int tasksOpen;
-    /** The sum of all steps' holds; only {@link Holds} changes it. */
+    /** The sum of all steps' holds and of their requests'; only {@link Holds} and {@link Requests} change it. */
     BigDecimal held = Amounts.ZERO;
     /** Number of steps with a worst case. */
     int worstCases;
@@ -323,11 +323,20 @@ public final class RunView {
                 if (step.isHeld() && hold != null) {
                     Metered metered = step.metered;
                     step.hold = metered == null || metered.epoch() != step.leaseEpoch ? hold
-                            : hold.without(metered.cost());
+                            : hold.without(metered.reportedCost());
                     held = held.add(step.hold.amount());
                 }
                 return;
             }
+        }
+    }
+
+    /** Restores a request of a step's program to a model that has not ended. */
+    public void restoreRequest(UUID stepId, OpenRequest request) {
+        StepRow step = steps.get(stepId);
+        if (step != null) {
+            step.add(request);
+            held = held.add(request.held());
         }
     }
 

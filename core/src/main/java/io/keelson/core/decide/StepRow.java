@@ -10,7 +10,10 @@ import io.keelson.core.run.SignalWait;
 import io.keelson.core.run.StepAssignment;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -38,12 +41,14 @@ public final class StepRow {
     boolean queued;
     /** Held for its lease; null for nothing. Only {@link Holds} changes it. */
     @Nullable Hold hold;
-    /** Use that heartbeats have charged; null if absent. Only {@link Metering} changes it. */
+    /** Use that is charged before the end of a lease; null if absent. Only {@link Metering} and {@link Requests} change it. */
     @Nullable Metered metered;
     /** Hold for an answer that the next execution fetches; null if absent. Only {@link Holds} changes it. */
     @Nullable Hold kept;
     /** Hash of the output of a completed call of an agent; null for any other step. */
     @Nullable Long callResult;
+    /** Requests of its program to models that have not ended, by id. Only {@link Requests} changes them. */
+    Map<UUID, OpenRequest> requests = Map.of();
     boolean evaluating;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
@@ -216,6 +221,19 @@ public final class StepRow {
     /** Attempts before a person granted new retries; they count against no retry budget. */
     public int grantedRetries() {
         return grantedRetries;
+    }
+
+    /** Adds a request that has not ended. */
+    void add(OpenRequest request) {
+        if (requests.isEmpty()) {
+            requests = new LinkedHashMap<>();
+        }
+        requests.put(request.id(), request);
+    }
+
+    /** Requests of its program to models that have not ended. */
+    public Collection<OpenRequest> requests() {
+        return requests.values();
     }
 
     /** True when it failed and its task continued without it. */

@@ -150,7 +150,7 @@ final class Steps {
         if (artifactsTaken(d, command.spent()) == null) {
             artifacts(d, step, command.spent().artifacts());
         }
-        failure(d, step, command.error(), command.spent(), command.lost());
+        failure(d, step, Requests.reason(step, command.error()), command.spent(), command.lost());
         return Reply.CHANGED;
     }
 
@@ -223,6 +223,12 @@ final class Steps {
             return stale(refusal);
         }
         return Metering.chargeUse(d, step, command);
+    }
+
+    static Reply ask(Decision d, Command.AskModel command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        return refusal != null || step == null ? stale(refusal) : Requests.ask(d, step, command);
     }
 
     /** The refusal of a command that has no result to repeat. */
@@ -359,6 +365,9 @@ final class Steps {
         d.view.calls.add(d.now, 1, error == null || system != null || AgentMistakes.isMistake(step, error) ? 0 : 1,
                 system == null ? Set.of() : Set.of(system));
         CountedTime.spare(d.changes, step, step.deferredSince, d.now);
+        if (!failed) {
+            Requests.abandon(d, step);
+        }
         step.resultEpoch = step.leaseEpoch;
         TaskRow task = step.task();
         Metering.Use use = Metering.beyond(step, result, cost);

@@ -19,7 +19,8 @@
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,
- * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, CallRow, Hold, Metered, LocalCapacity, Rungs, StoredField.
+ * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, CallRow, Hold, Metered, OpenRequest, LocalCapacity, Rungs,
+ * StoredField.
  * </ol>
  *
  * <p>A command passes them once. A reported failure: {@code Steps.fail} refuses a late report, records the result and

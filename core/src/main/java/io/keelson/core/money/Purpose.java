@@ -11,7 +11,9 @@ public enum Purpose {
     /** Checks and judges of outputs. */
     VERIFICATION,
     /** Summaries of an agent's earlier turns. */
-    COMPACTION;
+    COMPACTION,
+    /** Requests of programs of steps to models. */
+    GATEWAY;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
 

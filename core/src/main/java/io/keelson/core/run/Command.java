@@ -388,6 +388,39 @@ public sealed interface Command {
     record Meter(UUID runId, UUID stepId, int epoch, Result used, Actor actor) implements Command {}
 
     /**
+     * A program of the step is about to request a model. Its worst case is held beside all other holds, with less output where the
+     * limits do not pay all. The reply is {@link Reply.Paid}.
+     *
+     * @param request id of the request
+     * @param least tokens of output below which it is not sent
+     * @param k1 digest of the request, by which it is found again
+     * @param k2 digest after further rules
+     * @param facts JSON text for the record
+     */
+    record AskModel(UUID runId, UUID stepId, int epoch, UUID request, WorstCase most, long least, String k1, String k2,
+            String facts, Actor actor) implements Command {}
+
+    /**
+     * A request of a program has ended. Its answer is recorded with its charge, also after the end of the lease.
+     *
+     * @param used tokens and model; null if absent; a lost answer then has its worst case
+     * @param answer JSON text; null if absent
+     */
+    record EndRequest(UUID runId, UUID stepId, UUID request, Outcome outcome, @Nullable Result used,
+            @Nullable String answer, Actor actor) implements Command {
+
+        /** The end of a request. */
+        public enum Outcome {
+            /** The answer is whole. */
+            ANSWERED,
+            /** The provider has billed nothing. */
+            REFUSED,
+            /** The provider may have billed an answer that no program gets. */
+            LOST
+        }
+    }
+
+    /**
      * The reconciler found the step's lease with this epoch expired. Later leases and other steps' leases in its lane
      * are not affected.
      *

@@ -43,6 +43,14 @@ public sealed interface Reply {
     record Metered(boolean exhausted) implements Reply {}
 
     /**
+     * A request to a model is held, or a limit does not pay it.
+     *
+     * @param maxOutput tokens that are paid, or 0
+     * @param refusal why it is not paid, and which command helps; null if it is
+     */
+    record Paid(long maxOutput, @Nullable String refusal) implements Reply {}
+
+    /**
      *
      * Refused.
      *

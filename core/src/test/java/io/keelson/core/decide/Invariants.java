@@ -100,7 +100,7 @@ final class Invariants {
                 .isFalse();
     }
 
-    /** Only leases, and answers that are to be fetched, have holds, and charges and holds together fit the reservation, the limit and the children's allotments. */
+    /** Only leases, requests of programs, and answers that are to be fetched, have holds, and charges and holds together fit the reservation, the limit and the children's allotments. */
     private static void holds(RunView view) {
         RunRow run = view.run;
         BigDecimal limit = run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
@@ -109,6 +109,10 @@ final class Invariants {
                 .map(step -> Objects.requireNonNull(step.hold).amount()).reduce(BigDecimal.ZERO, BigDecimal::add);
         held = view.steps.values().stream().map(StepRow::kept).filter(Objects::nonNull).map(Hold::amount)
                 .reduce(held, BigDecimal::add);
+        held = view.steps.values().stream().flatMap(step -> step.requests().stream()).map(OpenRequest::held)
+                .reduce(held, BigDecimal::add);
+        assertThat(view.steps.values()).as("an ended step has open requests")
+                .noneMatch(step -> step.state.terminal() && !step.requests().isEmpty());
         assertThat(view.held).isEqualByComparingTo(held);
         assertThat(run.state.terminal() ? held : Credits.usedCredits(run).add(held)).as("charged and held")
                 .isLessThanOrEqualTo(run.reserved);

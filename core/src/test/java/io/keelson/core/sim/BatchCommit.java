@@ -107,6 +107,7 @@ final class BatchCommit {
             case Reply.Duplicate duplicate -> true;
             case Reply.Metered metered -> false;
             case Reply.Taken taken -> false;
+            case Reply.Paid paid -> false;
             case Reply.Rejected rejected -> !List.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE", "TURN_UNREADABLE")
                     .contains(rejected.code());
         };
@@ -120,6 +121,7 @@ final class BatchCommit {
             case Reply.Duplicate duplicate -> "duplicate";
             case Reply.Metered metered -> "metered";
             case Reply.Taken taken -> "taken " + taken.reports();
+            case Reply.Paid paid -> "paid " + paid.maxOutput();
             case Reply.Rejected rejected -> rejected.code();
         };
     }

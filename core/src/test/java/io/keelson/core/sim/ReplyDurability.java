@@ -78,6 +78,8 @@ final class ReplyDurability {
                     .stream().allMatch(report -> keeps(rows, report));
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
+            case Command.AskModel c -> true;
+            case Command.EndRequest c -> true;
             case Command.Meter c -> !(reply instanceof Reply.Metered) || metered(rows, c);
             case Command.TrackCall c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.Hold c -> !done || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
@@ -142,6 +144,7 @@ final class ReplyDurability {
                     && result.outcome().equals(outcome);
             case Reply.Metered m -> false;
             case Reply.Taken t -> false;
+            case Reply.Paid p -> false;
             case Reply.Rejected r -> true;
         };
     }

@@ -155,7 +155,8 @@ public final class ViewText {
                 s.errorClass, s.taskAttempt(), s.grantedRetries, s.failureIgnored, s.call);
         spec(s.spec(), again || !s.task().terminal());
         if (live) {
-            line(" work", s.queued, s.holder, s.evaluating, s.hold, s.kept);
+            line(" work", s.queued, s.holder, s.evaluating, s.hold, s.kept, s.metered,
+                    s.requests().stream().sorted(Comparator.comparing(OpenRequest::id)).toList());
         }
     }
 

@@ -14,7 +14,7 @@ final class NeighbourNames {
 
     static final String OWN_TABLES =
             "call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
-                    + " credit_months credit_slots status_document_progress engine_nodes engine_outages database_losses escalation_tickets event_exports gateway_tokens"
+                    + " credit_months credit_slots status_document_progress engine_nodes engine_outages database_losses escalation_tickets event_exports gateway_requests gateway_tokens"
                     + " execution_commands former_secrets idempotency_cache inbox_assignments live_texts operator_audit"
                     + " orchestration_runs"
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
@@ -38,7 +38,7 @@ final class NeighbourNames {
                     + " ix_escalation_tickets_run ix_escalation_tickets_workspace ix_event_exports_key"
                     + " ix_event_exports_workspace ix_execution_commands_list ix_execution_commands_run"
                     + " ix_execution_commands_type ix_execution_commands_wake ix_former_secrets_name"
-                    + " ix_former_secrets_replaced ix_gateway_tokens_run ix_gateway_tokens_step ix_idempotency_cache_expires ix_inbox_assignments_assignee"
+                    + " ix_former_secrets_replaced ix_gateway_requests_open ix_gateway_requests_run ix_gateway_requests_step ix_gateway_tokens_run ix_gateway_tokens_step ix_idempotency_cache_expires ix_inbox_assignments_assignee"
                     + " ix_inbox_assignments_run ix_operator_audit_workspace ix_orch_deps_reverse"
                     + " ix_orch_events_archive_run ix_orch_events_created ix_orch_events_run ix_orch_runs_active"
                     + " ix_orch_runs_concurrency ix_orch_runs_coordinator ix_orch_runs_created_by"

@@ -64,6 +64,7 @@ final class AssignmentFactory {
             case Reply.Done d -> null;
             case Reply.Metered m -> null;
             case Reply.Taken t -> null;
+            case Reply.Paid p -> null;
             case Reply.Rejected r -> null;
         };
     }

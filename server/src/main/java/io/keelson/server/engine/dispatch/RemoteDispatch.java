@@ -421,6 +421,7 @@ public final class RemoteDispatch implements AutoCloseable {
             case Reply.Done d -> ReportAnswer.ok(step, null, null);
             case Reply.Metered m -> ReportAnswer.ok(step, null, null);
             case Reply.Taken t -> ReportAnswer.ok(step, null, null);
+            case Reply.Paid p -> ReportAnswer.ok(step, null, null);
             case Reply.Claimed c -> ReportAnswer.ok(step, null, next);
             case Reply.Duplicate d ->
                 ReportAnswer.duplicate(step, next, d.output() == null ? null : Json.read(d.output()));

@@ -200,7 +200,7 @@ final class ChainReports {
         return switch (reply) {
             case Reply.Done done -> done.changed();
             case Reply.Claimed _,Reply.Duplicate _ -> true;
-            case Reply.Metered _,Reply.Taken _,Reply.Rejected _ -> false;
+            case Reply.Metered _,Reply.Paid _,Reply.Taken _,Reply.Rejected _ -> false;
         };
     }
 

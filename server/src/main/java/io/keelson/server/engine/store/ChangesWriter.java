@@ -172,6 +172,8 @@ final class ChangesWriter {
                 ProposalsTable.UPDATE.of(changes.proposalEnds()), SignalsTable.INSERT.of(changes.newSignals()),
                 SignalsTable.TAKE.of(changes.takenSignals()), CallWaitsTable.PUT.of(changes.calls()),
                 CallWaitsTable.ANSWER.of(changes.callAnswers()), CallWaitsTable.FORGET.of(changes.forgottenCalls()),
+                GatewayRequestsTable.INSERT.of(changes.newRequests()),
+                GatewayRequestsTable.END.of(changes.endedRequests()),
                 RunTreeTables.INSERT_PARENT.of(those(runs.values(),
                         run -> run.parent() != null && changes.isNew(run.id()))),
                 RunTreeTables.UPDATE_PARENT.of(those(changes.parents().isEmpty() ? List.of() : runs.values(),

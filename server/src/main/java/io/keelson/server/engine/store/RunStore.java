@@ -151,6 +151,7 @@ public final class RunStore {
             ProposalsTable.load(c, loader);
             SignalsTable.load(c, loader);
             CallWaitsTable.load(c, loader);
+            GatewayRequestsTable.load(c, loader);
             RunTreeTables.load(c, loader);
             TaskBudgetsTable.load(c, loader);
             ResultsTable.loadRecent(c, loader, clock);

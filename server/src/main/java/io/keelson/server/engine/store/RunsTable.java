@@ -242,6 +242,7 @@ final class RunsTable {
                     then plan end as plan,
                 exists (select from run_signals s where s.run_id = r.id) as signalled,
                 exists (select from call_waits w where w.run_id = r.id) as calling,
+                exists (select from gateway_requests g where g.run_id = r.id and g.state = 'open') as requesting,
                 exists (select from run_parents p where p.run_id = r.id) as started_by_another,
                 exists (select from run_children c where c.run_id = r.id) as starts_others,
                 exists (select from task_budgets b where b.run_id = r.id) as budgets_tasks,
@@ -353,6 +354,9 @@ final class RunsTable {
             }
             if (row.getBoolean("calling")) {
                 loader.calling.add(run.id());
+            }
+            if (row.getBoolean("requesting")) {
+                loader.requesting.add(run.id());
             }
             if (row.getBoolean("signalled")) {
                 loader.signalled.add(run.id());

@@ -222,7 +222,8 @@ public final class BulkDriver implements AutoCloseable {
                 switch (reply.get(REPLY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                     case Reply.Rejected no -> refuse(no.code());
                     case Reply.Done(boolean done) when !done -> unchanged++;
-                    case Reply.Done _,Reply.Claimed _,Reply.Duplicate _,Reply.Metered _,Reply.Taken _ -> changed++;
+                    case Reply.Done _,Reply.Claimed _,Reply.Duplicate _,Reply.Metered _,Reply.Paid _,Reply.Taken _ ->
+                        changed++;
                 }
                 return null;
             } catch (TimeoutException e) {

@@ -1,6 +1,7 @@
 package io.keelson.server.engine.store;
 
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.OpenRequest;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
@@ -9,6 +10,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Tokens;
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
@@ -167,7 +169,8 @@ final class RandomRuns {
         }
         int epoch = step.leaseEpoch() - (chance(10) ? 1 : 0);
         Actor actor = Actor.agent("worker");
-        return switch (random.nextInt(14)) {
+        return switch (random.nextInt(17)) {
+            case 14, 15, 16 -> request(run, step, epoch, actor);
             case 12 -> asks(run, step, epoch, actor);
             case 13 -> new Command.TrackCall(run, step.id(), epoch, chance(60) ? call(CallWait.State.SENT, 0)
                     : chance(50) ? call(CallWait.State.ANSWERED, 0) : null, actor);
@@ -178,6 +181,21 @@ final class RandomRuns {
                     String.valueOf(step.holder()), Set.of(step.spec().tool()), Duration.ofSeconds(30)), actor);
             default -> new Command.Complete(run, step.id(), epoch, result(step), actor);
         };
+    }
+
+    /** A program of the step begins or ends a request to a model. */
+    private Command request(UUID run, StepRow step, int epoch, Actor actor) {
+        OpenRequest open = any(List.copyOf(step.requests()));
+        if (open == null || chance(40)) {
+            return new Command.AskModel(run, step.id(), epoch, UUID.randomUUID(),
+                    new WorstCase("model", random.nextInt(10_000), 1 + random.nextInt(10_000), true), 100,
+                    "a".repeat(64),
+                    "b".repeat(64), "{\"path\": \"/\"}", actor);
+        }
+        Command.EndRequest.Outcome outcome = any(List.of(Command.EndRequest.Outcome.values()));
+        return new Command.EndRequest(run, step.id(), open.id(), outcome,
+                outcome == Command.EndRequest.Outcome.ANSWERED ? Result.spent(tokens(100), null, "model") : null,
+                outcome == Command.EndRequest.Outcome.ANSWERED ? "{\"text\": \"hi\"}" : null, actor);
     }
 
     private Command asks(UUID run, StepRow step, int epoch, Actor actor) {

@@ -7,13 +7,17 @@ import io.keelson.core.decide.Decider;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.ViewText;
+import io.keelson.core.money.CreditBalances;
 import io.keelson.core.money.Funds;
+import io.keelson.core.money.Prices;
+import io.keelson.core.money.TokenPrices;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.Reply;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,6 +35,10 @@ import java.util.function.UnaryOperator;
  * afterwards the views loaded from the database must equal those in memory.
  */
 public final class World implements AutoCloseable {
+    /** One model has a price. */
+    private static final Funds FUNDS = new Funds(new Prices(Map.of(), Map.of("model",
+            new Prices.ModelPrice(TokenPrices.flat(BigDecimal.ONE), 1))), CreditBalances.BOTTOMLESS);
+
     public final Database database;
     public final UUID workspace;
     final Map<UUID, RunView> views = new HashMap<>();
@@ -93,11 +101,11 @@ public final class World implements AutoCloseable {
             if (command instanceof Command.Create create) {
                 plans.put(create.runId().toString(), create.run().plan());
                 views.put(create.runId(),
-                        Decider.create(create, changes, locked.now(), ids, capacity, Funds.UNLIMITED).view());
+                        Decider.create(create, changes, locked.now(), ids, capacity, FUNDS).view());
                 replies.add(Reply.CHANGED);
             } else {
                 replies.add(Decider.decide(views.get(command.runId()), command, changes, locked.now(), ids, capacity,
-                        Funds.UNLIMITED));
+                        FUNDS));
             }
         }
         store.commit(connection, changes, List.of(), CreditSlots.only(0), locked.now());

@@ -44,6 +44,8 @@ public final class ViewLoader {
     public final List<UUID> budgeted = new ArrayList<>();
     /** Runs with calls of other servers that wait. */
     public final List<UUID> calling = new ArrayList<>();
+    /** Runs with requests of programs that have not ended. */
+    public final List<UUID> requesting = new ArrayList<>();
     /** Runs that have received signals. */
     public final List<UUID> signalled = new ArrayList<>();
 

@@ -1,0 +1,161 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices.Cost;
+import io.keelson.core.money.Prices.ModelPrice;
+import io.keelson.core.money.Purpose;
+import io.keelson.core.money.Tokens;
+import io.keelson.core.money.WorstCase;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.EndRequest.Outcome;
+import io.keelson.core.run.OtherPayload;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.StepPayload;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests of a step's program to models. Each holds its worst case beside all other holds before it is sent, and is charged and
+ * recorded in one decision. A step that ends leaves none open: what their providers may have billed is charged.
+ */
+final class Requests {
+    private Requests() {}
+
+    /** Holds the worst case, with as much output as the limits and the credits pay. */
+    static Reply ask(Decision d, StepRow step, Command.AskModel command) {
+        WorstCase most = command.most();
+        ModelPrice price = d.funds.prices().models().get(most.model());
+        if (price == null) {
+            return Reply.rejected("NO_PRICE", "the model '" + most.model() + "' has no price");
+        }
+        if (step.requests.containsKey(command.request())) {
+            return new Reply.Paid(step.requests.get(command.request()).maxOutput(), null);
+        }
+        BigDecimal wanted = price.usd().atMost(most.maxInput(), most.maxOutput());
+        BigDecimal room = room(HardLimit.task(d, step.task().planKey()), room(HardLimit.run(d), wanted));
+        BigDecimal payable = room.signum() < 0 ? room : Credits.coverable(d, room);
+        long output = payable.compareTo(wanted) >= 0 ? most.maxOutput()
+                : price.usd().output(payable, most.maxInput(), most.maxOutput());
+        if (output < Math.min(most.maxOutput(), command.least())) {
+            return refuse(d, step, wanted, payable.max(Amounts.ZERO));
+        }
+        BigDecimal held = Credits.cover(d, price.usd().atMost(most.maxInput(), output));
+        OpenRequest open = new OpenRequest(command.request(), step.leaseEpoch, most.model(), command.k1(), d.now,
+                most.maxInput(), output, Amounts.exact(held));
+        step.add(open);
+        d.view.held = d.view.held.add(open.held());
+        d.changes.touch(d.run);
+        d.changes.add(new ChangeSet.NewRequest(d.run, step, open, command.k2(), command.facts()));
+        return new Reply.Paid(output, null);
+    }
+
+    /** The part of the amount that a limit leaves; below 0 where it leaves nothing for anything. */
+    private static BigDecimal room(HardLimit.@Nullable Scope scope, BigDecimal wanted) {
+        return scope == null ? wanted
+                : !scope.allows(Amounts.ZERO) ? BigDecimal.ONE.negate() : wanted.min(scope.room());
+    }
+
+    private static Reply refuse(Decision d, StepRow step, BigDecimal wanted, BigDecimal left) {
+        String task = step.task().planKey();
+        HardLimit.Scope ofTask = HardLimit.task(d, task);
+        BigDecimal limit = HardLimit.limit(d.run);
+        String raise = ": raise it with `keelson budget " + d.run.id();
+        String reason = "the request may cost " + Amounts.credits(wanted) + ", and "
+                + (ofTask != null && ofTask.room().compareTo(wanted) < 0
+                        ? "the budget of its task leaves " + Amounts.text(left) + raise + " --task " + task
+                                + "=CREDITS`"
+                        : limit != null ? "the run's hard limit of " + Amounts.text(limit) + " leaves "
+                                + Amounts.text(left) + raise + " --hard-limit CREDITS`"
+                                : "the workspace's credits leave " + Amounts.text(left)
+                                        + ": grant some with `keelson credits grant AMOUNT`");
+        step.metered = Metering.ofLease(step).refusing(reason);
+        d.changes.touch(d.run);
+        d.changes.touch(step);
+        return new Reply.Paid(0, reason);
+    }
+
+    /** A failure of a step whose request a limit has refused has that reason instead of its own. */
+    static StepError reason(StepRow step, StepError error) {
+        Metered.Requests requests = Metering.ofLease(step).requests();
+        return requests == null || requests.refused() == null ? error
+                : new StepError("BUDGET_EXCEEDED", ErrorClass.BUDGET, requests.refused());
+    }
+
+    /** The answer is recorded and charged, or no answer comes. */
+    static Reply end(Decision d, Command.EndRequest command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        OpenRequest request = step == null ? null : step.requests.get(command.request());
+        if (step == null || request == null) {
+            return Reply.rejected("REQUEST_ENDED", "the request has ended with its step");
+        }
+        close(d, step, request);
+        d.changes.touch(d.run);
+        if (command.outcome() == Outcome.REFUSED) {
+            d.changes.end(new ChangeSet.EndedRequest(request.id(), "refused", Tokens.NONE, Amounts.ZERO, null));
+            return Reply.CHANGED;
+        }
+        if (command.outcome() == Outcome.LOST) {
+            LimitStop.afterCharge(d, lose(d, step, request, command.used()));
+            return Reply.CHANGED;
+        }
+        Result used = Objects.requireNonNull(command.used());
+        PayloadPart.Spent spent = charge(d, step, request, used, "answered", command.answer());
+        if (spent != null) {
+            d.note(step.task(), step, new StepPayload.Charged(request.epoch(), spent));
+        }
+        LimitStop.afterCharge(d, spent);
+        return Reply.CHANGED;
+    }
+
+    /** The step is about to end: no program waits for the answers any more. */
+    static void abandon(Decision d, StepRow step) {
+        for (OpenRequest request : new ArrayList<>(step.requests.values())) {
+            close(d, step, request);
+            lose(d, step, request, null);
+        }
+    }
+
+    private static void close(Decision d, StepRow step, OpenRequest request) {
+        step.requests.remove(request.id());
+        d.view.held = d.view.held.subtract(request.held());
+        d.holdEnded = true;
+    }
+
+    /** Charges the tokens that the provider may have billed. */
+    private static PayloadPart.@Nullable Spent lose(Decision d, StepRow step, OpenRequest request,
+            @Nullable Result known) {
+        ModelPrice price = d.funds.prices().models().get(request.model());
+        Tokens most = price == null ? new Tokens(request.maxInput(), 0, 0, request.maxOutput(), 0)
+                : price.usd().dearest(request.maxInput(), request.maxOutput());
+        Result used = known != null ? known : Result.spent(most, null, request.model()).estimated(true);
+        PayloadPart.Spent spent = charge(d, step, request, used, "lost", null);
+        d.note(step.task(), step, new OtherPayload.ModelAnswerLost(request.epoch(), request.model(), request.sha256(),
+                request.sentAt(), used.tokens(), price == null ? null : price.usd().cost(used.tokens()), spent));
+        return spent;
+    }
+
+    private static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, OpenRequest request, Result used,
+            String state, @Nullable String answer) {
+        ModelPrice price = d.funds.prices().models().get(request.model());
+        Cost cost = price == null ? new Cost(Amounts.ZERO, null)
+                : new Cost(price.usd().cost(used.tokens()), price.version());
+        d.changes.end(new ChangeSet.EndedRequest(request.id(), state, used.tokens(), cost.amount(), answer));
+        PayloadPart.Spent spent = Credits.charge(d, step, used, cost,
+                step.id() + "/" + step.attempt + "/used/" + request.epoch() + "/" + request.id(), Purpose.GATEWAY);
+        if (spent != null && step.isHeld() && step.leaseEpoch == request.epoch()) {
+            step.metered = Metering.ofLease(step).requesting(used.tokens(), cost.amount());
+        } else if (spent != null) {
+            d.changes.amend(new ChangeSet.StepResult(step.id(), request.epoch(), d.run.id(), LostAnswers.LOST,
+                    step.attempt, step.startedAt, null, null, null, used.model(), used.tokens(), cost.amount(), null,
+                    false));
+        }
+        d.changes.touch(step);
+        return spent;
+    }
+}

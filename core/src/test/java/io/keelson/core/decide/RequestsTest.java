@@ -1,0 +1,175 @@
+package io.keelson.core.decide;
+
+import static io.keelson.core.decide.Plans.plan;
+import static io.keelson.core.decide.Plans.task;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Prices;
+import io.keelson.core.money.Prices.ModelPrice;
+import io.keelson.core.money.TokenPrices;
+import io.keelson.core.money.Tokens;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.money.WorstCase;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.EndRequest.Outcome;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Requests of a step's program to models: each is held, charged once, and never open after its step. */
+class RequestsTest extends OneWorkspace {
+    private static final String K = "0".repeat(64);
+    private static final Actor WORKER = Actor.agent("w1");
+    /** A million tokens of output cost 10, of input 1. */
+    private static final Prices PRICES = new Prices(Map.of(),
+            Map.of("m", new ModelPrice(new TokenPrices(usd("1"), null, null, usd("10")), 1)));
+
+    private World world(@Nullable String limit, int steps) {
+        RunPolicy policy = RunPolicy.DEFAULT.withApprovePlan(true);
+        World world = run("1000", limit == null ? policy : policy.with(limited(limit)), plan(task("a").steps(steps)));
+        world.prices = PRICES;
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        return world;
+    }
+
+    private static Reply ask(World world, StepRow step, UUID id, long input, long output, long least) {
+        return world.send(new Command.AskModel(world.id(), step.id(), step.leaseEpoch(), id,
+                new WorstCase("m", input, output, true), least, K, K, "{}", WORKER));
+    }
+
+    private static Reply end(World world, StepRow step, UUID id, Outcome outcome, @Nullable Tokens used) {
+        return world.send(new Command.EndRequest(world.id(), step.id(), id, outcome,
+                used == null ? null : Result.spent(used, null, "m"), used == null ? null : "{}", WORKER));
+    }
+
+    private static BigDecimal charged(World world) {
+        return world.bank.ledger().stream().filter(t -> t.kind() == Transfer.Kind.CHARGE).map(Transfer::amount)
+                .reduce(BigDecimal.ZERO, BigDecimal::add);
+    }
+
+    private static Tokens tokens(long input, long output) {
+        return new Tokens(input, 0, 0, output, 0);
+    }
+
+    @Test
+    void parallelRequestsNeverExceedTheLimit() {
+        World world = world("1", 1);
+        StepRow step = world.claim("a");
+        List<UUID> sent = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            UUID id = UUID.randomUUID();
+            if (ask(world, step, id, 0, 3_000, 3_000) instanceof Reply.Paid(long output, String no) && no == null) {
+                assertThat(output).isEqualTo(3_000);
+                sent.add(id);
+            }
+        }
+        assertThat(sent).as("0.03 each").hasSize(33);
+        sent.forEach(id -> assertThat(end(world, step, id, Outcome.ANSWERED, tokens(0, 3_000)))
+                .isEqualTo(Reply.CHANGED));
+        assertThat(charged(world)).isEqualByComparingTo("0.99");
+        assertThat(world.view.held).isEqualByComparingTo("0");
+    }
+
+    @Test
+    void theRestOfTheLimitPaysLessOutput() {
+        World world = world("0.5", 1);
+        StepRow step = world.claim("a");
+        assertThat(ask(world, step, UUID.randomUUID(), 100_000, 64_000, 2_048)).isEqualTo(new Reply.Paid(40_000, null));
+        Reply refused = ask(world, step, UUID.randomUUID(), 10, 64_000, 2_048);
+        assertThat(refused).isInstanceOfSatisfying(Reply.Paid.class, paid -> {
+            assertThat(paid.maxOutput()).isZero();
+            assertThat(paid.refusal()).contains("hard limit of 0.5", "--hard-limit");
+        });
+    }
+
+    @Test
+    void aRefusedRequestIsTheReasonOfTheFailure() {
+        World world = world("0.5", 1);
+        StepRow step = world.claim("a");
+        ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000);
+        world.done(new Command.Fail(world.id(), step.id(), 1,
+                new StepError("PROGRAM_FAILED", ErrorClass.PERMANENT, "exit code 1"),
+                Result.spent(Tokens.NONE, null, null), WORKER));
+        assertThat(step.errorCode()).isEqualTo("BUDGET_EXCEEDED");
+    }
+
+    /** The program is killed and its step is tried again: the server reads the answer to its end, and charges it once. */
+    @Test
+    void anAnswerAfterTheEndOfItsLeaseIsCharged() {
+        World world = world("1", 1);
+        StepRow step = world.claim("a");
+        UUID id = UUID.randomUUID();
+        ask(world, step, id, 1_000, 1_000, 1);
+        world.expire(step);
+        assertThat(world.view.held).isEqualByComparingTo("0.011");
+        world.claim("a");
+        assertThat(end(world, step, id, Outcome.ANSWERED, tokens(1_000, 500))).isEqualTo(Reply.CHANGED);
+        assertThat(end(world, step, id, Outcome.ANSWERED, tokens(1_000, 500))).isInstanceOf(Reply.Rejected.class);
+        assertThat(charged(world)).isEqualByComparingTo("0.006");
+        assertThat(world.view.held).isEqualByComparingTo("0");
+    }
+
+    @Test
+    void aStepThatEndsIsChargedForWhatItsProvidersMayHaveBilled() {
+        World world = world("1", 1);
+        StepRow step = world.claim("a");
+        UUID id = UUID.randomUUID();
+        ask(world, step, id, 1_000, 1_000, 1);
+        world.done(new Command.Complete(world.id(), step.id(), 1, Result.of("1"), WORKER));
+        assertThat(step.state()).isEqualTo(StepState.COMPLETED);
+        assertThat(charged(world)).isEqualByComparingTo("0.011");
+        assertThat(world.view.run().state()).isEqualTo(RunState.COMPLETED);
+        assertThat(end(world, step, id, Outcome.ANSWERED, tokens(1_000, 500))).isInstanceOf(Reply.Rejected.class);
+        assertThat(world.view.held).isEqualByComparingTo("0");
+    }
+
+    @Test
+    void aRefusedOrLostAnswerEndsItsHold() {
+        World world = world("1", 1);
+        StepRow step = world.claim("a");
+        UUID refused = UUID.randomUUID();
+        ask(world, step, refused, 1_000, 1_000, 1);
+        end(world, step, refused, Outcome.REFUSED, null);
+        assertThat(charged(world)).isEqualByComparingTo("0");
+        UUID lost = UUID.randomUUID();
+        ask(world, step, lost, 1_000, 1_000, 1);
+        end(world, step, lost, Outcome.LOST, null);
+        assertThat(charged(world)).isEqualByComparingTo("0.011");
+        assertThat(world.view.held).isEqualByComparingTo("0");
+    }
+
+    /** The holder's own report is charged beside the requests, and the result of the lease has both. */
+    @Test
+    void reportsOfTheHolderComeOnTop() {
+        World world = world("10", 1);
+        StepRow step = world.claim("a");
+        UUID id = UUID.randomUUID();
+        ask(world, step, id, 1_000, 1_000, 1);
+        end(world, step, id, Outcome.ANSWERED, tokens(1_000, 1_000));
+        world.done(new Command.Complete(world.id(), step.id(), 1, new Result("1", tokens(1_000, 0), null, "m",
+                List.of(), null), WORKER));
+        assertThat(charged(world)).isEqualByComparingTo("0.012");
+        assertThat(step.cost()).isEqualByComparingTo("0.012");
+    }
+
+    @Test
+    void onlyTheHolderOfTheLeaseBeginsRequests() {
+        World world = world(null, 1);
+        StepRow step = world.claim("a");
+        world.expire(step);
+        assertThat(ask(world, step, UUID.randomUUID(), 1, 1, 1)).isInstanceOfSatisfying(Reply.Rejected.class,
+                refusal -> assertThat(refusal.code()).isEqualTo("STALE_LEASE"));
+    }
+}
