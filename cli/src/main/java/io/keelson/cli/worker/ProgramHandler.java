@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Starts a program for each step. The program ends with its process group when the step is no longer wanted, when this worker
+ * Starts a program for each step. The program ends with its process group when the step has been stopped, when this worker
  * ends, and when it has written too much.
  */
 final class ProgramHandler implements StepHandler {

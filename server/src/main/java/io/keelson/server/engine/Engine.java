@@ -273,7 +273,7 @@ public final class Engine implements Commands, AutoCloseable {
                 .toList();
     }
 
-    /** This node's name in leases. */
+    @Override
     public String node() {
         return node;
     }

@@ -126,7 +126,8 @@ public final class HttpServer implements AutoCloseable {
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
                 shutdown, observed, OpenApi.served(document), cookie, hosts, idempotency, options);
-        this.mounts = services.modules().stream().flatMap(module -> module.mounts().stream()).toList();
+        this.mounts = services.modules().stream()
+                .flatMap(module -> module.mounts(services.work().commands()).stream()).toList();
         OpenApi.addScopes(document, routes);
         RequestSchema.Table bodies = OpenApi.bodies();
         routes.stream().filter(route -> route.body() != null)

@@ -4,6 +4,7 @@ import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.problem.StartupException;
+import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.upkeep.DueWorkPoller;
 import java.util.List;
@@ -59,8 +60,8 @@ public interface ToolModule extends AutoCloseable {
      */
     default void addTo(Route.Table table, ApiParts api) {}
 
-    /** Paths of other protocols, which the module answers itself. */
-    default List<Mount> mounts() {
+    /** Paths of other protocols, which the module answers itself. Called once. */
+    default List<Mount> mounts(Commands commands) {
         return List.of();
     }
 

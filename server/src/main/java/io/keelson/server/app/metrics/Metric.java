@@ -37,6 +37,10 @@ public enum Metric {
             "from the request to a model of this server to the first part of its answer", "model"),
     MODEL_DEFERRALS(Kind.COUNTER, "keelson_model_deferrals_total",
             "requests that a model's provider answered with a pause", "model"),
+    GATEWAY_REQUESTS(Kind.COUNTER, "keelson_gateway_requests_total",
+            "requests of programs to a model by their outcome: sent, replayed, diverged (the first new one after replayed ones), "
+                    + "or refused by a limit",
+            "model", "outcome"),
     RUNS_OPEN(Kind.GAUGE, "keelson_runs_open", "runs that have not ended, 100,000 at most", "state"),
     RUNS_OLDEST(Kind.GAUGE, "keelson_runs_oldest_seconds",
             "longest time of a run in that state; 0 without one", "state"),

@@ -15,7 +15,7 @@ public final class ModelMeters implements ModelObserver {
     private static final String OTHER = "other";
 
     private record Of(Counter input, Counter cacheRead, Counter cacheWrite, Counter output, ExactCounter cost,
-            Timer firstText, Counter deferrals) {}
+            Timer firstText, Counter deferrals, Counter sent, Counter replayed, Counter diverged, Counter refused) {}
 
     private final Meters meters;
     private final Map<String, Of> models = new ConcurrentHashMap<>();
@@ -31,7 +31,11 @@ public final class ModelMeters implements ModelObserver {
                 meters.counter(Metric.MODEL_TOKENS, model, "cache_write"),
                 meters.counter(Metric.MODEL_TOKENS, model, "output"),
                 new ExactCounter(meters, Metric.MODEL_COST, model),
-                meters.timer(Metric.MODEL_FIRST_TEXT, model), meters.counter(Metric.MODEL_DEFERRALS, model));
+                meters.timer(Metric.MODEL_FIRST_TEXT, model), meters.counter(Metric.MODEL_DEFERRALS, model),
+                meters.counter(Metric.GATEWAY_REQUESTS, model, "sent"),
+                meters.counter(Metric.GATEWAY_REQUESTS, model, "replayed"),
+                meters.counter(Metric.GATEWAY_REQUESTS, model, "diverged"),
+                meters.counter(Metric.GATEWAY_REQUESTS, model, "refused"));
     }
 
     private Of of(String model) {
@@ -62,5 +66,25 @@ public final class ModelMeters implements ModelObserver {
     @Override
     public void onPause(String model) {
         of(model).deferrals.increment();
+    }
+
+    @Override
+    public void onRequest(String model) {
+        of(model).sent.increment();
+    }
+
+    @Override
+    public void onReplay(String model) {
+        of(model).replayed.increment();
+    }
+
+    @Override
+    public void onDivergence(String model) {
+        of(model).diverged.increment();
+    }
+
+    @Override
+    public void onRefusedHold(String model) {
+        of(model).refused.increment();
     }
 }

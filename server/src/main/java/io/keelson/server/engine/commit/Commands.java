@@ -63,6 +63,11 @@ public interface Commands {
      */
     CompletableFuture<RunState> ended(UUID runId);
 
+    /** The name of this server among the servers of its database. */
+    default String node() {
+        return "";
+    }
+
     /** Prices or limits have changed: this node uses the new ones from now on, others after a notification. */
     void settingsChanged();
 

@@ -1,21 +1,53 @@
 package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.annex.model.registry.WorkspaceModels;
+import io.keelson.server.annex.model.wire.PassingClient;
 import io.keelson.server.api.http.support.Mount;
+import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.store.read.GatewayRecords;
 import io.keelson.server.tenant.money.PriceTable;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 
-/** The entrance of this package. */
-public final class Gateway {
+/** The entrance of this package: the paths of providers' APIs, and the closing of requests whose servers are gone. */
+public final class Gateway implements AutoCloseable {
+    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
-    private Gateway() {}
+    private final List<Mount> mounts;
+    private final ModelGateway gateway;
+    private final BackgroundTask orphans;
 
-    /** The paths of all providers' APIs. */
-    public static List<Mount> mounts(Database database, WorkspaceModels models, PriceTable prices) {
+    /** @param client made at the first request */
+    public Gateway(Database database, WorkspaceModels models, PriceTable prices, Commands commands,
+            Supplier<PassingClient> client, GatewayObserver observer) {
         GatewayCallers callers = new GatewayCallers(database);
         UsableModels usable = new UsableModels(models, prices);
-        return Arrays.stream(Dialect.values()).<Mount>map(each -> new GatewayMount(each, callers, usable)).toList();
+        this.gateway = new ModelGateway(usable, new GatewayRecords(database, DbClock.DATABASE), commands,
+                client, observer, new GatewayLog(database), commands.node());
+        this.mounts = Arrays.stream(Dialect.values())
+                .<Mount>map(each -> new GatewayMount(each, callers, usable, gateway)).toList();
+        this.orphans = BackgroundTask.every("gateway-orphans", CHECK_INTERVAL, () -> gateway.closeOrphans(null));
+    }
+
+    /** The paths of all providers' APIs. */
+    public List<Mount> mounts() {
+        return mounts;
+    }
+
+    /** Begins to close requests of servers that are gone. */
+    public Gateway start() {
+        orphans.start();
+        return this;
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        gateway.close();
+        orphans.close();
     }
 }

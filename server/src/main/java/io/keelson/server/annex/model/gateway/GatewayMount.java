@@ -16,11 +16,13 @@ final class GatewayMount implements Mount {
     private final Dialect dialect;
     private final GatewayCallers callers;
     private final UsableModels models;
+    private final ModelGateway gateway;
 
-    GatewayMount(Dialect dialect, GatewayCallers callers, UsableModels models) {
+    GatewayMount(Dialect dialect, GatewayCallers callers, UsableModels models, ModelGateway gateway) {
         this.dialect = dialect;
         this.callers = callers;
         this.models = models;
+        this.gateway = gateway;
     }
 
     @Override
@@ -34,7 +36,11 @@ final class GatewayMount implements Mount {
             if (request.path().equals("/v1/models") && READS.contains(request.method())) {
                 return ApiResponse.json(OK, dialect.models(models.names(callers.of(request))));
             }
-            throw GatewayError.notFound();
+            GatewayPath path = GatewayPath.of(dialect, request.path());
+            if (path == null || !request.method().equals("POST")) {
+                throw GatewayError.notFound();
+            }
+            return gateway.answer(callers.of(request), path, request);
         } catch (GatewayError e) {
             return refused(e);
         }

@@ -14,6 +14,7 @@ import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.registry.WorkspaceModels;
 import io.keelson.server.annex.model.turn.ModelTurn;
 import io.keelson.server.annex.model.wire.HttpModelClient;
+import io.keelson.server.annex.model.wire.PassingClient;
 import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.support.Mount;
@@ -22,6 +23,7 @@ import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundClient;
+import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.read.TaskAuthors;
 import io.keelson.server.engine.tool.BusySystems;
 import io.keelson.server.engine.tool.Tool;
@@ -35,6 +37,7 @@ import io.keelson.server.tenant.workspace.WorkspaceStore;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -65,6 +68,8 @@ public final class ModelModule implements ToolModule {
     private final LongSupplier nanos;
     /** Null without models. */
     private @Nullable OutboundClient outbound;
+    /** Null before there are routes. */
+    private @Nullable Gateway gateway;
 
     /**
      * @param nanos a steady clock in nanoseconds, for the pauses that models request
@@ -133,12 +138,18 @@ public final class ModelModule implements ToolModule {
     }
 
     @Override
-    public List<Mount> mounts() {
-        return Gateway.mounts(sources.database, models, sources.prices);
+    public List<Mount> mounts(Commands commands) {
+        Gateway made = new Gateway(sources.database, models, sources.prices, commands,
+                () -> new PassingClient(Objects.requireNonNull(outbound), clock, System::nanoTime), observer);
+        gateway = models.configured().all().isEmpty() ? made : made.start();
+        return made.mounts();
     }
 
     @Override
-    public void close() {
+    public void close() throws InterruptedException {
+        if (gateway != null) {
+            gateway.close();
+        }
         if (outbound != null) {
             outbound.close();
         }

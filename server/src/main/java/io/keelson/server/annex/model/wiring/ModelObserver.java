@@ -1,7 +1,9 @@
 package io.keelson.server.annex.model.wiring;
 
+import io.keelson.server.annex.model.gateway.GatewayObserver;
+
 /** Observes the models that this server calls. Called by many threads. */
-public interface ModelObserver {
+public interface ModelObserver extends GatewayObserver {
 
     /**
      * A model has answered.

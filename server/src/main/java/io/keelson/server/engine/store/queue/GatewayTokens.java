@@ -30,7 +30,7 @@ public final class GatewayTokens {
 
     private static final Sql FIND = Sql.of("""
             select t.workspace_id, t.run_id, t.task_id, t.step_id, t.lease_epoch, t.allowed::text as allowed, t.parked,
-                coalesce(s.lease_epoch = t.lease_epoch and s.state = 'running'
+                s.attempt, coalesce(s.lease_epoch = t.lease_epoch and s.state = 'running'
                     and q.holder is not null and q.lease_expires_at > {now}, false) as held
               from gateway_tokens t
               left join orchestration_steps s on s.id = t.step_id
@@ -54,8 +54,9 @@ public final class GatewayTokens {
      *
      * @param held whether the lease lasts
      * @param parked whether the step waits, so that nothing more is begun
+     * @param attempt of the step
      */
-    public record Found(Lease lease, GatewayGrant grant, boolean held, boolean parked) {}
+    public record Found(Lease lease, GatewayGrant grant, boolean held, boolean parked, int attempt) {}
 
     /** Makes a token for a lease. */
     public String create(Connection c, Lease lease, GatewayGrant grant) throws SQLException {
@@ -75,7 +76,7 @@ public final class GatewayTokens {
                         row.getObject("task_id", UUID.class), row.getObject("step_id", UUID.class),
                         row.getInt("lease_epoch")),
                 Objects.requireNonNull(GatewayGrant.of(Json.read(row.getString("allowed")))), row.getBoolean("held"),
-                row.getBoolean("parked"))) : Optional.empty();
+                row.getBoolean("parked"), row.getInt("attempt"))) : Optional.empty();
     }
 
     /** Closes the tokens of a lease for new requests: the step is going to wait. */

@@ -1,0 +1,181 @@
+package io.keelson.server.annex.model.gateway;
+
+import io.keelson.core.money.WorstCase;
+import io.keelson.server.annex.model.registry.ConfiguredModel;
+import io.keelson.server.api.http.support.MountedRequest;
+import io.keelson.server.base.json.Excerpt;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.base.json.OutsideJson;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Pattern;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A program's request to a model, checked.
+ *
+ * @param body as it came
+ * @param bytes its length
+ * @param model as the program names it
+ * @param headers that go on to the provider
+ * @param retry whether the client marks the request as a repetition
+ */
+record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model, boolean stream, RequestKeys keys,
+        String userAgent, Map<String, String> headers, boolean retry) {
+
+    /** The least output with which a request is sent that its limits do not pay whole. */
+    private static final long LEAST_OUTPUT = 2_048;
+    private static final int BAD_REQUEST = 400;
+    private static final int EXCERPT = 200;
+    /** Tools that a provider executes itself, at a price that is no price of tokens. */
+    private static final Set<String> PROVIDER_TOOLS = Set.of("file_search", "code_interpreter", "image_generation",
+            "mcp");
+    private static final Pattern PROVIDER_TOOL = Pattern.compile("web_search.*|web_fetch_.*|code_execution_.*");
+
+    /**
+     * Reads a request.
+     *
+     * @throws GatewayError {@code invalid_request} or {@code unsupported_parameter}
+     */
+    static ProgramRequest read(GatewayPath path, MountedRequest request) throws GatewayError, IOException {
+        byte[] bytes = request.body().bytes();
+        ObjectNode body;
+        try {
+            body = OutsideJson.readStrict(bytes) instanceof ObjectNode object ? object : null;
+        } catch (JacksonException e) {
+            throw invalid("the body is not JSON: " + Excerpt.firstLine(e.getOriginalMessage()));
+        }
+        if (body == null || !body.path("model").isString()) {
+            throw invalid("the body must be an object with the text 'model'");
+        }
+        JsonNode messages = body.path(path == GatewayPath.RESPONSES ? "input" : "messages");
+        if (!messages.isArray() && !(path == GatewayPath.RESPONSES && messages.isString())) {
+            throw invalid("the body has no " + (path == GatewayPath.RESPONSES ? "'input'" : "list 'messages'"));
+        }
+        refuseExtras(body);
+        String agent = Objects.requireNonNullElse(request.header("User-Agent"), "");
+        Map<String, String> headers = new LinkedHashMap<>();
+        String version = "";
+        if (path == GatewayPath.MESSAGES) {
+            version = Objects.requireNonNullElse(request.header("anthropic-version"), "");
+            for (String name : Set.of("anthropic-version", "anthropic-beta")) {
+                String value = request.header(name);
+                if (value != null) {
+                    headers.put(name, value);
+                }
+            }
+        }
+        String retries = Objects.requireNonNullElse(request.header("x-stainless-retry-count"), "0");
+        return new ProgramRequest(path, body, bytes.length, body.get("model").stringValue(),
+                body.path("stream").asBoolean(false), RequestKeys.of(path, body, version, agent),
+                agent.substring(0, Math.min(EXCERPT, agent.length())), headers, !retries.equals("0"));
+    }
+
+    private static void refuseExtras(ObjectNode body) throws GatewayError {
+        if (body.path("n").asInt(1) > 1) {
+            throw new GatewayError(BAD_REQUEST, "unsupported_parameter",
+                    "the gateway sends requests for one answer: leave out 'n', and send several requests");
+        }
+        if (body.path("background").asBoolean(false)) {
+            throw new GatewayError(BAD_REQUEST, "unsupported_parameter",
+                    "the gateway reads each answer itself: leave out 'background'");
+        }
+        for (JsonNode tool : body.path("tools")) {
+            String type = tool.path("type").asString("");
+            if (PROVIDER_TOOLS.contains(type) || PROVIDER_TOOL.matcher(type).matches()) {
+                throw new GatewayError(BAD_REQUEST, "unsupported_parameter", "the gateway cannot price the tool '"
+                        + Excerpt.piece(type) + "', which the provider executes itself");
+            }
+        }
+    }
+
+    static GatewayError invalid(String message) {
+        return new GatewayError(BAD_REQUEST, "invalid_request", message);
+    }
+
+    boolean codex() {
+        return userAgent.startsWith("codex");
+    }
+
+    /** The most that the request may use: each token of the input has at least one byte. */
+    WorstCase most(ConfiguredModel of) {
+        long input = Math.min(WorstCase.maxInput(0, 0, bytes, of.bytesPerToken().doubleValue()), of.contextTokens());
+        return new WorstCase(of.name(), input, bound(of), true);
+    }
+
+    private long bound(ConfiguredModel of) {
+        for (String member : path.bounds()) {
+            long asked = body.path(member).asLong(0);
+            if (asked > 0) {
+                return Math.min(asked, of.maxOutputTokens());
+            }
+        }
+        return of.maxOutputTokens();
+    }
+
+    /** The least output that is of use to the program. */
+    long leastOutput() {
+        return Math.max(LEAST_OUTPUT, body.at("/thinking/budget_tokens").asLong(0) + 1);
+    }
+
+    /** The body for the provider: as it came but for the model's name and the bound of output. */
+    byte[] providerBody(ConfiguredModel to, long output) {
+        ObjectNode sent = body.deepCopy();
+        sent.put("model", to.model());
+        String bound =
+                path.bounds().stream().filter(body::has).findFirst().orElseGet(() -> bound(to.baseUrl().getHost()));
+        if (!body.path(bound).isIntegralNumber() || body.path(bound).asLong() > output) {
+            sent.put(bound, output);
+        }
+        if (path == GatewayPath.CHAT && stream) {
+            sent.withObjectProperty("stream_options").put("include_usage", true);
+        }
+        return Json.write(sent);
+    }
+
+    private String bound(String host) {
+        return path == GatewayPath.CHAT && !(host != null && host.endsWith(".openai.com")) ? "max_tokens"
+                : path.bounds().getFirst();
+    }
+
+    /** Whether the program wants the event of chat completions that has the usage. */
+    boolean wantsUsage() {
+        return body.at("/stream_options/include_usage").asBoolean(false);
+    }
+
+    /** Facts for the record: digests and beginnings of the messages, by which a difference is found. */
+    ObjectNode facts(String node) {
+        ObjectNode facts = Json.object().put("node", node).put("path", path.path()).put("user_agent", userAgent)
+                .put("stream", stream);
+        ArrayNode parts = facts.putArray("messages");
+        JsonNode system = body.path(path == GatewayPath.RESPONSES ? "instructions" : "system");
+        if (!system.isMissingNode()) {
+            part(parts, "system", system);
+        }
+        if (body.has("tools")) {
+            part(parts, "tools", body.get("tools"));
+        }
+        JsonNode all = body.path(path == GatewayPath.RESPONSES ? "input" : "messages");
+        if (all.isString()) {
+            part(parts, "user", all);
+        }
+        all.values().forEach(each -> {
+            if (all.isArray()) {
+                part(parts, each.path("role").asString(each.path("type").asString("")), each);
+            }
+        });
+        return facts;
+    }
+
+    private static void part(ArrayNode parts, String role, JsonNode message) {
+        String text = message.isString() ? message.stringValue() : message.toString();
+        parts.addObject().put("role", role).put("sha256", Json.digest(message).substring(0, 16))
+                .put("text", text.substring(0, Math.min(EXCERPT, text.length())));
+    }
+}

@@ -1,0 +1,104 @@
+package io.keelson.server.engine.store.read;
+
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Sql;
+import io.keelson.server.base.json.Json;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Reads {@code gateway_requests}: requests of programs to models, and their answers. Commits write them. */
+public final class GatewayRecords {
+
+    private static final Sql FIND = Sql.of("""
+            select id, k1, state, facts ->> 'node' as node from gateway_requests
+             where step_id = :step and (k1 = :k1 or k2 = :k2) and state in ('open', 'answered')
+             order by sent_at, id""");
+
+    private static final Sql STATE = Sql.of("select state from gateway_requests where id = :id");
+
+    private static final Sql ANSWER = Sql.of("""
+            select answer::text as answer from gateway_requests where id = :id and state = 'answered'""");
+
+    private static final Sql BYTES =
+            Sql.of("""
+            select coalesce(sum(octet_length(answer::text)), 0) as bytes from gateway_requests where step_id = :step""");
+
+    /** Open requests whose servers are gone, of one step or of all. */
+    private static final Sql ORPHANS = Sql.of("""
+            select g.id, g.run_id, g.step_id from gateway_requests g
+             where g.state = 'open' and (:step::uuid is null or g.step_id = :step) and g.facts ->> 'node' <> :own
+               and not exists (select from engine_nodes n where n.id = g.facts ->> 'node' and n.left_at is null
+                    and n.last_seen_at >= {now} - :silence * interval '1 millisecond')
+             limit 1000""");
+
+    private static final Sql FACTS = Sql.of("""
+            select facts::text as facts from gateway_requests
+             where step_id = :step and state = 'answered' order by sent_at, id limit 1000""");
+
+    private final Database database;
+    private final DbClock clock;
+
+    public GatewayRecords(Database database, DbClock clock) {
+        this.database = database;
+        this.clock = clock;
+    }
+
+    /**
+     * A request that is not refused or lost.
+     *
+     * @param answered whether its answer is recorded
+     * @param node the server that has sent it
+     */
+    public record Found(UUID id, String k1, boolean answered, @Nullable String node) {}
+
+    /** An open request whose server is gone. */
+    public record Orphan(UUID id, UUID runId, UUID stepId) {}
+
+    /** The requests of a step with one of the keys, in the order in which they were sent. */
+    public List<Found> find(UUID step, String k1, String k2) {
+        return database.withConnection(c -> FIND.on(c).set("step", step).set("k1", k1).set("k2", k2).all(
+                row -> new Found(row.getObject("id", UUID.class), row.getString("k1"),
+                        row.getString("state").equals("answered"), row.getString("node"))));
+    }
+
+    /** Whether the request is still open. */
+    public boolean open(UUID id) {
+        return database.withConnection(c -> STATE.on(c).set("id", id).first(row -> row.getString("state")))
+                .filter(state -> state.equals("open")).isPresent();
+    }
+
+    /** The recorded answer; empty if there is none. */
+    public Optional<JsonNode> answer(UUID id) {
+        return database.withConnection(c -> ANSWER.on(c).set("id", id).first(row -> row.getString("answer")))
+                .map(Json::read);
+    }
+
+    /** Bytes of the recorded answers of a step. */
+    public long bytes(UUID step) {
+        return database.withConnection(c -> BYTES.on(c).set("step", step).<Long>one(row -> row.getLong("bytes")));
+    }
+
+    /** The facts of the answered requests of a step, in the order in which they were sent. */
+    public List<JsonNode> facts(UUID step) {
+        return database
+                .withConnection(c -> FACTS.on(c).set("step", step).all(row -> Json.read(row.getString("facts"))));
+    }
+
+    /**
+     * Open requests whose servers are gone.
+     *
+     * @param step null for all steps
+     * @param own the calling server
+     * @param silence the age of a server's last sign of life after which it counts as gone
+     */
+    public List<Orphan> orphans(@Nullable UUID step, String own, Duration silence) {
+        return database.withConnection(c -> ORPHANS.on(c).at(clock).set("step", step).set("own", own)
+                .set("silence", silence.toMillis()).all(row -> new Orphan(row.getObject("id", UUID.class),
+                        row.getObject("run_id", UUID.class), row.getObject("step_id", UUID.class))));
+    }
+}

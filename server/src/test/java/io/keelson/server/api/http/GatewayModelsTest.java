@@ -1,0 +1,350 @@
+package io.keelson.server.api.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.devmodel.TestModel;
+import io.keelson.server.api.http.ApiServer.Answer;
+import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.json.Json;
+import java.io.InputStream;
+import java.math.BigDecimal;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Requests of programs to models through the gateway: passed on, held, recorded, charged once, and replayed. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class GatewayModelsTest {
+    private static final String SCRIPT = """
+            rules:
+              - {name: slow, when: {text: slow}, answer: {text: "one two three four five six", drip_ms: 60, usage: {input: 100, output: 50}}}
+              - {name: call, when: {text: weather, turn: 1}, answer: {text: "let me see", calls: [{tool: weather, input: {city: Rome}}], usage: {input: 100, output: 50}}}
+              - {name: busy, when: {text: busy, first: 1}, answer: {status: 429, headers: {retry-after: "0"}, error: {message: busy}}}
+              - {name: bad, when: {text: bad}, answer: {status: 400, error: {message: "no such parameter"}}}
+              - {name: cut, when: {text: cut, first: 1}, answer: {text: "one two three four five six seven eight nine ten", cut_after_bytes: 900}}
+              - {name: any, answer: {text: done, usage: {input: 100, output: 50}}}
+            """;
+    private static final String MODEL = """
+              %s: {wire: %s, base_url: "%s", model: provider-%s, family: f, context_tokens: 100000, max_output_tokens: 10000,
+                prices: {input: 1, output: 10}}
+            """;
+    private static final String CHAT = "/gateway/openai/v1/chat/completions";
+    private static final String RESPONSES = "/gateway/openai/v1/responses";
+    private static final String MESSAGES = "/gateway/anthropic/v1/messages";
+    private static final String COST = "0.0006";
+
+    private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private TestModel model;
+    private ApiServer api;
+    private int tools;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        model = new TestModel(SCRIPT);
+        Files.writeString(folder.resolve("models.yaml"), "models:\n"
+                + MODEL.formatted("c", "openai-chat", model.uri("/v1"), "c")
+                + MODEL.formatted("r", "openai-responses", model.uri("/v1"), "r")
+                + MODEL.formatted("a", "anthropic-messages", model.uri(""), "a"));
+        api = new ApiServer(Files.createDirectory(folder.resolve("data")), TestDatabase.createUrl(),
+                Map.of("KEELSON_MODELS", folder.resolve("models.yaml").toString()));
+    }
+
+    @AfterAll
+    void stop() throws Exception {
+        api.close();
+        model.close();
+        http.close();
+    }
+
+    /** A step with a program. */
+    private final class Program {
+        private final String tool = "test.program" + tools++;
+        private final String run;
+        private JsonNode item;
+
+        Program(String limit) {
+            claim(0);
+            String config = limit == null ? "" : "\"config\": {\"budget\": {\"hard_limit_usd\": " + limit + "}}, ";
+            run = api.create(ApiServer.REMOTE.replace("test.remote", tool).replace("\"plan\"", config + "\"plan\""));
+            item = claim(20_000).get(0);
+        }
+
+        private JsonNode claim(int wait) {
+            return api
+                    .post("/api/v1/dispatch/claim",
+                            "{\"worker_id\": \"w\", \"tools\": [\"" + tool + "\"], \"wait_ms\": "
+                                    + wait + ", \"tool_specs\": [{\"name\": \"" + tool + "\", \"gateway\": true}]}")
+                    .json().get("items");
+        }
+
+        String token() {
+            return item.at("/gateway/token").stringValue();
+        }
+
+        /** The program is killed, and executed again. */
+        void again() {
+            report("release", "");
+            item = claim(20_000).get(0);
+        }
+
+        JsonNode report(String route, String members) {
+            return api.post("/api/v1/dispatch/" + route, "{\"worker_id\": \"w\", \"items\": [{\"step_id\": "
+                    + item.get("step_id") + ", \"lease_epoch\": " + item.get("lease_epoch") + members + "}]}").json()
+                    .at("/items/0");
+        }
+
+        HttpRequest request(String path, String body, String... headers) {
+            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(api.url() + path))
+                    .timeout(Duration.ofSeconds(30)).header("Authorization", "Bearer " + token())
+                    .header("Content-Type", "application/json").POST(HttpRequest.BodyPublishers.ofString(body));
+            if (headers.length > 0) {
+                request.headers(headers);
+            }
+            return request.build();
+        }
+
+        HttpResponse<String> post(String path, String body, String... headers) throws Exception {
+            return http.send(request(path, body, headers), BodyHandlers.ofString());
+        }
+
+        BigDecimal charged() {
+            return api.get("/api/v1/runs/" + run).json().get("credits_charged").decimalValue();
+        }
+    }
+
+    private static String body(String path, String text, String more) {
+        String message = "[{\"role\": \"user\", \"content\": \"" + text + "\"}]";
+        return switch (path) {
+            case CHAT -> "{\"model\": \"c\", \"messages\": " + message + more + "}";
+            case RESPONSES -> "{\"model\": \"r\", \"input\": " + message + more + "}";
+            default -> "{\"model\": \"a\", \"max_tokens\": 5000, \"messages\": " + message + more + "}";
+        };
+    }
+
+    private static String text(JsonNode answer) {
+        return answer.at("/choices/0/message/content").asString("") + answer.at("/output/0/content/0/text").asString("")
+                + answer.at("/content/0/text").asString("");
+    }
+
+    private long requests(String text) throws Exception {
+        return model.journal().stream().filter(entry -> entry.toString().contains(text)).count();
+    }
+
+    /** The ids that an answer has, in either form. */
+    private static List<String> ids(String text) {
+        return java.util.regex.Pattern.compile("\"(?:id|call_id)\": ?\"([^\"]+)\"").matcher(text).results()
+                .map(found -> found.group(1)).distinct().sorted().toList();
+    }
+
+    @ParameterizedTest
+    @CsvSource({CHAT + ", false", CHAT + ", true", RESPONSES + ", false", RESPONSES + ", true", MESSAGES + ", false",
+            MESSAGES + ", true", "/gateway/anthropic/messages, false"})
+    void anAnswerIsRecordedChargedOnceAndReplayedInEitherForm(String path, boolean stream) throws Exception {
+        Program program = new Program(null);
+        String unique = "hello " + path + stream;
+        String as = path.equals("/gateway/anthropic/messages") ? MESSAGES : path;
+        int before = model.journal().size();
+        HttpResponse<String> first = program.post(path, body(as, unique, stream ? ", \"stream\": true" : ""));
+        assertThat(first.statusCode()).as(first.body()).isEqualTo(200);
+        assertThat(first.body()).contains("done");
+        assertThat(first.headers().firstValue("x-keelson-replayed")).isEmpty();
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+
+        program.again();
+        HttpResponse<String> again = program.post(path, body(as, unique, stream ? "" : ", \"stream\": true"));
+        assertThat(again.statusCode()).as(again.body()).isEqualTo(200);
+        assertThat(again.headers().firstValue("x-keelson-replayed")).hasValue("true");
+        assertThat(again.body()).contains("done");
+        assertThat(ids(again.body())).isEqualTo(ids(first.body()));
+        assertThat(model.journal()).hasSize(before + 1);
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+        JsonNode whole = Json.read(stream ? again.body() : first.body());
+        assertThat(text(whole)).isEqualTo("done");
+        program.report("complete", ", \"output\": {}");
+        assertThat(api.awaitState(program.run, "completed").get("total_cost").decimalValue())
+                .isEqualByComparingTo(COST);
+    }
+
+    /** An equal request of the same execution is another one; of the next execution, each has its own answer. */
+    @Test
+    void equalRequestsUseRecordsInTheirOrder() throws Exception {
+        Program program = new Program(null);
+        String body = body(CHAT, "equal", "");
+        String one = program.post(CHAT, body).body();
+        String two = program.post(CHAT, body).body();
+        assertThat(ids(one)).isNotEqualTo(ids(two));
+        program.again();
+        assertThat(ids(program.post(CHAT, body).body())).isEqualTo(ids(one));
+        assertThat(ids(program.post(CHAT, body).body())).isEqualTo(ids(two));
+        assertThat(program.post(CHAT, body).headers().firstValue("x-keelson-replayed")).isEmpty();
+        assertThat(program.charged()).isEqualByComparingTo("0.0018");
+    }
+
+    @Test
+    void aCallOfAToolPassesOnOnlyWhenItsAnswerIsRecorded() throws Exception {
+        Program program = new Program(null);
+        String tool =
+                ", \"stream\": true, \"tools\": [{\"name\": \"weather\", \"input_schema\": {\"type\": \"object\"}}]";
+        HttpResponse<String> answer = program.post(MESSAGES, body(MESSAGES, "weather", tool));
+        assertThat(answer.body()).contains("tool_use", "message_stop");
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+        program.again();
+        HttpResponse<String> replayed = program.post(MESSAGES, body(MESSAGES, "weather", tool));
+        assertThat(ids(replayed.body())).isEqualTo(ids(answer.body()));
+    }
+
+    /** The client is killed in the middle of an answer: the server reads it to its end, and the next execution has it. */
+    @ParameterizedTest
+    @ValueSource(strings = {CHAT, RESPONSES, MESSAGES})
+    void anAnswerWhoseClientIsKilledIsChargedOnce(String path) throws Exception {
+        Program program = new Program(null);
+        String body = body(path, "slow " + path, ", \"stream\": true");
+        int before = model.journal().size();
+        try (Socket socket = new Socket(api.url().getHost(), api.url().getPort())) {
+            socket.getOutputStream().write(("POST " + path + " HTTP/1.1\r\nHost: " + api.url().getAuthority()
+                    + "\r\nAuthorization: Bearer " + program.token()
+                    + "\r\nContent-Type: application/json\r\nContent-Length: "
+                    + body.length() + "\r\n\r\n" + body).getBytes(StandardCharsets.UTF_8));
+            InputStream in = socket.getInputStream();
+            assertThat(new String(in.readNBytes(12), StandardCharsets.UTF_8)).endsWith("200");
+        }
+        program.again();
+        HttpResponse<String> again = program.post(path, body);
+        assertThat(again.headers().firstValue("x-keelson-replayed")).hasValue("true");
+        assertThat(again.body()).contains("six");
+        assertThat(model.journal()).hasSize(before + 1);
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+    }
+
+    @Test
+    void parallelRequestsNeverExceedTheLimit() throws Exception {
+        Program program = new Program("0.3");
+        List<CompletableFuture<HttpResponse<String>>> all = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            all.add(http.sendAsync(program.request(CHAT, body(CHAT, "parallel " + i, ", \"max_tokens\": 5000")),
+                    BodyHandlers.ofString()));
+        }
+        List<HttpResponse<String>> answers = all.stream().map(CompletableFuture::join).toList();
+        long paid = answers.stream().filter(answer -> answer.statusCode() == 200).count();
+        assertThat(answers.stream().filter(answer -> answer.statusCode() != 200)).isNotEmpty()
+                .allSatisfy(answer -> assertThat(answer.statusCode()).as(answer.body()).isEqualTo(402));
+        assertThat(program.charged()).isEqualByComparingTo(new BigDecimal(COST).multiply(BigDecimal.valueOf(paid)))
+                .isLessThanOrEqualTo(new BigDecimal("0.3"));
+    }
+
+    @Test
+    void whatABudgetDoesNotPayIsRefusedInTheWiresForm() throws Exception {
+        Program program = new Program("0.02");
+        int before = model.journal().size();
+        HttpResponse<String> refused =
+                program.post(MESSAGES, body(MESSAGES, "dear", ", \"thinking\": {\"budget_tokens\": 4000}"));
+        assertThat(refused.statusCode()).as(refused.body()).isEqualTo(402);
+        JsonNode error = Json.read(refused.body());
+        assertThat(error.at("/error/type").stringValue()).isEqualTo("billing_error");
+        assertThat(error.at("/error/code").stringValue()).isEqualTo("budget_exceeded");
+        assertThat(error.at("/error/message").stringValue()).contains("hard limit of 0.02", "keelson budget");
+        assertThat(refused.headers().firstValue("x-should-retry")).hasValue("false");
+        HttpResponse<String> codex =
+                program.post(RESPONSES, body(RESPONSES, "dear", ", \"max_output_tokens\": 2000, \"instructions\": \""
+                        + "x".repeat(19_500) + "\""), "User-Agent", "codex_exec/0.171.0");
+        assertThat(codex.statusCode()).as(codex.body()).isEqualTo(400);
+        assertThat(model.journal()).hasSize(before);
+        program.report("fail",
+                ", \"error_code\": \"PROGRAM_FAILED\", \"error_class\": \"permanent\", \"message\": \"exit code 1\"");
+        Awaitility.await().untilAsserted(() -> assertThat(
+                api.get("/api/v1/runs/" + program.run + "/events").text()).contains("BUDGET_EXCEEDED"));
+    }
+
+    @Test
+    void theRestOfABudgetPaysLessOutput() throws Exception {
+        Program program = new Program("0.04");
+        HttpResponse<String> answer = program.post(CHAT, body(CHAT, "all of it", ", \"max_tokens\": 9000"));
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        long lowered = Long.parseLong(answer.headers().firstValue("x-keelson-max-output").orElseThrow());
+        assertThat(lowered).isBetween(2_048L, 4_000L);
+    }
+
+    @Test
+    void aBusyProviderIsAskedAgainAndARefusalIsPassedOn() throws Exception {
+        Program program = new Program(null);
+        assertThat(program.post(CHAT, body(CHAT, "busy", "")).body()).contains("done");
+        HttpResponse<String> bad = program.post(CHAT, body(CHAT, "bad", ""));
+        assertThat(bad.statusCode()).isEqualTo(400);
+        assertThat(Json.read(bad.body()).at("/error/message").stringValue()).contains("no such parameter");
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+    }
+
+    /** The log of the step has the message by which a program that is executed again differs. */
+    @Test
+    void theLogNamesTheMessageThatDiffers() throws Exception {
+        Program program = new Program(null);
+        String body = "{\"model\": \"c\", \"messages\": [{\"role\": \"user\", \"content\": \"one\"}%s]}";
+        String more =
+                ", {\"role\": \"assistant\", \"content\": \"done\"}, {\"role\": \"user\", \"content\": \"it is %s\"}";
+        program.post(CHAT, body.formatted(""));
+        program.post(CHAT, body.formatted(more.formatted("Monday")));
+        program.again();
+        assertThat(program.post(CHAT, body.formatted("")).headers().firstValue("x-keelson-replayed")).isPresent();
+        assertThat(program.post(CHAT, body.formatted(more.formatted("Tuesday"))).headers()
+                .firstValue("x-keelson-replayed")).isEmpty();
+        assertThat(api.get("/api/v1/steps/" + program.item.get("step_id").stringValue() + "/logs").text())
+                .contains("message 3 (user)", "Tuesday", "Monday");
+    }
+
+    /** A provider that breaks off may have billed: that is charged, and the client sees no whole answer. */
+    @Test
+    void aCutAnswerIsNoWholeOne() throws Exception {
+        Program program = new Program(null);
+        boolean whole;
+        try {
+            HttpResponse<String> cut =
+                    program.post(CHAT, body(CHAT, "cut", ", \"stream\": true, \"max_tokens\": 3000"));
+            whole = cut.statusCode() == 200;
+        } catch (java.io.IOException e) {
+            whole = false;
+        }
+        assertThat(whole).isFalse();
+        assertThat(program.charged()).isGreaterThan(BigDecimal.ZERO);
+        assertThat(program.post(CHAT, body(CHAT, "cut", ", \"stream\": true, \"max_tokens\": 3000")).body())
+                .contains("done");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|',
+            value = {"unsupported_parameter | , \"n\": 2", "unsupported_parameter | , \"background\": true",
+                    "unsupported_parameter | , \"tools\": [{\"type\": \"web_search_preview\"}]",
+                    "model_not_allowed | , \"model\": \"other\"", "unsupported_wire | , \"model\": \"a\""})
+    void badRequestsAreRefusedAndNotSent(String code, String more) throws Exception {
+        Program program = new Program(null);
+        int before = model.journal().size();
+        String body = body(CHAT, "bad input", more);
+        HttpResponse<String> refused =
+                program.post(CHAT, more.contains("model") ? body.replace("\"model\": \"c\", ", "") : body);
+        assertThat(Json.read(refused.body()).at("/error/code").stringValue()).isEqualTo(code);
+        assertThat(model.journal()).hasSize(before);
+        Answer broken = api.send("POST", CHAT, "{".getBytes(StandardCharsets.UTF_8), "Authorization",
+                "Bearer " + program.token(), "Content-Type", "application/json");
+        assertThat(broken.json().at("/error/code").stringValue()).isEqualTo("invalid_request");
+    }
+}
