@@ -84,9 +84,10 @@ final class ChangesWriter {
     void commit() throws SQLException {
         try {
             new CommitMessage(
-                    List.of(released(), born(), moves(), tries(),
+                    List.of(released(), born(),
+                            List.of(DependenciesTable.insert(changes.newTasks(), changes.links())), moves(), tries(),
                             List.of(TimersTable.ANSWERED.of(changes.handledTimers())),
-                            turns(), List.of(QueueTable.PUT.of(present(changes.queue()))),
+                            ends(), withdrawn(), begun(), List.of(QueueTable.PUT.of(present(changes.queue()))),
                             rare(), List.of(IdempotencyKeys.USE.of(keys)), money()),
                     runs.size() == 1)
                     .send(c, moment);
@@ -127,8 +128,7 @@ final class ChangesWriter {
                 AgentsTable.INSERT.of(each(changes.newAgents(),
                         agent -> new AgentsTable.New(changes.ownerOf(agent), agent))),
                 BoardTable.INSERT_TASK.of(those(tasks, each -> TasksTable.onBoard(each.row()))),
-                TasksTable.INSERT.of(tasks), DependenciesTable.insert(changes.newTasks(), changes.links()),
-                StepsTable.INSERT_PLAIN.of(those(newSteps, StepsTable::plain)));
+                TasksTable.INSERT.of(tasks), StepsTable.INSERT_PLAIN.of(those(newSteps, StepsTable::plain)));
     }
 
     /** Rows that change with every step. */
@@ -147,18 +147,26 @@ final class ChangesWriter {
                 ResultsTable.ADD.of(those(changes.results(), ResultsTable::adds)));
     }
 
-    /** Rows that change when tasks and runs begin or end. */
-    private List<Part<?>> turns() {
+    /** Rows that change when tasks and runs end. A commit that only begins runs has none of them. */
+    private List<Part<?>> ends() {
         BoardUpdates board = new BoardUpdates(changes);
         return List.of(TasksTable.UPDATE.of(each(changes.tasks(), this::changed)),
                 RunsTable.UPDATE.of(those(runs.values(),
                         run -> run.unsaved() && (!changes.isNew(run.id()) || run.state().terminal()))),
-                AgentsTable.UPDATE.of(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
-                QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
-                TimersTable.CLEAR.of(changes.clearedRuns()), TimersTable.DISARM.of(absent(changes.timers())),
-                TimersTable.ARM.of(present(changes.timers())), ArtifactsTable.INSERT.of(changes.artifacts()),
+                AgentsTable.UPDATE.of(changes.agents()), QueueTable.CLEAR.of(changes.clearedRuns()),
                 BoardTable.UPDATE.of(board.moved()), ReportsTable.INSERT_TASK.of(board.endedTasks()),
                 ReportsTable.INSERT_RUN.of(board.endedRuns()));
+    }
+
+    /** Lanes and timers of runs that go on, and artifacts. */
+    private List<Part<?>> withdrawn() {
+        return List.of(QueueTable.REMOVE.of(absent(changes.queue())), TimersTable.DISARM.of(absent(changes.timers())),
+                ArtifactsTable.INSERT.of(changes.artifacts()));
+    }
+
+    /** Rows that change when attempts of runs begin. Those of an ended run's timers are gone before. */
+    private List<Part<?>> begun() {
+        return List.of(AttemptsTable.UPSERT.of(changes.attempts()), TimersTable.ARM.of(present(changes.timers())));
     }
 
     /** Rows that few batches have. */

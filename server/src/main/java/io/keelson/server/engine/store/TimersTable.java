@@ -39,9 +39,6 @@ final class TimersTable {
             delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject and t.due_at = u.due_at""",
             TIMER);
 
-    static final RowSetStatement<UUID> CLEAR = new RowSetStatement<>("keelson_run_key", """
-            delete from timers t using {rows} where t.run_id = u.run_id""", uuid("run_id", id -> id));
-
     private static final String LOAD = "select run_id, kind, subject, due_at from timers where run_id = any (?)";
 
     private TimersTable() {}

@@ -77,7 +77,7 @@ class HotPlansTest {
             TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.INSERT_PLAIN, StepsTable.UPDATE,
             StepsTable.UPDATE_PLAIN, EventPacksTable.INSERT, EventPacksTable.INSERT_ASSIGNING, ResultsTable.INSERT,
             AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE, QueueTable.CLEAR,
-            TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR, BoardTable.INSERT_RUN, BoardTable.INSERT_TASK,
+            TimersTable.ARM, TimersTable.DISARM, BoardTable.INSERT_RUN, BoardTable.INSERT_TASK,
             BoardTable.UPDATE, ReportsTable.INSERT_TASK, ReportsTable.INSERT_RUN, CreditSlotsTable.CHANGE);
 
     private SeenPlans committer;
