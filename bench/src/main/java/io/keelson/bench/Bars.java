@@ -79,6 +79,10 @@ final class Bars {
                 ratio(keelson(QueueDrain.TITLE, QueueDrain.queued(sizes.drain()), Measure.RUNS_PER_SECOND),
                         results.median(QueueDrain.TITLE, QueueDrain.queued(sizes.drain()),
                                 ContenderKind.JOBRUNR.title(), Measure.RUNS_PER_SECOND))));
+        bars.add(atLeast("queue drain: runs/s ÷ db-scheduler", 0.45,
+                ratio(keelson(QueueDrain.TITLE, QueueDrain.queued(sizes.drain()), Measure.RUNS_PER_SECOND),
+                        results.median(QueueDrain.TITLE, QueueDrain.queued(sizes.drain()),
+                                ContenderKind.DB_SCHEDULER.title(), Measure.RUNS_PER_SECOND))));
         return bars;
     }
 
@@ -104,9 +108,11 @@ final class Bars {
     }
 
     private List<Bar> servers() {
-        return List.of(atLeast("runs/s of two servers ÷ one", 0.85, servers(2, Measure.RUNS_PER_SECOND)),
-                atMost("database ms per run of two servers ÷ one", 1.2, servers(2, Measure.DATABASE_MS)),
-                atMost("database ms per run of four servers ÷ one", 1.2, servers(4, Measure.DATABASE_MS)));
+        return List.of(atLeast("runs/s of two limited servers ÷ one", 1.9, servers(2, Measure.RUNS_PER_SECOND)),
+                atLeast("runs/s of three limited servers ÷ one", 2.8, servers(3, Measure.RUNS_PER_SECOND)),
+                atLeast("runs/s of four limited servers ÷ one", 3.6, servers(4, Measure.RUNS_PER_SECOND)),
+                atMost("database ms per run of four servers ÷ one, at equal batch size", 1.15,
+                        servers(4, Measure.DATABASE_MS)));
     }
 
     private List<Bar> large() {

@@ -58,12 +58,12 @@ public final class Benchmark implements Callable<Integer> {
     int rounds = 3;
 
     @Option(names = "--seconds", description = "How long each load is measured; ${DEFAULT-VALUE} when not given.")
-    double seconds = 10;
+    double seconds = 8;
 
     @Option(names = "--warmup",
             description = "Least seconds of load before each measurement; ${DEFAULT-VALUE} when not given. Up to four times"
                     + " as long while the compilers of the JVMs are busy.")
-    double warmup = 20;
+    double warmup = 12;
 
     @Option(names = "--in-flight", split = ",", paramLabel = "N",
             description = "Runs in flight; ${DEFAULT-VALUE} when not given.")

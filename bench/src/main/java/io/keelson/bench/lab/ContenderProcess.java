@@ -99,6 +99,15 @@ public final class ContenderProcess implements AutoCloseable {
         return ProcessorTime.of(process.pid());
     }
 
+    /**
+     * Limits the processor time of the contender's servers until the result is closed.
+     *
+     * @param share of one processor, for each server
+     */
+    public ProcessorLimit limitServers(double share) throws IOException {
+        return new ProcessorLimit(process.toHandle().children().map(ProcessHandle::pid).toList(), share);
+    }
+
     private static WorkloadResult outcome(@Nullable WorkloadResult outcome) {
         return Objects.requireNonNull(outcome, "an answer without an outcome");
     }

@@ -4,14 +4,21 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
+import io.keelson.bench.lab.ProcessorLimit;
 import io.keelson.bench.report.Measure;
 import java.util.List;
 import java.util.Map;
 
-/** Server processes on the same database, more and more of them; clients go to all in turn. */
+/**
+ * Server processes on the same database, more and more of them, each limited to a share of the processors, so that the database has
+ * room. Clients go to all in turn. Each server has as many runs in flight as one alone, so that its commits are as large.
+ */
 public final class Servers implements Scenario {
-    private static final int CALLERS = 128;
-    public static final String TITLE = "Servers on one database, " + CALLERS + " runs of ten steps in flight";
+    private static final int CALLERS_EACH = 32;
+    /** Of all processors: with four servers the database has half of the rest. */
+    private static final double SHARE = 0.075;
+    public static final String TITLE = "Servers on one database, each with 7.5 % of the processors and " + CALLERS_EACH
+            + " runs of ten steps in flight";
 
     @Override
     public String name() {
@@ -33,14 +40,18 @@ public final class Servers implements Scenario {
         return number == 1 ? "1 server" : number + " servers";
     }
 
+    /** Warm-up has no limit, because compilers would take minutes under it. */
     @Override
     public void measure(Bench bench) throws Exception {
-        int callers = bench.sizes().callers(CALLERS);
+        int callers = bench.sizes().callers(CALLERS_EACH);
+        double share = SHARE * Runtime.getRuntime().availableProcessors();
         for (int number : bench.sizes().servers()) {
             try (ContenderProcess contender = bench.start(Map.of("nodes", Integer.toString(number)))) {
-                bench.warm(contender, callers, Work.TEN_STEPS);
-                bench.rate(servers(number), Measure.RUNS_PER_SECOND, contender,
-                        () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
+                bench.warm(contender, number * callers, Work.TEN_STEPS);
+                try (ProcessorLimit _ = contender.limitServers(share)) {
+                    bench.rate(servers(number), Measure.RUNS_PER_SECOND, contender, () -> contender
+                            .load(Load.during(Work.TEN_STEPS, number * callers, bench.sizes().seconds())));
+                }
             }
         }
     }
