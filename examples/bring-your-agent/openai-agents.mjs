@@ -1,0 +1,13 @@
+import { Agent, run, tool } from '@openai/agents';
+import { z } from 'zod';
+import { DESCRIPTION, INSTRUCTIONS, MODELS, question, weather } from './common.mjs';
+
+const agent = new Agent({
+  name: 'weather',
+  model: MODELS.responses,
+  instructions: INSTRUCTIONS,
+  tools: [
+    tool({ name: 'weather', description: DESCRIPTION, parameters: z.object({ city: z.string() }), execute: weather }),
+  ],
+});
+console.log((await run(agent, await question())).finalOutput);
