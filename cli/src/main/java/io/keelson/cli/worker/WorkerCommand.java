@@ -37,6 +37,8 @@ public final class WorkerCommand extends ClientCommand {
     private static final Duration REPORTING = Duration.ofSeconds(5);
     private static final int UNAUTHENTICATED = 401;
     private static final int FORBIDDEN = 403;
+    /** Format of the SDK's log lines: time, level, message, stack trace. */
+    private static final String LOG_LINE = "%1$tFT%1$tT.%1$tL%1$tz %4$s %5$s%6$s%n";
 
     @Option(names = "--tool", paramLabel = "NAME", required = true,
             description = "The tool to serve; may be given several times. $$KEELSON_TOOL has the step's one.")
@@ -144,6 +146,7 @@ public final class WorkerCommand extends ClientCommand {
 
     @Override
     protected void run(Keelson keelson) throws IOException {
+        System.setProperty("java.util.logging.SimpleFormatter.format", LOG_LINE);
         checkKey(keelson);
         Path root = settings().dataDir().resolve("worker");
         Path workerFolder = Path.of("").toAbsolutePath();
