@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import importlib
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -13,6 +16,7 @@ from keelson._core import Close, Command, Emit, Flow, Open, Pause, Read, Reply, 
 from keelson._errors import KeelsonError
 
 VERSION = "0.1.0"
+_IMPORTS = threading.Lock()
 _NO_STREAM = "there is no open stream"
 
 
@@ -152,6 +156,9 @@ class AsyncDriver:
     """Executes flows with asyncio, in one event loop."""
 
     def __init__(self, settings: Settings) -> None:
+        # anyio imports its backend with the first request, which fails in several event loops at once.
+        with _IMPORTS, contextlib.suppress(ImportError):
+            importlib.import_module("anyio._backends._asyncio")
         self.settings = settings
         self._http = httpx.AsyncClient(**settings.client_options())
 

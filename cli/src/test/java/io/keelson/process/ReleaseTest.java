@@ -43,7 +43,8 @@ class ReleaseTest {
         Path first = folder.resolve("first");
         assertThat(folder.resolve("second/SHA256SUMS")).hasSameTextualContentAs(first.resolve("SHA256SUMS"));
         execute(Map.of(), "sh", "-c", "cd first && sha256sum -c --quiet SHA256SUMS");
-        assertThat(Files.readString(first.resolve("SHA256SUMS"))).contains("py3-none-any.whl").contains("python/keelson-");
+        assertThat(Files.readString(first.resolve("SHA256SUMS"))).contains("py3-none-any.whl")
+                .contains("python/keelson-");
 
         Path packed;
         try (Stream<Path> files = Files.list(first)) {
