@@ -26,6 +26,7 @@ def compute(n: int, ctx: keelson.Context) -> dict[str, int]:
 @worker.tool(f"{PREFIX}.slow")
 def slow(milliseconds: int) -> str:
     """Waits."""
+    print("begun", file=sys.stderr, flush=True)
     time.sleep(milliseconds / 1000)
     return "done"
 

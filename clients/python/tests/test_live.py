@@ -29,11 +29,17 @@ class ProcessTest(unittest.TestCase):
         self.worker = subprocess.Popen([sys.executable, str(HERE / "process_tools.py"), self.prefix], env=environment,
                                        stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.end)
-        assert self.worker.stderr is not None
-        while "serves" not in self.worker.stderr.readline():
-            self.assertIsNone(self.worker.poll())
+        self.await_line("serves")
         self.client.request("POST", "/dispatch/register", {"worker_id": "live", "tool_specs": [
             {"name": f"{self.prefix}.{name}"} for name in ("compute", "slow")]})
+
+    def await_line(self, text: str) -> None:
+        """Waits for a line of the worker."""
+        assert self.worker.stderr is not None
+        line = self.worker.stderr.readline()
+        while text not in line:
+            self.assertTrue(line, "the worker has ended")
+            line = self.worker.stderr.readline()
 
     def end(self) -> None:
         """Ends it."""
@@ -77,9 +83,7 @@ class ProcessTest(unittest.TestCase):
     def test_drains_at_sigterm(self) -> None:
         """A handler at work finishes, and the process ends well."""
         run = self.create("slow", {"milliseconds": 700})
-        for event in run.events():
-            if event.event_type == "step_started":
-                break
+        self.await_line("begun")
         self.worker.send_signal(signal.SIGTERM)
         self.assertEqual(self.worker.wait(20), 0)
         self.assertEqual(run.refresh().state, "completed")
