@@ -1078,7 +1078,7 @@ class AnnouncedToolBody(TypedDict, total=False):
     effects: str
     """Effects of a call outside the run, as of `GET /tools`"""
     gateway: Any
-    """What a program that serves the tool may do through the gateway: `true` for all that the rules allow, …"""
+    """Rights of a program that serves the tool at the gateway: `true` for all that the rules allow, or an …"""
 
 
 class HeartbeatBody(TypedDict, total=False):
