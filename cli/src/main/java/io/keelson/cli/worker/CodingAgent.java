@@ -21,12 +21,16 @@ import tools.jackson.databind.node.ObjectNode;
  * of the token instead of the token.
  */
 enum CodingAgent {
-    /** Ignores {@code OPENAI_BASE_URL}; wants a provider in {@code config.toml}. */
+    /**
+     * Ignores {@code OPENAI_BASE_URL}; wants a provider in {@code config.toml}. Offers a search that the provider executes, which the
+     * gateway refuses, unless that is switched off.
+     */
     CODEX {
         @Override
         void configure(StepFolder folder, Gateway gateway) throws IOException {
             write(folder.home().resolve(".codex/config.toml"), """
                     model_provider = "keelson"
+                    web_search = "disabled"
 
                     [model_providers.keelson]
                     name = "Keelson"

@@ -122,7 +122,7 @@ final class ProgramHandler implements StepHandler {
                         + ProgramOutput.MAX_BYTES
                         + " bytes to its standard output: write files to $KEELSON_OUT instead");
             }
-            check(exit, last);
+            check(exit, last, output.last(masked));
             JsonNode value = output.value(program.form, masked);
             upload(step, folder);
             return value;
@@ -156,7 +156,13 @@ final class ProgramHandler implements StepHandler {
         SupervisedProcess.stop(process, program.grace.plus(CLEANUP));
     }
 
-    private void check(int exit, String last) throws StepFailure {
+    /**
+     * Fails the step if the program has failed. Some programs write the reason to their standard output.
+     *
+     * @param errors the end of standard error
+     * @param output the end of standard output
+     */
+    private void check(int exit, String errors, String output) throws StepFailure {
         if (exit == 0) {
             return;
         }
@@ -165,7 +171,8 @@ final class ProgramHandler implements StepHandler {
                 : PERMANENT.contains(exit) ? ErrorClass.PERMANENT : ErrorClass.QUALITY;
         String how = signal ? " was ended by signal " + (exit - SIGNALS) : " ended with exit code " + exit;
         throw new StepFailure("PROGRAM_FAILED", errorClass,
-                Path.of(program.command.getFirst()).getFileName() + how + (last.isEmpty() ? "" : ": " + last));
+                Path.of(program.command.getFirst()).getFileName() + how + (errors.isEmpty() ? "" : ": " + errors)
+                        + (output.isEmpty() ? "" : (errors.isEmpty() ? ": " : "\n") + "standard output: " + output));
     }
 
     private void upload(StepContext step, StepFolder folder) throws StepFailure, InterruptedException, IOException {

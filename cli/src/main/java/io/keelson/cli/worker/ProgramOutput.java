@@ -28,6 +28,8 @@ final class ProgramOutput {
     /** The server accepts no longer output. */
     static final int MAX_BYTES = 1 << 20;
 
+    private static final int MAX_MESSAGE = 1_000;
+
     private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
     private final Thread reader;
     private volatile boolean tooLong;
@@ -57,6 +59,12 @@ final class ProgramOutput {
     boolean awaitEnd() throws InterruptedException {
         reader.join();
         return tooLong;
+    }
+
+    /** The end of the standard output for a message, after {@link #awaitEnd()}; at most 1,000 characters, empty if there is none. */
+    String last(UnaryOperator<String> masked) {
+        String text = masked.apply(kept.toString(StandardCharsets.UTF_8)).strip();
+        return text.length() <= MAX_MESSAGE ? text : "…" + text.substring(text.length() - MAX_MESSAGE);
     }
 
     /**

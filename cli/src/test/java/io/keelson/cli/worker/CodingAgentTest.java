@@ -36,7 +36,8 @@ class CodingAgentTest {
         CodingAgent.CODEX.configure(folder, GATEWAY);
 
         assertThat(Files.readString(folder.home().resolve(".codex/config.toml")))
-                .contains("model_provider = \"keelson\"", "base_url = \"http://keelson:7331/gateway/openai/v1\"",
+                .contains("model_provider = \"keelson\"", "web_search = \"disabled\"",
+                        "base_url = \"http://keelson:7331/gateway/openai/v1\"",
                         "env_key = \"OPENAI_API_KEY\"", "wire_api = \"responses\"")
                 .doesNotContain("klg_secret");
     }

@@ -39,7 +39,7 @@ class WorkerCommandTest {
             p.empty) ;;
             p.number) echo 42 ;;
             p.fail) echo first >&2; echo 'no such city' >&2; exit 3 ;;
-            p.usage) exit 65 ;;
+            p.usage) echo 'API Error: 400'; exit 65 ;;
             p.busy) exit 75 ;;
             p.signal) kill -9 $$ ;;
             p.env) env ;;
@@ -124,7 +124,7 @@ class WorkerCommandTest {
     @ParameterizedTest(name = "{0} fails with {1}, {2}")
     @CsvSource(delimiter = '|', value = {
             "p.fail   | PROGRAM_FAILED           | quality        | sh ended with exit code 3: first",
-            "p.usage  | PROGRAM_FAILED           | permanent      | sh ended with exit code 65",
+            "p.usage  | PROGRAM_FAILED           | permanent      | sh ended with exit code 65: standard output: API Error: 400",
             "p.busy   | PROGRAM_FAILED           | infrastructure | sh ended with exit code 75",
             "p.signal | PROGRAM_FAILED           | infrastructure | sh was ended by signal 9",
             "p.much   | PROGRAM_OUTPUT_TOO_LARGE | permanent      | the program wrote more than 1048576 bytes"})
