@@ -17,7 +17,7 @@ public final class Standbys {
 
     /** A warning where no standby is synchronous, so that a failover may lose commits; null where there is no standby. */
     public static @Nullable String warning(Connection c) throws SQLException {
-        return COUNT.on(c).one(row -> row.getInt("all") == 0 || row.getInt("synchronous") > 0 ? null
+        return COUNT.on(c).<@Nullable String>one(row -> row.getInt("all") == 0 || row.getInt("synchronous") > 0 ? null
                 : "none of " + row.getInt("all") + " standbys is synchronous: a failover may lose acknowledged changes;"
                         + " set synchronous_standby_names");
     }
