@@ -158,10 +158,12 @@ final class Columns {
                 s.gate() == null ? null : s.gate().text(), "metered", metered(s.metered()));
     }
 
+    /** The simulation sends no requests of programs to models. */
     private static String metered(Metered m) {
         Tokens t = m == null ? Tokens.NONE : m.tokens();
         return m == null ? null
-                : "{\"cost\": %s, \"epoch\": %d, \"tokens\": {\"input\": %d, \"output\": %d, \"reasoning\": %d, \"cache_read\": %d, \"cache_write\": %d}}"
+                : ("{\"cost\": %s, \"epoch\": %d, \"tokens\": {\"input\": %d, \"output\": %d, \"reasoning\": %d, \"cache_read\": %d, \"cache_write\": %d},"
+                        + " \"requests\": null}")
                         .formatted(m.cost(), m.epoch(), t.input(), t.output(), t.reasoning(), t.cacheRead(),
                                 t.cacheWrite());
     }
