@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
 import { isLocal } from "./address.js";
 import { Backoff, pause } from "./backoff.js";
 import { KeelsonError } from "./errors.js";
 import { parse, stringify } from "./json.js";
 
 export const API = "/api/v1";
+const VERSION = (createRequire(import.meta.url)("../package.json") as { version: string }).version;
 const TRIES = 4;
 const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL",
   "UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
@@ -128,7 +130,7 @@ export class Transport {
       method: call.method,
       headers: {
         Accept: "application/json, application/problem+json, */*;q=0.1",
-        "User-Agent": "keelson-typescript/0.1.0",
+        "User-Agent": `keelson-typescript/${VERSION}`,
         ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
         ...(typeof body === "string" ? { "Content-Type": "application/json" } : {}),
         ...call.headers,
