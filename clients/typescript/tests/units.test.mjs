@@ -160,6 +160,34 @@ describe("workers", () => {
     assert.throws(() => context.usage({ tokens: 1, cost: 0.1 }), TypeError);
     assert.throws(() => context.gateway, { code: "NO_GATEWAY", errorClass: "permanent" });
   });
+  test("a worker that stops ends an upload and hands the step back", async () => {
+    let uploading, ended, released;
+    const began = new Promise(resolve => { uploading = resolve; });
+    const broken = new Promise(resolve => { ended = resolve; });
+    let items = [{ step_id: "s", lease_epoch: 1, tool: "upload", input: null, attempt: 1, effect_key: "k" }];
+    const server = createServer(async (request, response) => {
+      if (request.url.includes("/artifacts")) {
+        request.resume().socket.on("close", ended);
+        uploading();
+        return;
+      }
+      let body = "";
+      for await (const each of request) body += each;
+      if (request.url.endsWith("/release")) released = JSON.parse(body).items.map(each => each.step_id);
+      const answers = request.url.endsWith("/claim") ? items.splice(0) : JSON.parse(body).items.map(each => ({ step_id: each.step_id, status: "ok" }));
+      setTimeout(() => response.end(JSON.stringify({ items: answers })), 20);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const worker = new Keelson({ url: `http://127.0.0.1:${server.address().port}`, apiKey: "k" }).worker({ graceMs: 100, pollMs: 50 });
+    worker.tool({ name: "upload", handler: (_, ctx) => ctx.artifact("large", "text/plain", "x".repeat(2 << 20)) });
+    await worker.start();
+    await began;
+    await worker.stop();
+    await broken;
+    assert.deepEqual(released, ["s"]);
+    server.closeAllConnections();
+    server.close();
+  });
   for (const signal of ["SIGTERM", "SIGINT"]) {
     test(`${signal} lets a handler finish, and ends the process`, async () => {
       const name = `units.${crypto.randomUUID().slice(0, 8)}`;

@@ -14,7 +14,7 @@ export interface Services {
   readonly server: string;
   note(key: string, notes: Notes): void;
   /** Uploads content and returns the id that the result names it by. */
-  upload(assignment: Assignment, name: string, contentType: string, content: Uint8Array | (() => ReadableStream<Uint8Array>)): Promise<string>;
+  upload(execution: Execution, name: string, contentType: string, content: Uint8Array | (() => ReadableStream<Uint8Array>)): Promise<string>;
 }
 
 /**
@@ -223,7 +223,7 @@ export class Execution {
   }
 
   async upload(name: string, contentType: string, content: Uint8Array | (() => ReadableStream<Uint8Array>)): Promise<void> {
-    this.#uploads.push({ upload_id: await this.services.upload(this.assignment, name, contentType, content) });
+    this.#uploads.push({ upload_id: await this.services.upload(this, name, contentType, content) });
   }
 
   /** The members of a completion beside its output. */

@@ -284,12 +284,13 @@ export class Worker {
     return answer.body;
   }
 
-  private async upload(assignment: Assignment, name: string, contentType: string,
+  /** Ends with the execution: a stopped worker must not wait for the rest of a file. */
+  private async upload({ assignment, signal }: Execution, name: string, contentType: string,
     content: Uint8Array | (() => ReadableStream<Uint8Array>)): Promise<string> {
     const where = query(`${API}/dispatch/artifacts`,
       { worker_id: this.id, step_id: assignment.step_id, lease_epoch: assignment.lease_epoch, name });
     const reply = await this.#transport.send({ method: "POST", path: where, body: content, headers: { "Content-Type": contentType },
-      timeoutMs: UPLOAD_LIMIT_MS, repeatable: true });
+      timeoutMs: UPLOAD_LIMIT_MS, repeatable: true, signal });
     return (reply.document as { upload_id: string }).upload_id;
   }
 
