@@ -67,7 +67,7 @@ export interface components {
              * @enum {unknown}
              */
             effects?: "read" | "idempotent" | "once" | "destructive" | Other;
-            /** @description What a program that serves the tool may do through the gateway: `true` for all that the rules allow, or an object with lists `models` and `tools` of names. Without it a step of the tool gets no token */
+            /** @description Rights of a program that serves the tool at the gateway: `true` for all that the rules allow, or an object with lists `models` and `tools` of names. Without it a step of the tool gets no token */
             gateway?: unknown;
         };
         /** @description A file that a step left behind */
