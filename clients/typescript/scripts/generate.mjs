@@ -94,7 +94,7 @@ for (const [name, content] of Object.entries(files)) {
   if (option !== "--compare") writeFileSync(file, content);
   else if (readFileSync(file, "utf8") !== content) {
     differ = true;
-    console.error(`src/generated/${name} differs; write it by: npm run generate ${source}`);
+    console.error(`src/generated/${name} differs; the test TypeScriptClientTest writes it with -Dupdate.docs=true`);
   }
 }
 process.exit(differ ? 1 : 0);
