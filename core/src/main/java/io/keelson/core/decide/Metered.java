@@ -36,7 +36,7 @@ public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Reque
     }
 
     /** The cost of the tokens that the holder has reported. */
-    BigDecimal reportedCost() {
+    public BigDecimal reportedCost() {
         return requests == null ? cost : Amounts.exact(cost.subtract(requests.cost));
     }
 

@@ -158,14 +158,19 @@ final class Columns {
                 s.gate() == null ? null : s.gate().text(), "metered", metered(s.metered()));
     }
 
-    /** The simulation sends no requests of programs to models. */
     private static String metered(Metered m) {
-        Tokens t = m == null ? Tokens.NONE : m.tokens();
         return m == null ? null
-                : ("{\"cost\": %s, \"epoch\": %d, \"tokens\": {\"input\": %d, \"output\": %d, \"reasoning\": %d, \"cache_read\": %d, \"cache_write\": %d},"
-                        + " \"requests\": null}")
-                        .formatted(m.cost(), m.epoch(), t.input(), t.output(), t.reasoning(), t.cacheRead(),
-                                t.cacheWrite());
+                : "{\"cost\": %s, \"epoch\": %d, \"tokens\": %s%s}".formatted(m.cost(), m.epoch(), parts(m.tokens()),
+                        m.requests() == null ? ""
+                                : ", \"requests\": {\"cost\": %s, \"tokens\": %s, \"refused\": %s}".formatted(
+                                        m.requests().cost(), parts(m.requests().tokens()),
+                                        m.requests().refused() == null ? "null"
+                                                : "\"" + m.requests().refused() + "\""));
+    }
+
+    private static String parts(Tokens t) {
+        return "{\"input\": %d, \"output\": %d, \"reasoning\": %d, \"cache_read\": %d, \"cache_write\": %d}"
+                .formatted(t.input(), t.output(), t.reasoning(), t.cacheRead(), t.cacheWrite());
     }
 
     /** The server's database reckons from the time that the node was given, until the first heartbeat of the holder. */

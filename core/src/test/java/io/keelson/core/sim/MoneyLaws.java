@@ -77,6 +77,7 @@ final class MoneyLaws {
     /** Whether a task has cost something, or is at work on a step that may. */
     private boolean paid(@Nullable RunRows rows, Saved.Task task) {
         return rows != null && rows.stepsOf(task.id()).anyMatch(step -> step.cost().signum() > 0
+                || rows.requests.values().stream().anyMatch(each -> each.stepId().equals(step.id()))
                 || rows.queue.containsKey(rows.laneOf(step))
                         && rows.queue.get(rows.laneOf(step)).item().holder() != null
                         && (known(step).signum() > 0 || rows.queue.get(rows.laneOf(step)).item().hold() != null));
@@ -86,7 +87,9 @@ final class MoneyLaws {
     private void holds() {
         BigDecimal held = Stream.concat(after.queue.values().stream()
                 .filter(place -> place.item().holder() != null && place.item().hold() != null).map(this::held),
-                after.steps.values().stream().filter(step -> step.kept() != null).map(step -> step.kept().amount()))
+                Stream.concat(after.requests.values().stream().map(each -> each.open().held()),
+                        after.steps.values().stream().filter(step -> step.kept() != null)
+                                .map(step -> step.kept().amount())))
                 .reduce(BigDecimal.ZERO, BigDecimal::add);
         unless(held.signum() == 0 || total(after.head.charged(), after.head.remainder(), held)
                 .compareTo(after.head.reserved()) <= 0, "%s held: %s", held, after.head);
@@ -97,7 +100,7 @@ final class MoneyLaws {
         BigDecimal charged = after.stepsOf(place.item().key().taskId())
                 .filter(step -> after.laneOf(step).equals(place.item().key()) && !step.state().terminal()
                         && step.metered() != null && step.metered().epoch() == step.leaseEpoch())
-                .map(step -> step.metered().cost()).reduce(BigDecimal.ZERO, BigDecimal::add);
+                .map(step -> step.metered().reportedCost()).reduce(BigDecimal.ZERO, BigDecimal::add);
         return place.item().hold().amount().subtract(charged).max(BigDecimal.ZERO);
     }
 
@@ -260,7 +263,7 @@ final class MoneyLaws {
                 String of = transfer.key().substring(step.id().toString().length());
                 unless(transfer.key().startsWith(step.id() + "/") && step.ofAttempt() == transfer.attempt()
                         && IntStream.rangeClosed(1, step.attempt()).anyMatch(each -> of.equals("/" + each)
-                                || of.matches("/" + each + "/((lost|unfetched)/\\d+|used/\\d+/\\d+)")),
+                                || of.matches("/" + each + "/((lost|unfetched)/\\d+|used/\\d+/[0-9a-f-]+)")),
                         "key: %s of %s", transfer, step);
             }
         }

@@ -1,8 +1,11 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Tokens;
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.EndRequest.Outcome;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
@@ -23,12 +26,16 @@ final class RemoteWorker {
     private static final int CAPACITY = 3;
     private static final Duration RETRY_DELAY = Duration.ofSeconds(4);
     private static final int TRIES = 12;
+    /** Of sixteen stories, the one whose workers start programs that request models. */
+    private static final int PROGRAMS = 6;
+    private static final String DIGEST = "0".repeat(64);
 
     private final Simulation sim;
     private final String name;
     private final Map<UUID, Held> held = new HashMap<>();
     private final Map<Held, Result> used = new HashMap<>();
     private int life;
+    private long requests;
 
     RemoteWorker(Simulation sim, String name) {
         this.sim = sim;
@@ -118,6 +125,26 @@ final class RemoteWorker {
                 Actor.agent(name)), reply -> {});
     }
 
+    /** A program of the step requests a model; its answer may come after the end of the lease, or never. */
+    private void request(Held lease) {
+        UUID id = new UUID(lease.stepId().getMostSignificantBits() + ++requests,
+                lease.stepId().getLeastSignificantBits());
+        Actor actor = Actor.agent(name);
+        sim.send(sim.anyNode(), new Command.AskModel(lease.runId(), lease.stepId(), lease.epoch(), id,
+                new WorstCase("model", 100, 100, true), 1, DIGEST, DIGEST, "{}", actor), reply -> {
+                    if (reply instanceof Reply.Paid(long output, String refusal) && refusal == null
+                            && !sim.chance(10)) {
+                        Outcome outcome = Outcome.values()[(int) (requests % Outcome.values().length)];
+                        sim.in(sim.between(0, 20_000), () -> sim.send(sim.anyNode(), new Command.EndRequest(
+                                lease.runId(),
+                                lease.stepId(), id, outcome,
+                                outcome == Outcome.ANSWERED ? Result.spent(new Tokens(50, 0, 0, 50, 0), null, "model")
+                                        : null,
+                                outcome == Outcome.ANSWERED ? "{}" : null, actor), end -> {}));
+                    }
+                });
+    }
+
     private void beat() {
         used.keySet().retainAll(held.values());
         for (Held lease : List.copyOf(held.values())) {
@@ -127,7 +154,9 @@ final class RemoteWorker {
                 Held now = Held.read(rows, lease.stepId(), name);
                 if (step.state() == StepState.RUNNING && lease.equals(now)) {
                     sim.extend(lease.runId(), lease.lane());
-                    if (sim.seed % 4 == 2 && sim.chance(40)) {
+                    if (sim.seed % 16 == PROGRAMS) {
+                        request(lease);
+                    } else if (sim.seed % 4 == 2 && sim.chance(40)) {
                         meter(lease);
                     }
                 } else {

@@ -55,6 +55,8 @@ final class RunRows {
     final Map<ResultKey, Saved.Call> calls;
     /** By step. */
     final Map<UUID, Saved.Wait> waits;
+    /** Requests of programs to models that have not ended. */
+    final Map<UUID, Saved.Asked> requests;
     final Map<UUID, Saved.Ticket> tickets;
     final Map<ArtifactKey, UUID> artifacts;
     /** Null for a run that no step has started. */
@@ -79,6 +81,7 @@ final class RunRows {
         this.timers = new LinkedHashMap<>();
         this.calls = new LinkedHashMap<>();
         this.waits = new LinkedHashMap<>();
+        this.requests = new LinkedHashMap<>();
         this.tickets = new LinkedHashMap<>();
         this.plan = accepted.plan();
         this.artifacts = new LinkedHashMap<>();
@@ -102,6 +105,7 @@ final class RunRows {
         this.timers = new LinkedHashMap<>(other.timers);
         this.calls = new LinkedHashMap<>(other.calls);
         this.waits = new LinkedHashMap<>(other.waits);
+        this.requests = new LinkedHashMap<>(other.requests);
         this.tickets = new LinkedHashMap<>(other.tickets);
         this.plan = other.plan;
         this.artifacts = new LinkedHashMap<>(other.artifacts);
@@ -221,6 +225,7 @@ final class RunRows {
                 .forEach(each -> view.propose(each.row().made().id(), each.row().expiresAt()));
         queue.forEach((lane, place) -> view.restoreLane(lane.taskId(), lane.lane(), place.item().holder(),
                 place.item().hold()));
+        requests.values().forEach(each -> view.restoreRequest(each.stepId(), each.open()));
         timers.values().forEach(timer -> {
             if (timer.key().kind() == TimerKind.WATCH) {
                 view.restoreWatch(timer.dueAt());

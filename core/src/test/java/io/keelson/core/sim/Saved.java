@@ -11,6 +11,7 @@ import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.TakenSignal;
 import io.keelson.core.decide.Hold;
 import io.keelson.core.decide.Metered;
+import io.keelson.core.decide.OpenRequest;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
@@ -341,4 +342,7 @@ final class Saved {
 
     /** A recorded result and when that was. */
     record Call(StepResult result, Instant at) {}
+
+    /** A request of a step's program to a model. */
+    record Asked(UUID stepId, OpenRequest open) {}
 }

@@ -262,6 +262,10 @@ final class Store {
             changes.callAnswers().forEach(answer -> change(owner(answer.stepId()).waits, answer.stepId(),
                     old -> old.answered(answer)));
             changes.forgottenCalls().forEach(step -> owner(step).waits.remove(step));
+            changes.newRequests().forEach(each -> draft(each.run().id()).requests.put(each.open().id(),
+                    new Saved.Asked(each.step().id(), each.open())));
+            changes.endedRequests()
+                    .forEach(each -> drafts.values().forEach(rows -> rows.requests.remove(each.id())));
             changes.takenSignals().forEach(s -> change(owner(s.stepId()).signals, s.id(), old -> old.taken(s)));
         }
 

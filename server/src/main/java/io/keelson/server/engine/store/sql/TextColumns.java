@@ -71,7 +71,14 @@ public final class TextColumns {
 
     /** JSON text; null for null. */
     public static @Nullable String metered(@Nullable Metered used) {
-        return used == null ? null : Json.MAPPER.writeValueAsString(used);
+        if (used == null) {
+            return null;
+        }
+        ObjectNode json = Json.MAPPER.valueToTree(used);
+        if (used.requests() == null) {
+            json.remove("requests");
+        }
+        return json.toString();
     }
 
     /** @param json null if absent */
