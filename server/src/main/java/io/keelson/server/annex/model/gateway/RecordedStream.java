@@ -4,6 +4,7 @@ import io.keelson.server.base.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -52,7 +53,7 @@ final class RecordedStream {
         events.add("data: [DONE]\n\n".getBytes(StandardCharsets.UTF_8));
     }
 
-    private void chunk(ObjectNode base, ObjectNode delta, String finish) {
+    private void chunk(ObjectNode base, ObjectNode delta, @Nullable String finish) {
         ObjectNode chunk = base.deepCopy();
         ObjectNode choice = chunk.putArray("choices").addObject().put("index", 0);
         choice.set("delta", delta);
