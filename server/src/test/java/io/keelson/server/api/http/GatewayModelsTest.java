@@ -147,10 +147,6 @@ class GatewayModelsTest {
                 + answer.at("/content/0/text").asString("");
     }
 
-    private long requests(String text) throws Exception {
-        return model.journal().stream().filter(entry -> entry.toString().contains(text)).count();
-    }
-
     /** The ids that an answer has, in either form. */
     private static List<String> ids(String text) {
         return java.util.regex.Pattern.compile("\"(?:id|call_id)\": ?\"([^\"]+)\"").matcher(text).results()
