@@ -135,8 +135,8 @@ class DatabaseHistoryTest {
     void aDeletedRunIsNoLoss() throws Exception {
         UUID run = completed();
         DatabaseHistory history = known();
-        assertThat(database.inTransaction(c -> new RunDeletion(DbClock.DATABASE).delete(c, Nodes.WORKSPACE, run)))
-                .isPresent();
+        var deleted = database.inTransaction(c -> new RunDeletion(DbClock.DATABASE).delete(c, Nodes.WORKSPACE, run));
+        assertThat(deleted).isPresent();
         stays(history);
     }
 
