@@ -3,24 +3,19 @@ package io.keelson.server.annex.model.gateway;
 import io.keelson.server.annex.model.registry.WorkspaceModels;
 import io.keelson.server.annex.model.wire.PassingClient;
 import io.keelson.server.api.http.support.Mount;
-import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.read.GatewayRecords;
 import io.keelson.server.tenant.money.PriceTable;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 
 /** The entrance of this package: the paths of providers' APIs, and the closing of requests whose servers are gone. */
 public final class Gateway implements AutoCloseable {
-    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
-
     private final List<Mount> mounts;
     private final ModelGateway gateway;
-    private final BackgroundTask orphans;
 
     /** @param client made at the first request */
     public Gateway(Database database, WorkspaceModels models, PriceTable prices, Commands commands,
@@ -31,7 +26,6 @@ public final class Gateway implements AutoCloseable {
                 client, observer, new GatewayLog(database), commands.node());
         this.mounts = Arrays.stream(Dialect.values())
                 .<Mount>map(each -> new GatewayMount(each, callers, usable, gateway)).toList();
-        this.orphans = BackgroundTask.every("gateway-orphans", CHECK_INTERVAL, () -> gateway.closeOrphans(null));
     }
 
     /** The paths of all providers' APIs. */
@@ -39,15 +33,13 @@ public final class Gateway implements AutoCloseable {
         return mounts;
     }
 
-    /** Begins to close requests of servers that are gone. */
-    public Gateway start() {
-        orphans.start();
-        return this;
+    /** Closes requests of servers that are gone. */
+    public void closeOrphans() throws InterruptedException {
+        gateway.closeOrphans(null);
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         gateway.close();
-        orphans.close();
     }
 }

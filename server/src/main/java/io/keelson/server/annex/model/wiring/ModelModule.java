@@ -19,6 +19,7 @@ import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
+import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.json.Json;
@@ -35,6 +36,7 @@ import io.keelson.server.tenant.money.PriceKind;
 import io.keelson.server.tenant.money.PriceTable;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -60,6 +62,8 @@ public final class ModelModule implements ToolModule {
             Function<UUID, List<RosterAgent>> agents, Function<UUID, Map<String, JsonNode>> announced,
             Function<UUID, ToolPolicy.Rule> rules) {}
 
+    private static final Duration ORPHAN_INTERVAL = Duration.ofSeconds(10);
+
     private final WorkspaceModels models;
     private final Sources sources;
     private final Computation computation;
@@ -69,7 +73,9 @@ public final class ModelModule implements ToolModule {
     /** Null without models. */
     private @Nullable OutboundClient outbound;
     /** Null before there are routes. */
-    private @Nullable Gateway gateway;
+    private volatile @Nullable Gateway gateway;
+    private final BackgroundTask orphans =
+            BackgroundTask.every("gateway-orphans", ORPHAN_INTERVAL, this::closeOrphans);
 
     /**
      * @param nanos a steady clock in nanoseconds, for the pauses that models request
@@ -126,6 +132,18 @@ public final class ModelModule implements ToolModule {
                 .collect(Collectors.toSet());
     }
 
+    private void closeOrphans() throws InterruptedException {
+        Gateway made = gateway;
+        if (made != null) {
+            made.closeOrphans();
+        }
+    }
+
+    @Override
+    public List<BackgroundTask> tasks() {
+        return List.of(orphans);
+    }
+
     @Override
     public List<String> features() {
         return models.configured().all().isEmpty() ? List.of() : List.of("models");
@@ -141,14 +159,19 @@ public final class ModelModule implements ToolModule {
     public List<Mount> mounts(Commands commands) {
         Gateway made = new Gateway(sources.database, models, sources.prices, commands,
                 () -> new PassingClient(Objects.requireNonNull(outbound), clock, System::nanoTime), observer);
-        gateway = models.configured().all().isEmpty() ? made : made.start();
+        gateway = made;
+        if (!models.configured().all().isEmpty()) {
+            orphans.start();
+        }
         return made.mounts();
     }
 
     @Override
     public void close() throws InterruptedException {
-        if (gateway != null) {
-            gateway.close();
+        orphans.close();
+        Gateway made = gateway;
+        if (made != null) {
+            made.close();
         }
         if (outbound != null) {
             outbound.close();
