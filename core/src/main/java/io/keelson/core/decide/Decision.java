@@ -164,7 +164,7 @@ final class Decision {
             CountedTime.spare(changes, step, step.startedAt, now);
         }
         if (to.terminal() && !step.requests.isEmpty()) {
-            Requests.abandon(this, step);
+            throw new IllegalStateException("step " + step.id() + " ends with open requests to models");
         }
         step.state = to;
         if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {

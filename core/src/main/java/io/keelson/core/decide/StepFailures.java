@@ -102,6 +102,7 @@ final class StepFailures {
             case FAIL -> {
                 step.failureIgnored = ignoresFailure(d, step, error);
                 LostAnswers.unfetched(d, step);
+                Requests.abandon(d, step);
                 d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, step.failureIgnored));
                 failed(d, step, error, new PayloadPart.Failure(error.code(), error.errorClass().wire(),
                         error.message(), decision.reason().wire(), null));
@@ -109,6 +110,7 @@ final class StepFailures {
             case ABORT -> {
                 TaskFailures.rejected(step.task(), error);
                 LostAnswers.unfetched(d, step);
+                Requests.abandon(d, step);
                 d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, false));
                 TaskFailures.abort(d, decision.reason(), step.task(), error);
             }
@@ -119,6 +121,7 @@ final class StepFailures {
     static void failWithoutHolder(Decision d, StepRow step, StepError error, StepPayload payload) {
         remember(step, error);
         step.failureIgnored = ignoresFailure(d, step, error);
+        Requests.abandon(d, step);
         d.move(step, StepState.FAILED, payload);
         failed(d, step, error, PayloadPart.Failure.of(error));
     }

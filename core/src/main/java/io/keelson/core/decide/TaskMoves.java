@@ -116,6 +116,7 @@ final class TaskMoves {
         }
         PayloadPart.Spent spent = LostAnswers.ended(d, step);
         SlotScheduling.close(d, step);
+        Requests.abandon(d, step);
         d.move(step, StepState.CANCELLED, new StepPayload.Cancelled(spent));
     }
 

@@ -47,6 +47,7 @@ final class TaskProgress {
         d.changes.output(step, output);
         d.yielded = output;
         d.run.stepsCompleted++;
+        Requests.abandon(d, step);
         d.move(step, StepState.COMPLETED, payload);
         if (AgentMistakes.tolerated(d, step)) {
             advance(d, step.task(), null);

@@ -108,6 +108,7 @@ final class TicketAnswers {
         TaskRow task = ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId());
         if (step != null && step.state == StepState.AWAITING_RETRY) {
             LostAnswers.ended(d, step);
+            Requests.abandon(d, step);
             d.move(step, StepState.SKIPPED, new StepPayload.Skipped("ticket", null, null, ticket.id()));
             TaskProgress.advance(d, step.task(), null);
         } else if (step == null && task != null && task.state == TaskState.AWAITING_RETRY) {

@@ -13,7 +13,7 @@
  * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Completion.
  * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
- * Pauses, LostAnswers, Metering, CallWaits.
+ * Pauses, LostAnswers, Metering, Requests, CallWaits.
  * <li>Dispatch and money: SlotScheduling, Chains, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
  * ChildBudgets, RetryModels.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
