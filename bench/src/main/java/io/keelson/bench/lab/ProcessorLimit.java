@@ -82,7 +82,7 @@ public final class ProcessorLimit implements AutoCloseable {
                 .collect(Collectors.joining(" "));
         shell = new ProcessBuilder("sh", "-c", SIGNALS + all).redirectError(Redirect.DISCARD).start();
         kill = new PrintWriter(shell.outputWriter(StandardCharsets.UTF_8));
-        thread = Thread.ofPlatform().name("processor-limit").priority(Thread.MAX_PRIORITY).start(this::limit);
+        thread = Thread.ofPlatform().name("processor-limit").start(this::limit);
     }
 
     private void limit() {
