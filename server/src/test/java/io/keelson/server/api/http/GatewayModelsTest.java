@@ -281,6 +281,39 @@ class GatewayModelsTest {
         assertThat(lowered).isBetween(2_048L, 4_000L);
     }
 
+    /** A provider may read any of two bounds, and take a negative one for none. */
+    @ParameterizedTest
+    @CsvSource({"-1, 10000", "100000000000000000000000, 10000", "20, 20"})
+    void eachBoundOfOutputIsWithinTheHold(String bound, int sent) throws Exception {
+        Program program = new Program(null);
+        String text = "bound " + bound;
+        HttpResponse<String> answer = program.post(CHAT, body(CHAT, text, ", \"max_completion_tokens\": " + bound));
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(model.newest().at("/body/max_completion_tokens").asLong()).isEqualTo(sent);
+        program.post(CHAT, body(CHAT, text, ", \"max_tokens\": 50000, \"max_completion_tokens\": " + bound));
+        assertThat(model.newest().at("/body/max_tokens").asLong()).isEqualTo(10_000);
+    }
+
+    /** The provider reads more than the body has: the whole context is held. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            RESPONSES + "|{\"model\": \"r\", \"input\": \"go on\", \"previous_response_id\": \"resp_1\"}",
+            CHAT + "|{\"model\": \"c\", \"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"image_url\", "
+                    + "\"image_url\": {\"url\": \"https://example.com/base64.png\"}}]}]}"})
+    void inputThatTheBodyOnlyRefersToIsHeld(String path, String body) throws Exception {
+        HttpResponse<String> refused = new Program("0.09").post(path, body);
+        assertThat(refused.statusCode()).as(refused.body()).isEqualTo(402);
+    }
+
+    @Test
+    void optionsOfAnotherTypeAreRefusedBeforeAnythingIsHeld() throws Exception {
+        Program program = new Program(null);
+        HttpResponse<String> refused =
+                program.post(CHAT, body(CHAT, "options", ", \"stream\": true, \"stream_options\": \"all\""));
+        assertThat(refused.statusCode()).as(refused.body()).isEqualTo(400);
+        assertThat(refused.body()).contains("invalid_request");
+    }
+
     @Test
     void aBusyProviderIsAskedAgainAndARefusalIsPassedOn() throws Exception {
         Program program = new Program(null);

@@ -8,6 +8,7 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -58,6 +59,10 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         if (!messages.isArray() && !(path == GatewayPath.RESPONSES && messages.isString())) {
             throw invalid("the body has no " + (path == GatewayPath.RESPONSES ? "'input'" : "list 'messages'"));
         }
+        if (!body.path("stream_options").isMissingNode() && !body.path("stream_options").isNull()
+                && !body.path("stream_options").isObject()) {
+            throw invalid("'stream_options' must be an object");
+        }
         refuseExtras(body);
         String agent = Objects.requireNonNullElse(request.header("User-Agent"), "");
         Map<String, String> headers = new LinkedHashMap<>();
@@ -103,20 +108,21 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         return userAgent.startsWith("codex");
     }
 
-    /** The most that the request may use: each token of the input has at least one byte. */
+    /** The most that the request may use: each token of the input has at least one byte, unless the body refers to input elsewhere. */
     WorstCase most(ConfiguredModel of) {
-        long input = Math.min(WorstCase.maxInput(0, 0, bytes, of.bytesPerToken().doubleValue()), of.contextTokens());
+        long input = OutsideInput.isIn(body) ? of.contextTokens()
+                : Math.min(WorstCase.maxInput(0, 0, bytes, of.bytesPerToken().doubleValue()), of.contextTokens());
         return new WorstCase(of.name(), input, bound(of), true);
     }
 
     private long bound(ConfiguredModel of) {
-        for (String member : path.bounds()) {
-            long asked = body.path(member).asLong(0);
-            if (asked > 0) {
-                return Math.min(asked, of.maxOutputTokens());
-            }
-        }
-        return of.maxOutputTokens();
+        long most = path.bounds().stream().mapToLong(this::requestedOutput).max().orElse(0);
+        return most > 0 ? Math.min(most, of.maxOutputTokens()) : of.maxOutputTokens();
+    }
+
+    /** The bound of output that a member of the body has; 0 without a usable one. */
+    private long requestedOutput(String member) {
+        return Math.max(0, body.path(member).asLong(0));
     }
 
     /** The least output that is of use to the program. */
@@ -124,14 +130,16 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         return Math.max(LEAST_OUTPUT, body.at("/thinking/budget_tokens").asLong(0) + 1);
     }
 
-    /** The body for the provider: as it came but for the model's name and the bound of output. */
+    /** The body for the provider: as it came but for the model's name and each bound of output. */
     byte[] providerBody(ConfiguredModel to, long output) {
         ObjectNode sent = body.deepCopy();
         sent.put("model", to.model());
-        String bound =
-                path.bounds().stream().filter(body::has).findFirst().orElseGet(() -> bound(to.baseUrl().getHost()));
-        if (!body.path(bound).isIntegralNumber() || body.path(bound).asLong() > output) {
-            sent.put(bound, output);
+        List<String> bounds = path.bounds().stream().filter(body::hasNonNull).toList();
+        for (String bound : bounds.isEmpty() ? List.of(bound(to.baseUrl().getHost())) : bounds) {
+            if (!body.path(bound).isIntegralNumber() || requestedOutput(bound) == 0
+                    || requestedOutput(bound) > output) {
+                sent.put(bound, output);
+            }
         }
         if (path == GatewayPath.CHAT && stream) {
             sent.withObjectProperty("stream_options").put("include_usage", true);
