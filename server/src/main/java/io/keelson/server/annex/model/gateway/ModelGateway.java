@@ -403,9 +403,14 @@ final class ModelGateway {
             Reply reply =
                     commands.commit(new Command.EndRequest(lease.runId(), lease.stepId(), id, outcome, used, answer,
                             ACTOR), null);
-            if (reply instanceof Reply.Rejected) {
+            if (reply instanceof Reply.Rejected && !(outcome == Outcome.ANSWERED && isRecorded(id))) {
                 throw stepEndedFailure();
             }
+        }
+
+        /** Whether an earlier try of the commit, whose reply was lost, has recorded the answer. */
+        private boolean isRecorded(UUID id) {
+            return records.answer(id).isPresent();
         }
     }
 
@@ -452,12 +457,16 @@ final class ModelGateway {
     }
 
     /**
-     * Closes open requests of servers that are gone: what their providers may have billed is charged.
+     * Closes open requests of servers that are gone, and those of this server whose exchange has failed, as by an outage of the database: what
+     * their providers may have billed is charged. An exchange is known here before its request is stored.
      *
      * @param step null for all steps
      */
     void closeOrphans(@Nullable UUID step) throws InterruptedException {
         for (GatewayRecords.Orphan orphan : records.orphans(step, node, SILENCE)) {
+            if (flying.containsKey(orphan.id())) {
+                continue;
+            }
             try {
                 var _ = commands.commit(new Command.EndRequest(orphan.runId(), orphan.stepId(), orphan.id(),
                         Outcome.LOST, null, null, ACTOR), null);

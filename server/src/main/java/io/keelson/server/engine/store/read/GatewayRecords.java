@@ -28,12 +28,14 @@ public final class GatewayRecords {
             Sql.of("""
             select coalesce(sum(octet_length(answer::text)), 0) as bytes from gateway_requests where step_id = :step""");
 
-    /** Open requests whose servers are gone, of one step or of all. */
+    /** Open requests of the caller, and those whose servers are gone; of one step or of all. */
     private static final Sql ORPHANS = Sql.of("""
             select g.id, g.run_id, g.step_id from gateway_requests g
-             where g.state = 'open' and (:step::uuid is null or g.step_id = :step) and g.facts ->> 'node' <> :own
-               and not exists (select from engine_nodes n where n.id = g.facts ->> 'node' and n.left_at is null
-                    and n.last_seen_at >= {now} - :silence * interval '1 millisecond')
+             where g.state = 'open' and (:step::uuid is null or g.step_id = :step)
+               and (g.facts ->> 'node' = :own
+                or not exists (select from engine_nodes n where n.id = g.facts ->> 'node' and n.left_at is null
+                    and n.last_seen_at >= {now} - :silence * interval '1 millisecond'))
+             order by g.facts ->> 'node' = :own, g.sent_at
              limit 1000""");
 
     private static final Sql FACTS = Sql.of("""
@@ -56,7 +58,7 @@ public final class GatewayRecords {
      */
     public record Found(UUID id, String k1, boolean answered, @Nullable String node) {}
 
-    /** An open request whose server is gone. */
+    /** An open request whose server may not read its answer. */
     public record Orphan(UUID id, UUID runId, UUID stepId) {}
 
     /** The requests of a step with one of the keys, in the order in which they were sent. */
@@ -90,7 +92,7 @@ public final class GatewayRecords {
     }
 
     /**
-     * Open requests whose servers are gone.
+     * Open requests whose servers are gone, and all of the calling server, which knows the answers that it still reads.
      *
      * @param step null for all steps
      * @param own the calling server
