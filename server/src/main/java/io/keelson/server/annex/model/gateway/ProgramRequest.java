@@ -7,6 +7,7 @@ import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,8 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
     private static final int EXCERPT = 200;
     /** Tools that a provider executes itself, at a price that is no price of tokens. */
     private static final Set<String> PROVIDER_TOOLS = Set.of("file_search", "code_interpreter", "image_generation",
-            "mcp");
+            "mcp", "mcp_toolset");
+    private static final Set<String> PROVIDER_TOOL_MEMBERS = Set.of("mcp_servers", "web_search_options");
     private static final Pattern PROVIDER_TOOL = Pattern.compile("web_search.*|web_fetch_.*|code_execution_.*");
 
     /**
@@ -83,13 +85,20 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
     }
 
     private static void refuseExtras(ObjectNode body) throws GatewayError {
-        if (body.path("n").asInt(1) > 1) {
+        JsonNode answers = body.path("n");
+        if (body.hasNonNull("n") && !(answers.isNumber() && answers.decimalValue().compareTo(BigDecimal.ONE) == 0)) {
             throw new GatewayError(BAD_REQUEST, "unsupported_parameter",
                     "the gateway sends requests for one answer: leave out 'n', and send several requests");
         }
         if (body.path("background").asBoolean(false)) {
             throw new GatewayError(BAD_REQUEST, "unsupported_parameter",
                     "the gateway reads each answer itself: leave out 'background'");
+        }
+        for (String member : PROVIDER_TOOL_MEMBERS) {
+            if (body.hasNonNull(member) && !(body.get(member).isArray() && body.get(member).isEmpty())) {
+                throw new GatewayError(BAD_REQUEST, "unsupported_parameter",
+                        "the gateway cannot price tools that the provider executes itself: leave out '" + member + "'");
+            }
         }
         for (JsonNode tool : body.path("tools")) {
             String type = tool.path("type").asString("");
