@@ -186,7 +186,7 @@ create table if not exists artifacts (
     expires_at timestamptz,
     deleted_at timestamptz,
     removed_at timestamptz,
-    unique (run_id, attempt, name)
+    unique nulls not distinct (run_id, attempt, name, deleted_at) deferrable initially deferred
 );
 
 comment on table artifacts is 'Files that steps left behind; the bytes are in the artifact store.';

@@ -22,6 +22,7 @@ create type keelson_agent_new as (id uuid, run_id uuid, workspace_id uuid, attem
 create type keelson_artifact_end as (run_id uuid, ended_at timestamptz, retention_seconds int8);
 create type keelson_artifact_new as (id uuid, run_id uuid, workspace_id uuid, attempt int4, step_id uuid, name text,
     content_type text, size_bytes int8, sha256 text, storage_key text, retention_seconds int8);
+create type keelson_artifact_successor as (id uuid, run_id uuid, attempt int4, name text);
 create type keelson_attempt as (run_id uuid, attempt_number int4, state text, started_at timestamptz,
     completed_at timestamptz, error_code text, error_message text, credits_reserved numeric, credits_charged numeric,
     credits_refunded numeric, uncollected numeric, settled_at timestamptz, failures int4);

@@ -38,7 +38,10 @@ class ReadingCommandsTest {
             "webhooks ping",
             "webhooks redeliver", "webhooks delete", "credits grant", "credits adjust", "prices set", "prices remove",
             "server", "workspaces create", "workspaces close", "workspaces delete", "keys create", "keys rotate",
-            "keys revoke", "eval");
+            "keys revoke", "eval", "database accept");
+
+    /** A name for each parameter; the worker looks for a program of this name. */
+    private static final String NAME = "sh";
 
     /** They ask no server, or answer without one. */
     private static final Set<String> NEED_NONE =
@@ -95,7 +98,7 @@ class ReadingCommandsTest {
     private static List<String> call(CommandSpec spec, List<String> path) {
         List<String> words = new ArrayList<>(path);
         for (PositionalParamSpec parameter : spec.positionalParameters()) {
-            words.addAll(Collections.nCopies(parameter.arity().min(), "x"));
+            words.addAll(Collections.nCopies(parameter.arity().min(), NAME));
         }
         for (OptionSpec option : spec.options()) {
             if (option.required() && option.group() == null) {

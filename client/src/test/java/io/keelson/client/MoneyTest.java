@@ -118,7 +118,7 @@ class MoneyTest {
         assertThat(server.requests("PUT /api/v1/prices"))
                 .extracting(request -> request.body().at("/items/0").toString())
                 .containsExactly(
-                        "{\"kind\":\"model\",\"name\":\"large\",\"usd_per_million_tokens\":{\"input\":2.5,\"cache_read\":0.25,\"output\":10},\"withdrawn\":false}",
+                        "{\"kind\":\"model\",\"name\":\"large\",\"usd_per_million_tokens\":{\"input\":2.5,\"cache_read\":0.25,\"output\":10}}",
                         "{\"kind\":\"tool\",\"name\":\"search\",\"withdrawn\":true}");
     }
 }

@@ -135,7 +135,9 @@ public final class ChangeSet {
         }
     }
 
-    public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {}
+    /** @param replaces whether its name was that of an artifact of an earlier attempt of its task or step */
+    public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored,
+            boolean replaces) {}
 
     /** A step's proposal to people. */
     public record Proposal(NewProposal made, UUID runId, UUID workspaceId, int attempt, UUID taskId, UUID stepId,
@@ -699,6 +701,17 @@ public final class ChangeSet {
 
     public List<Artifact> artifacts() {
         return artifacts;
+    }
+
+    /** Artifacts that replace others, the last one of each name. */
+    public Collection<Artifact> successors() {
+        Map<List<Object>, Artifact> last = new LinkedHashMap<>();
+        for (Artifact artifact : artifacts) {
+            if (artifact.replaces()) {
+                last.put(List.of(artifact.runId(), artifact.attempt(), artifact.stored().name()), artifact);
+            }
+        }
+        return last.values();
     }
 
     /** Runs with artifacts that ended in this batch; a run that started again within it is no longer terminal. */

@@ -28,6 +28,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Applies the reports of lease holders to the step and its task. */
@@ -57,7 +58,7 @@ final class Steps {
             return refusal instanceof Reply.Duplicate ? duplicate(step, command.request())
                     : Objects.requireNonNull(refusal);
         }
-        Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
+        Reply.@Nullable Rejected taken = artifactsTaken(d, step, command.result());
         if (taken != null) {
             StepError error = new StepError(taken.code(), ErrorClass.PERMANENT, taken.message());
             failure(d, step, error, command.result().spent(), command.lost());
@@ -118,7 +119,7 @@ final class Steps {
             return Reply.rejected("CONTINUE_NOT_POSSIBLE",
                     "a verification, a call of an agent and a task whose steps run in parallel have no further turns");
         }
-        Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
+        Reply.@Nullable Rejected taken = artifactsTaken(d, step, command.result());
         if (taken != null) {
             return taken;
         }
@@ -147,7 +148,7 @@ final class Steps {
         if (refusal != null || step == null) {
             return Objects.requireNonNull(refusal);
         }
-        if (artifactsTaken(d, command.spent()) == null) {
+        if (artifactsTaken(d, step, command.spent()) == null) {
             artifacts(d, step, command.spent().artifacts());
         }
         failure(d, step, Requests.reason(step, command.error()), command.spent(), command.lost());
@@ -399,16 +400,22 @@ final class Steps {
 
     private static void artifacts(Decision d, StepRow step, List<NewArtifact> stored) {
         for (NewArtifact artifact : stored) {
+            boolean replaces = d.view.artifacts.containsKey(artifact.name());
             d.view.addArtifact(artifact.name(), step.id());
             d.changes.add(new ChangeSet.Artifact(d.ids.next(), d.run.id(), d.run.workspaceId(), d.run.attempt,
-                    step.id(), artifact));
+                    step.id(), artifact, replaces));
         }
     }
 
-    private static Reply.@Nullable Rejected artifactsTaken(Decision d, Result result) {
+    /**
+     * An artifact may replace one of an earlier execution: of this step, or of a step that another attempt of its task or a new
+     * plan has removed from the view.
+     */
+    private static Reply.@Nullable Rejected artifactsTaken(Decision d, StepRow step, Result result) {
         Set<String> own = new HashSet<>();
         for (NewArtifact artifact : result.artifacts()) {
-            if (d.view.artifacts.containsKey(artifact.name()) || !own.add(artifact.name())) {
+            UUID of = d.view.artifacts.get(artifact.name());
+            if (!own.add(artifact.name()) || of != null && !of.equals(step.id()) && d.view.steps.containsKey(of)) {
                 return Reply.rejected("ARTIFACT_NAME_TAKEN",
                         "the run already has an artifact named '" + artifact.name() + "'");
             }

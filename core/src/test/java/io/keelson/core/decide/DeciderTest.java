@@ -21,10 +21,12 @@ import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -129,6 +131,46 @@ class DeciderTest extends OneRun {
         assertThat(refused.code()).isEqualTo("ARTIFACT_NAME_TAKEN");
         assertThat(step.state).isEqualTo(StepState.FAILED);
         assertThat(world.view.artifacts).isEmpty();
+    }
+
+    @Test
+    void anArtifactReplacesThatOfAnEarlierExecution() {
+        world = World.start(plan(task("a")));
+        Result result = new Result("1", Tokens.NONE, BigDecimal.ZERO,
+                List.of(new NewArtifact("x.txt", "text/plain", 1, "0".repeat(64), "key")));
+        StepRow first = world.claimAll().getFirst();
+        fail(first, result);
+        StepRow second = world.claimAll().getFirst();
+        assertThat(second.id()).isEqualTo(first.id());
+        fail(second, result);
+        for (int lost = 0; lost < 10; lost++) {
+            world.expire(world.claimAll().getFirst());
+        }
+        assertThat(world.task("a").state()).isEqualTo(TaskState.AWAITING_RETRY);
+        world.nextTimer();
+        StepRow third = world.claimAll().getFirst();
+        assertThat(third.id()).as("the task's next attempt has steps of its own").isNotEqualTo(first.id());
+        world.done(new Command.Complete(world.id(), third.id(), third.leaseEpoch(), result, World.WHO));
+        assertThat(world.view.artifacts).containsExactly(Map.entry("x.txt", third.id()));
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    private void fail(StepRow step, Result spent) {
+        world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
+                new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), spent, World.WHO));
+        world.nextTimer();
+    }
+
+    @Test
+    void noArtifactReplacesThatOfAnotherTask() {
+        world = World.start(plan(task("a"), task("b")));
+        Result result = new Result("1", Tokens.NONE, BigDecimal.ZERO,
+                List.of(new NewArtifact("x.txt", "text/plain", 1, "0".repeat(64), "key")));
+        List<StepRow> steps = world.claimAll();
+        world.done(new Command.Complete(world.id(), steps.get(0).id(), 1, result, World.WHO));
+        assertThat(world.refused(new Command.Complete(world.id(), steps.get(1).id(), 1, result, World.WHO)).code())
+                .isEqualTo("ARTIFACT_NAME_TAKEN");
+        assertThat(world.view.artifacts).containsExactly(Map.entry("x.txt", steps.get(0).id()));
     }
 
     @Test

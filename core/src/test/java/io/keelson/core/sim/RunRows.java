@@ -202,6 +202,13 @@ final class RunRows {
                 .sorted(Comparator.comparing(Saved.Task::sequence));
     }
 
+    /** True for a step of an earlier attempt of its task, or of a task that a new plan has replaced. */
+    boolean isReplaced(UUID stepId) {
+        Saved.Step step = steps.get(stepId);
+        Saved.Task task = tasks.get(step.taskId());
+        return task.superseded() || step.taskAttempt() < task.attempt();
+    }
+
     private void loadWork(RunView view, Instant now) {
         artifacts.forEach((key, step) -> {
             if (key.attempt() == run.attempt()) {

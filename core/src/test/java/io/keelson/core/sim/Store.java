@@ -297,9 +297,12 @@ final class Store {
                         });
             }
             for (Artifact artifact : changes.artifacts()) {
-                UUID earlier = draft(artifact.runId()).artifacts.putIfAbsent(
+                RunRows rows = draft(artifact.runId());
+                UUID earlier = rows.artifacts.put(
                         new RunRows.ArtifactKey(artifact.attempt(), artifact.stored().name()), artifact.stepId());
-                Violation.unless(earlier == null, "two artifacts of one name: %s", artifact);
+                Violation.unless(artifact.replaces() == (earlier != null), "wrong successor: %s", artifact);
+                Violation.unless(earlier == null || earlier.equals(artifact.stepId()) || rows.isReplaced(earlier),
+                        "two artifacts of one name: %s", artifact);
             }
         }
 

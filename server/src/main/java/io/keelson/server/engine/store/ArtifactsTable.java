@@ -31,6 +31,15 @@ final class ArtifactsTable {
             text("storage_key", a -> a.stored().storageKey()),
             bigint("retention_seconds", a -> a.stored().retentionSeconds()));
 
+    /** After the insertion: the artifacts that the new ones replace are deleted. */
+    static final RowSetStatement<Artifact> REPLACE = new RowSetStatement<>("keelson_artifact_successor", """
+            update artifacts a set deleted_at = {now}
+              from {rows}
+             where a.run_id = u.run_id and a.attempt = u.attempt and a.name = u.name and a.id <> u.id
+               and a.deleted_at is null""",
+            uuid("id", Artifact::id), uuid("run_id", Artifact::runId), integer("attempt", Artifact::attempt),
+            text("name", a -> a.stored().name()));
+
     /** @param retention of artifacts without one of their own */
     record Ended(RunRow run, Duration retention) {}
 
@@ -47,7 +56,8 @@ final class ArtifactsTable {
             select a.run_id, a.name, a.step_id
               from artifacts a
               join orchestration_runs r on r.id = a.run_id and r.attempt_number = a.attempt
-             where a.run_id = any (?)""";
+             where a.run_id = any (?)
+             order by a.deleted_at nulls last""";
 
     private ArtifactsTable() {}
 

@@ -161,7 +161,7 @@ final class ChangesWriter {
     /** Lanes and timers of runs that go on, and artifacts. */
     private List<Part<?>> withdrawn() {
         return List.of(QueueTable.REMOVE.of(absent(changes.queue())), TimersTable.DISARM.of(absent(changes.timers())),
-                ArtifactsTable.INSERT.of(changes.artifacts()));
+                ArtifactsTable.INSERT.of(changes.artifacts()), ArtifactsTable.REPLACE.of(changes.successors()));
     }
 
     /** Rows that change when attempts of runs begin. Those of an ended run's timers are gone before. */

@@ -33,6 +33,7 @@ public final class KnownEvents {
             select p.run_id, r.workspace_id, p.first_seq, p.created_at, p.id
               from (select id, run_id, first_seq, created_at from run_event_packs order by id desc limit :limit) p
               join orchestration_runs r on r.id = p.run_id
+              join run_heads h on h.run_id = p.run_id and h.last_seq >= p.first_seq
              order by p.id""");
 
     private static final Sql SETTLED = Sql.of("select last_id from event_watermark");
@@ -80,7 +81,7 @@ public final class KnownEvents {
                 .setLongs("times", times).all(row -> known.get(row.getInt("place") - 1));
     }
 
-    /** The latest events, oldest first: of each commit the first. */
+    /** The latest events, oldest first: of each commit the first. No commit has written events beyond the head of their run. */
     public static List<Known> latest(Connection c, int limit) throws SQLException {
         return LATEST.on(c).set("limit", limit).all(row -> new Known(row.getObject("workspace_id", UUID.class),
                 row.getObject("run_id", UUID.class), row.getLong("first_seq"), Rows.time(row, "created_at"),
