@@ -19,7 +19,7 @@ public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Reque
     /**
      * The usage of a program's requests to models.
      *
-     * @param refused why a limit has refused a request; null if none was refused
+     * @param refused why a limit has refused the latest request; null if it has refused none since an answer
      */
     public record Requests(Tokens tokens, BigDecimal cost, @Nullable String refused) {
         static final Requests NONE = new Requests(Tokens.NONE, Amounts.ZERO, null);
@@ -44,7 +44,7 @@ public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Reque
     Metered requesting(Tokens more, BigDecimal itsCost) {
         Requests before = requests == null ? Requests.NONE : requests;
         return new Metered(epoch, tokens.plus(more), Amounts.exact(cost.add(itsCost)),
-                new Requests(before.tokens.plus(more), Amounts.exact(before.cost.add(itsCost)), before.refused));
+                new Requests(before.tokens.plus(more), Amounts.exact(before.cost.add(itsCost)), null));
     }
 
     /** This usage, after a limit has refused a request. */

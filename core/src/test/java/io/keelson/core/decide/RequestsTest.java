@@ -105,6 +105,20 @@ class RequestsTest extends OneWorkspace {
         assertThat(step.errorCode()).isEqualTo("BUDGET_EXCEEDED");
     }
 
+    @Test
+    void aRefusedRequestIsNotTheReasonAfterAnAnswer() {
+        World world = world("0.5", 1);
+        StepRow step = world.claim("a");
+        ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000);
+        UUID smaller = UUID.randomUUID();
+        ask(world, step, smaller, 1_000, 1_000, 1);
+        end(world, step, smaller, Outcome.ANSWERED, tokens(1_000, 500));
+        world.done(new Command.Fail(world.id(), step.id(), 1,
+                new StepError("PROGRAM_FAILED", ErrorClass.PERMANENT, "exit code 1"),
+                Result.spent(Tokens.NONE, null, null), WORKER));
+        assertThat(step.errorCode()).isEqualTo("PROGRAM_FAILED");
+    }
+
     /** The program is killed and its step is tried again: the server reads the answer to its end, and charges it once. */
     @Test
     void anAnswerAfterTheEndOfItsLeaseIsCharged() {
