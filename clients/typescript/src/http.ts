@@ -50,7 +50,9 @@ export class Transport {
 
   constructor(connection: Connection) {
     if (!/^https?:$/.test(new URL(connection.url).protocol)) throw new TypeError(`not the address of a server: ${connection.url}`);
-    this.#connection = { ...connection, url: connection.url.replace(/\/+$/, "") };
+    const apiKey = connection.apiKey?.trim() || null;
+    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("not an API key: it has characters that no key has");
+    this.#connection = { ...connection, apiKey, url: connection.url.replace(/\/+$/, "") };
   }
 
   get url(): string {

@@ -106,7 +106,7 @@ class RunCalls<Output = unknown> {
           backoff.reset();
         }
       } catch (e) {
-        if (latest === null || !(e instanceof KeelsonError) || !e.transient) throw e;
+        if (!(e instanceof KeelsonError) || !e.transient) throw e;
       }
       if (latest?.state_type === "terminal") return this.checked(latest);
       const left = deadline - performance.now();

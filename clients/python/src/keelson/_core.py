@@ -202,7 +202,7 @@ def wait(run_id: str, timeout: float, clock: Callable[[], float] = time.monotoni
                 latest, tag = document, reply.headers.get("etag")
                 backoff.reset()
         except KeelsonError as e:
-            if latest is None or not e.transient:
+            if not e.transient:
                 raise
         if latest is not None and latest.get("state_type") == "terminal":
             return latest

@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -27,7 +28,9 @@ class Settings:
         self.url = url.rstrip("/")
         self.timeout = timeout
         self.silence = silence
-        self.api_key = api_key
+        self.api_key = api_key.strip() if api_key else None
+        if self.api_key and not re.fullmatch(r"[\x21-\x7e]+", self.api_key):
+            raise ValueError("not an API key: it has characters that no key has")
         if httpx.URL(self.url).scheme not in ("http", "https"):
             raise ValueError(f"not the address of a server: {url!r}")
 

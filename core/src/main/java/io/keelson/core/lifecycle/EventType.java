@@ -87,7 +87,8 @@ public enum EventType {
     STEP_LEASE_EXPIRED(ActorType.RECONCILER, "its worker sent no heartbeat in time"),
     STEP_UNPRICED(ActorType.SYSTEM, "it used tokens of a model that has no price, and was charged nothing for them"),
     STEP_CHARGED(ActorType.AGENT,
-            "its worker has reported in a heartbeat how much it has used since the report before"),
+            "its worker has reported in a heartbeat how much it has used since the report before, or a request of its "
+                    + "program to a model was answered"),
     STEP_HOLD_EXCEEDED(ActorType.SYSTEM, "it cost more than the credits held for its worst case"),
     ESCALATION_OPENED(ActorType.SYSTEM, "a ticket is opened"),
     ESCALATION_REMINDED(ActorType.SYSTEM, "a ticket has no answer in time"),
