@@ -98,7 +98,7 @@ class GatewayAbuseTest {
                 .toList();
         assertOthersAreAnswered("test.beside-repeating");
         List<Integer> statuses = all.stream().map(each -> each.join().statusCode()).toList();
-        assertThat(statuses).containsOnly(200, 402, 429).contains(402);
+        assertThat(statuses).isSubsetOf(200, 402, 429).contains(402);
         long paid = statuses.stream().filter(status -> status == 200).count();
         assertThat(step.charged()).isLessThanOrEqualTo(limit)
                 .isEqualByComparingTo(new BigDecimal("0.00015").multiply(BigDecimal.valueOf(paid)));

@@ -46,6 +46,8 @@ class WentBackTest {
                 ApiServer other = new ApiServer(folder.resolve("other"), url)) {
             String kept = one.create(ApiServer.WAITS);
             one.post("/api/v1/runs/" + kept + "/start", "");
+            Awaitility.await().atMost(CONTINUED)
+                    .until(() -> !one.get("/api/v1/inbox").json().get("items").isEmpty());
             TestDatabase.keep(url);
             awaitReady(one);
             awaitReady(other);
