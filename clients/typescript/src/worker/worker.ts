@@ -172,6 +172,8 @@ export class Worker {
     for (const execution of this.#taken.values()) {
       if (execution.abandon()) void this.#reporter?.add(execution, RELEASED);
     }
+    // The server may give a step that is handed back to the claim that is still open.
+    await within(this.#claiming, this.#options.pollMs + 1000);
     await this.idle(LAST_REPORTS_MS);
     this.#ended.abort();
     this.#reporter?.close();
