@@ -61,7 +61,7 @@ class WorkerRaceTest {
             return step.stop();
         }).slots(2).build().start()) {
             Map<String, Reported> reports = new HashMap<>();
-            for (int i = 0; i < 2; i++) {
+            while (reports.size() < 2) {
                 Reported reported = peer.next();
                 reports.put(reported.stepId(), reported);
             }
