@@ -63,7 +63,7 @@ class WorkerRaceTest {
             Map<String, Reported> reports = new HashMap<>();
             while (reports.size() < 2) {
                 Reported reported = peer.next();
-                reports.put(reported.stepId(), reported);
+                reports.putIfAbsent(reported.stepId(), reported);
             }
             assertThat(reports.get(S1).kind()).isEqualTo("release");
             assertThat(reports.get(S2).kind()).isEqualTo("complete");
