@@ -8,6 +8,7 @@ import io.keelson.client.AgentRequest;
 import io.keelson.client.EscalationQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
@@ -146,6 +147,7 @@ class ModelOutageTest {
 
     /** Eight requests are under way when the provider breaks off, or answers with errors of its own. */
     @Test
+    @Breadth.InPart(3)
     void answersThatBreakOffAndErrorsOfTheProviderAreOutagesToo() throws Exception {
         try (TestModel _ = new TestModel(SCRIPT, stopped.getLocalPort())) {
             Map<String, Run> runs = new LinkedHashMap<>();
