@@ -114,7 +114,7 @@ function convert(value: unknown, kind: string, marked: boolean): unknown {
   return record;
 }
 
-/** Sets a member, also one that is called `__proto__`. */
+/** Sets a member of any name, including `__proto__`. */
 function define(record: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__") Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
   else record[name] = value;

@@ -22,7 +22,7 @@ class Document:
         self.raw = raw
 
     def __getitem__(self, name: str) -> Any:
-        """Any member, also one that this version does not know."""
+        """Any member, including members unknown to this version."""
         return _value(self._kinds.get(name, "free"), self.raw[name], type(self))
 
     def __contains__(self, name: str) -> bool:

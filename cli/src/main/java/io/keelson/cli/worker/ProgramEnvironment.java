@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Variables of a started program: those of the worker without its own settings and without keys of model providers, those that
- * the user sets, and those of the step. The step's address of models and its token take the place of a provider's.
+ * Variables of a started program: variables of the worker except its settings and keys of model providers, variables from
+ * {@code --env}, and variables of the step. The step's gateway address and token replace the address and key of a provider.
  */
 final class ProgramEnvironment {
 

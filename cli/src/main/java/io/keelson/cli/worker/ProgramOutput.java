@@ -61,7 +61,7 @@ final class ProgramOutput {
         return tooLong;
     }
 
-    /** The end of the standard output for a message, after {@link #awaitEnd()}; at most 1,000 characters, empty if there is none. */
+    /** The end of the standard output for a message, after {@link #awaitEnd()}; at most 1,000 characters, may be empty. */
     String last(UnaryOperator<String> masked) {
         String text = masked.apply(kept.toString(StandardCharsets.UTF_8)).strip();
         return text.length() <= MAX_MESSAGE ? text : "…" + text.substring(text.length() - MAX_MESSAGE);

@@ -147,7 +147,7 @@ final class Credits {
         return charge(d, step, result, cost, key, Purposes.of(step, result));
     }
 
-    /** The same for a purpose. */
+    /** Charges a step's use for a purpose. */
     static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost,
             @Nullable String key, Purpose purpose) {
         BigDecimal amount = cost.amount();

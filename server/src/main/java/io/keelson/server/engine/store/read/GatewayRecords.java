@@ -74,7 +74,7 @@ public final class GatewayRecords {
                 .filter(state -> state.equals("open")).isPresent();
     }
 
-    /** The recorded answer; empty if there is none. */
+    /** The recorded answer; empty if absent. */
     public Optional<JsonNode> answer(UUID id) {
         return database.withConnection(c -> ANSWER.on(c).set("id", id).first(row -> row.getString("answer")))
                 .map(Json::read);
