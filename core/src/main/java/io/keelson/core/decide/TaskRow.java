@@ -298,12 +298,12 @@ public final class TaskRow {
         return errorMessage;
     }
 
-    /** The task of an earlier attempt whose output this one carries over; null if this task ran itself. */
     /** The task that holds its output, itself or one of an earlier attempt or run. */
     UUID holdsOutput() {
         return reusedFrom == null ? id : reusedFrom;
     }
 
+    /** The task of an earlier attempt whose output this one carries over; null if this task ran itself. */
     public @Nullable UUID reusedFrom() {
         return reusedFrom;
     }

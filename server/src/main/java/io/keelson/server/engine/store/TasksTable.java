@@ -35,7 +35,6 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +65,7 @@ final class TasksTable {
         }
     }
 
+    /** Written at {@code {policy}} into each statement. */
     private static final List<Column<TaskRow>> POLICY =
             TaskRow.POLICY.stream().<Column<TaskRow>>map(Column::stored).toList();
 
@@ -75,8 +75,7 @@ final class TasksTable {
                 parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
                 continuation_count, tokens_used, cost, queued_at, started_at, completed_at, duration_ms, error_code,
                 error_message, reused_from, output, output_summary, output_ref, agent_id, agent_type, model_override,
-                tools_requested, failures, granted_retries, effect_generation,
-                failure_ignored, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
+                tools_requested, {policy},
                 board_task_id, cancelled_at, created_at, updated_at)
             select id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number, title, description, task_type,
                 success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs, policy,
@@ -88,11 +87,10 @@ final class TasksTable {
                 case when reused_from is null then output_ref
                     else (select c.output_ref from orchestration_tasks c where c.id = u.reused_from) end,
                 case when agent_id is not null then keelson_agent(agent_id) end, agent_type, model_override,
-                tools_requested, failures, granted_retries, effect_generation,
-                failure_ignored, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
+                tools_requested, {policy},
                 (select b.id from board_tasks b where b.source_type = 'orchestration_task' and b.source_id = u.on_board),
                 case when state = 'cancelled' then completed_at end, {now}, {now}
-              from {rows}""", Column.joined(List.of(
+              from {rows}""".replace("{policy}", Column.names("", POLICY)), Column.joined(List.of(
             uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             uuid("run_agent_id", n -> n.row().agent().id()), text("key", n -> n.row().key()),
@@ -153,14 +151,11 @@ final class TasksTable {
                    error_message = u.error_message, output = coalesce(u.output, t.output),
                    output_summary = coalesce(u.output_summary, t.output_summary),
                    output_ref = case when u.output_summary is null then t.output_ref else u.output_ref end,
-                   failures = u.failures,
-                   granted_retries = u.granted_retries, effect_generation = u.effect_generation, failure_ignored = u.failure_ignored,
-                   superseded = u.superseded, next_run_at = u.next_run_at, state_since = u.state_since,
-                   begun_at = u.begun_at, error_class = u.error_class, verifier_score = u.verifier_score,
-                   verified_by = u.verified_by,
+                   {policy},
                    agent_id = case when u.agent_id is null then t.agent_id else keelson_agent(u.agent_id) end,
                    agent_type = coalesce(u.agent_type, t.agent_type),
-                   model_override = coalesce(u.model_override, t.model_override), version_id = t.version_id + 1, updated_at = {now}""",
+                   model_override = coalesce(u.model_override, t.model_override), version_id = t.version_id + 1, updated_at = {now}"""
+                    .replace("{policy}", Column.assignments(POLICY)),
             Column.joined(List.of(
                     uuid("id", t -> t.row.id()), word("state", t -> t.row.state().wire()),
                     word("state_type", t -> t.row.state().type().wire()),
@@ -196,7 +191,7 @@ final class TasksTable {
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
              where t.run_id = any (?) and not t.superseded
              order by t.run_id, t.sequence_number, t.item_index nulls first""".formatted(RESPAWNS, TaskUsage.TOKENS,
-            TaskUsage.COST, POLICY.stream().map(column -> "t." + column.name()).collect(Collectors.joining(", ")));
+            TaskUsage.COST, Column.names("t.", POLICY));
 
     private TasksTable() {}
 

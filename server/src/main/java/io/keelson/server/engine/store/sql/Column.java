@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +62,17 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
     @SafeVarargs
     public static <T> List<Column<T>> joined(List<Column<T>>... all) {
         return Stream.of(all).flatMap(List::stream).toList();
+    }
+
+    /** The names of columns for a list in SQL, each after the prefix: {@code t.state, t.cost}. */
+    public static String names(String prefix, List<? extends Column<?>> columns) {
+        return columns.stream().map(column -> prefix + column.name()).collect(Collectors.joining(", "));
+    }
+
+    /** Assignments from the rows of a statement: {@code state = u.state, cost = u.cost}. */
+    public static String assignments(List<? extends Column<?>> columns) {
+        return columns.stream().map(column -> column.name() + " = u." + column.name())
+                .collect(Collectors.joining(", "));
     }
 
     public static <T> Column<T> uuid(String name, Function<T, @Nullable UUID> value) {
