@@ -11,6 +11,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.Resolution;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Usage;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.base.db.DatabaseUrl;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Budgets of runs whose models the server calls: what a request may cost is held before it is sent. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ModelBudgetTest {
     private static final DatabaseUrl URL = TestDatabase.createUrl();

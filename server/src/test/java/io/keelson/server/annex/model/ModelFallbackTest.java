@@ -6,6 +6,7 @@ import io.keelson.api.run.Event;
 import io.keelson.api.run.Run;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.base.db.DatabaseUrl;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Models that stay busy, and the models that take their place. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ModelFallbackTest {
     private static final DatabaseUrl URL = TestDatabase.createUrl();

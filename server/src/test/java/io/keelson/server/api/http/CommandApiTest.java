@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.api.http.TestProvider.Mood;
 import io.keelson.server.base.db.TestDatabase;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Commands to a provider: once under each key, with any response and after any crash. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CommandApiTest {
 

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.annex.mcp.TokenEndpoint;
 import io.keelson.server.annex.mcp.wire.Mcp;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** MCP servers behind HTTP, and their tools in plans. */
+@Breadth.Spread
 abstract class McpApiCases extends McpCases {
     McpApiCases(McpWorkspace mcp) {
         super(mcp);

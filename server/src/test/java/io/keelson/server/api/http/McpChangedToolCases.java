@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.json.DeclaredSchema;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /** A tool of an MCP server whose description has changed since it was accepted. */
+@Breadth.Spread
 abstract class McpChangedToolCases extends McpCases {
     McpChangedToolCases(McpWorkspace mcp) {
         super(mcp);

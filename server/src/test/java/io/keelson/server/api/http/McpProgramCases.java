@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.mcp.NpmServers;
 import io.keelson.server.annex.mcp.wire.Mcp;
 import io.keelson.server.api.http.ApiServer.Answer;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /** MCP servers that are programs of the operator, and servers of the npm registry. */
+@Breadth.Spread
 abstract class McpProgramCases extends McpCases {
     McpProgramCases(McpWorkspace mcp) {
         super(mcp);

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.json.Json;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** Questions of MCP servers, which people answer in the inbox. */
+@Breadth.Spread
 abstract class McpQuestionCases extends McpCases {
     McpQuestionCases(McpWorkspace mcp) {
         super(mcp);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.postgres.EmbeddedPostgres;
 import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
 import io.keelson.server.api.http.support.ExceptionMapper;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
+@Breadth.Spread
 class OutageTest {
 
     /** As PostgreSQL says it when a table cannot grow, on tables that take no rows. */

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** What readers find in the artifact store who ask no server. */
+@Breadth.Spread
 class StatusDocumentsTest {
 
     private static final Map<String, String> WANTED = Map.of("KEELSON_STATUS_DOCUMENTS", "true");

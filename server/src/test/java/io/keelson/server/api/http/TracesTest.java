@@ -3,6 +3,7 @@ package io.keelson.server.api.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.trace.TraceAttribute;
 import io.keelson.server.base.db.TestDatabase;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The spans that a collector gets over OTLP, read from the wire by hand. */
+@Breadth.Spread
 class TracesTest {
 
     private record Sent(String trace, String id, String parent, String name, long start, long end,

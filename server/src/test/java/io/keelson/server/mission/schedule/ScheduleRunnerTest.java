@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.api.schedule.ScheduleDefinition;
+import io.keelson.core.Breadth;
 import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Overlap;
 import io.keelson.server.base.db.Database;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Times that come, are missed and overlap, on a real database whose clock is the test's. */
+@Breadth.Spread
 class ScheduleRunnerTest {
 
     private static final Instant NOON = Instant.parse("2026-11-21T12:00:00Z");

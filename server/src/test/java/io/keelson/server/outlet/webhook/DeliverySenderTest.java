@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.api.outlet.Webhook;
 import io.keelson.api.outlet.WebhookDelivery;
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.outbound.OutboundClient;
@@ -40,6 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Deliveries under faults of receivers and nodes: none is lost, none is unsigned, and each endpoint gets its turn. */
+@Breadth.Spread
 @Timeout(60)
 class DeliverySenderTest {
 

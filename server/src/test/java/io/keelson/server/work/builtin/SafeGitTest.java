@@ -2,6 +2,7 @@ package io.keelson.server.work.builtin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolPolicy;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
+@Breadth.Spread
 @Timeout(120)
 class SafeGitTest {
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.mcp.NpmServers;
 import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.Json;
@@ -23,6 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The client over a process, with servers of the npm registry and with broken ones. */
+@Breadth.Spread
 class McpClientTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
