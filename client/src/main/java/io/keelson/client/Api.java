@@ -3,6 +3,7 @@ package io.keelson.client;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -10,7 +11,6 @@ import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,23 +27,27 @@ import tools.jackson.databind.JsonNode;
 /**
  * The HTTP API as plain JSON, for routes that have no typed method. Paths are relative to {@code /api/v1} and begin
  * with a slash. Every method throws {@link KeelsonException} when the server refuses or cannot be reached; reads are
- * repeated a few times over lost connections, 429 and 503, writes are not.
+ * repeated a few times over lost connections, 429, 502, 503 and 504, writes are not.
  */
 public final class Api {
 
     private static final int TRIES = 4;
     private static final Duration FIRST_DELAY = Duration.ofMillis(100);
     private static final Duration LONGEST_DELAY = Duration.ofSeconds(2);
+    private static final String INTERRUPTED = "interrupted while waiting for the server";
 
     private final URI base;
     private final @Nullable String apiKey;
     private final Duration timeout;
+    private final Duration silence;
     private final HttpClient http;
 
-    Api(URI base, @Nullable String apiKey, Duration timeout) {
+    /** @param silence how long a stream of events may be silent before its connection counts as lost */
+    Api(URI base, @Nullable String apiKey, Duration timeout, Duration silence) {
         this.base = base;
         this.apiKey = apiKey;
         this.timeout = timeout;
+        this.silence = silence;
         // HTTP/1.1: the server is usually plain text, where HTTP/2 costs an upgrade round and brings nothing
         HttpClient.Builder builder = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(timeout);
@@ -82,8 +86,8 @@ public final class Api {
     }
 
     /**
-     * Sends a file's content unchanged and reads the response document. Repeated over lost connections, 429 and 503:
-     * only for routes where a repetition is harmless.
+     * Sends a file's content unchanged and reads the response document. Repeated over lost connections, 429, 502, 503
+     * and 504: only for routes where a repetition is harmless.
      *
      * @param limit for the whole upload
      * @throws IllegalArgumentException when the file cannot be read
@@ -97,7 +101,12 @@ public final class Api {
 
     /** Reads raw content; the caller closes the stream. */
     public InputStream stream(String path) {
-        return exchange(Call.get(path), this::streamed);
+        return exchange(Call.get(path), call -> streamed(call, limit(call)).body());
+    }
+
+    /** Opens a stream of events; its status is 204 if nothing follows. The caller closes the body. */
+    HttpResponse<InputStream> events(String path) {
+        return exchange(Call.get(path), call -> streamed(call, silence));
     }
 
     HttpReply send(Call call) {
@@ -121,52 +130,65 @@ public final class Api {
 
     private static boolean repeatable(KeelsonException e) {
         return switch (e.code()) {
-            case "SERVER_UNREACHABLE", "CONNECTION_LOST" -> true;
-            default -> e.status() == 429 || e.status() == 503;
+            case "SERVER_UNREACHABLE", "CONNECTION_LOST", KeelsonException.IN_FLIGHT -> true;
+            default -> e.status() == 429 || e.status() == 502 || e.status() == 503 || e.status() == 504;
         };
     }
 
     private HttpReply whole(Call call) {
-        HttpResponse<byte[]> answer = transfer(call.header("Accept-Encoding", "gzip"), BodyHandlers.ofByteArray());
-        JsonNode body = parse(answer.statusCode(), unpacked(answer));
-        if (answer.statusCode() >= 400) {
-            throw KeelsonException.refused(answer.statusCode(), body, retryAfter(answer));
-        }
-        return new HttpReply(answer.statusCode(), body, answer.headers().firstValue("ETag").orElse(null));
+        return transfer(call.header("Accept-Encoding", "gzip"), limit(call), answer -> {
+            byte[] content;
+            try (InputStream body = answer.body()) {
+                content = body.readAllBytes();
+            }
+            int status = answer.statusCode();
+            JsonNode document = parse(status, unpacked(answer, content));
+            if (status >= 400) {
+                throw KeelsonException.refused(status, document, retryAfter(answer));
+            }
+            return new HttpReply(status, document, answer.headers().firstValue("ETag").orElse(null));
+        });
     }
 
-    private byte[] unpacked(HttpResponse<byte[]> answer) {
+    private byte[] unpacked(HttpResponse<?> answer, byte[] content) {
         if (!answer.headers().firstValue("Content-Encoding").orElse("").equalsIgnoreCase("gzip")) {
-            return answer.body();
+            return content;
         }
-        try (InputStream bytes = new GZIPInputStream(new ByteArrayInputStream(answer.body()))) {
+        try (InputStream bytes = new GZIPInputStream(new ByteArrayInputStream(content))) {
             return bytes.readAllBytes();
         } catch (IOException e) {
             throw KeelsonException.local("BAD_ANSWER", base + " answered something that is not gzip", e);
         }
     }
 
-    private InputStream streamed(Call call) {
-        HttpResponse<InputStream> answer = transfer(call, BodyHandlers.ofInputStream());
-        if (answer.statusCode() < 400) {
-            return answer.body();
-        }
-        try (InputStream body = answer.body()) {
-            throw KeelsonException.refused(answer.statusCode(), parse(answer.statusCode(), body.readAllBytes()),
-                    retryAfter(answer));
-        } catch (IOException e) {
-            throw KeelsonException.refused(answer.statusCode(), Json.object(), retryAfter(answer));
-        }
+    /** @param silence how long a read of the body waits for the next byte */
+    private HttpResponse<InputStream> streamed(Call call, Duration silence) {
+        return transfer(call, silence, answer -> {
+            if (answer.statusCode() < 400) {
+                return answer;
+            }
+            try (InputStream body = answer.body()) {
+                throw KeelsonException.refused(answer.statusCode(), parse(answer.statusCode(), body.readAllBytes()),
+                        retryAfter(answer));
+            }
+        });
     }
 
-    private <T> HttpResponse<T> transfer(Call call, HttpResponse.BodyHandler<T> handler) {
+    private Duration limit(Call call) {
+        return call.timeout() == null ? timeout : call.timeout();
+    }
+
+    /** @param silence how long a read of the body waits for the next byte */
+    private <T> T transfer(Call call, Duration silence, Reader<T> reader) {
         try {
-            return http.send(request(call), handler);
+            return reader.read(http.send(request(call), head -> new AnswerBody(silence)));
         } catch (ConnectException | HttpConnectTimeoutException e) {
             throw KeelsonException.local("SERVER_UNREACHABLE", "no server at " + base, e);
         } catch (HttpTimeoutException e) {
             throw KeelsonException.local("CALL_TIMEOUT",
                     call.method() + " " + call.path() + " was not answered in time by " + base, e);
+        } catch (InterruptedIOException e) {
+            throw KeelsonException.local("INTERRUPTED", INTERRUPTED, e);
         } catch (IOException e) {
             throw KeelsonException.local("CONNECTION_LOST", "connection to " + base + " lost: " + e.getMessage(), e);
         } catch (InterruptedException e) {
@@ -175,9 +197,8 @@ public final class Api {
     }
 
     private HttpRequest request(Call call) throws IOException {
-        Duration limit = call.timeout() == null ? timeout : call.timeout();
         HttpRequest.Builder request = HttpRequest.newBuilder(base.resolve(base.getPath() + call.path()))
-                .timeout(limit)
+                .timeout(limit(call))
                 .header("Accept", "application/json, application/problem+json, */*;q=0.1");
         if (apiKey != null) {
             request.header("Authorization", "Bearer " + apiKey);
@@ -226,10 +247,14 @@ public final class Api {
 
     private static KeelsonException interrupted(InterruptedException e) {
         Thread.currentThread().interrupt();
-        return KeelsonException.local("INTERRUPTED", "interrupted while waiting for the server", e);
+        return KeelsonException.local("INTERRUPTED", INTERRUPTED, e);
     }
 
     private interface Exchange<T> {
         T run(Call call);
+    }
+
+    private interface Reader<T> {
+        T read(HttpResponse<InputStream> answer) throws IOException;
     }
 }

@@ -25,6 +25,7 @@ final class Await {
     private final long deadline;
     private @Nullable String etag;
     private @Nullable Run latest;
+    private @Nullable KeelsonException lost;
     private long lastSeq;
 
     Await(Runs runs, String id, Duration limit, @Nullable Consumer<Event> listener) {
@@ -49,7 +50,7 @@ final class Await {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
                 throw KeelsonException.local("AWAIT_TIMEOUT", "run " + id + " has not ended within " + limit
-                        + "; it is " + (latest == null ? "unknown" : latest.state()), null);
+                        + "; it is " + (latest == null ? "unknown" : latest.state()), lost);
             }
             if (!heldOpen) {
                 Duration delay = backoff.next(null);
@@ -58,15 +59,16 @@ final class Await {
         }
     }
 
-    /** One look; true when something changed. A server that is away is waited for once it has answered before. */
+    /** One look; true when something changed. A server that is away is waited for. */
     private boolean look() {
         try {
             boolean changed = readRun();
             return tellEvents() || changed;
         } catch (KeelsonException e) {
-            if (latest == null || !e.isTransient()) {
+            if (!e.isTransient()) {
                 throw e;
             }
+            lost = e;
             return false;
         }
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delays that double from one failure to the next, each shortened by a random part of up to a half so that many
- * clients do not come back in step.
+ * Delays with full jitter: each is random, and its limit doubles from one failure to the next, so that many clients do
+ * not come back in step.
  */
 public final class Backoff {
 
@@ -28,7 +28,7 @@ public final class Backoff {
      */
     public Duration next(@Nullable Duration wish) {
         double raw = Math.min(base.toMillis() * Math.pow(2, failures++), max.toMillis());
-        Duration own = Duration.ofMillis((long) (raw * ThreadLocalRandom.current().nextDouble(0.5, 1)));
+        Duration own = Duration.ofMillis((long) (raw * ThreadLocalRandom.current().nextDouble()));
         if (wish == null || wish.compareTo(own) <= 0) {
             return own;
         }

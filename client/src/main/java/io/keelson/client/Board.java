@@ -41,7 +41,7 @@ public final class Board {
 
     /** Creates a board task. */
     public BoardTask create(BoardTaskRequest task) {
-        return Json.document(api.send(Call.post(RequestPath.of("/board/tasks"), task.body())).body(),
+        return Json.document(api.send(Call.post(RequestPath.of("/board/tasks"), task.body()).keyed(null)).body(),
                 BoardTask.class);
     }
 

@@ -61,7 +61,7 @@ public final class Bulk {
     }
 
     private BulkJob begin(String path, ObjectNode body, String key) {
-        return job(Call.post(path, body).header("Idempotency-Key", key).repeatable());
+        return job(Call.post(path, body).keyed(key));
     }
 
     private static ObjectNode body(RunFilter filter) {

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -46,6 +47,11 @@ record Call(String method, String path, @Nullable JsonNode body, Map<String, Str
 
     Call repeatable() {
         return new Call(method, path, body, headers, true, timeout, file);
+    }
+
+    /** With an idempotency key, of the caller or a new one, so that it may be repeated. */
+    Call keyed(@Nullable String key) {
+        return header("Idempotency-Key", key == null ? UUID.randomUUID().toString() : key).repeatable();
     }
 
     Call within(Duration time) {

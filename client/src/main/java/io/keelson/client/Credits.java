@@ -76,7 +76,7 @@ public final class Credits {
     }
 
     private LedgerEntry book(String path, JsonNode body, String key) {
-        Call call = Call.post(path, body).header("Idempotency-Key", key).repeatable();
+        Call call = Call.post(path, body).keyed(key);
         return Json.document(api.send(call).body(), LedgerEntry.class);
     }
 }

@@ -56,61 +56,70 @@ public final class EventStream implements AutoCloseable {
         while (!closed) {
             try {
                 Live event = read();
-                if (event == null && !follow) {
-                    return null;
-                }
-                if (event != null && (types.isEmpty() || types.contains(event.type())
-                        || types.contains(event.data().path("event_type").asString("")))) {
+                if (event == null) {
+                    if (!follow || connection.ended()) {
+                        return null;
+                    }
+                    resume(null);
+                } else if (types.isEmpty() || types.contains(event.type())
+                        || types.contains(event.data().path("event_type").asString(""))) {
                     return event;
                 }
-                if (event == null && ended()) {
-                    return null;
-                }
             } catch (IOException e) {
-                connection.close();
+                resume(null);
             } catch (KeelsonException e) {
-                connection.close();
                 if (!e.isTransient() || e.code().equals(WENT_BACK)) {
+                    connection.close();
                     throw e;
                 }
-                Api.pause(backoff.next(e.retryAfter()));
+                resume(e.retryAfter());
             }
         }
         return null;
     }
 
-    /** A run's stream that has ended answers nothing at once; anything else was broken off. */
-    private boolean ended() throws IOException {
+    /** Has the next read open the stream again: at once after the first loss, later after further ones without an event. */
+    private void resume(@Nullable Duration wish) {
         connection.close();
-        BufferedReader again = connection.lines(() -> path(seen));
-        again.mark(1);
-        boolean nothing = again.read() < 0;
-        if (!nothing) {
-            again.reset();
+        Duration delay = backoff.next(wish);
+        if (!closed && (wish != null || backoff.failures() > 1)) {
+            Api.pause(delay);
         }
-        return nothing;
     }
 
+    /** The next event; null at the end of the connection. An event without the empty line after it is not whole. */
     private @Nullable Live read() throws IOException {
         BufferedReader reader = connection.lines(() -> path(seen));
         Long id = null;
         String type = "";
+        String data = null;
         for (String line = reader.readLine(); line != null; line = reader.readLine()) {
             if (line.startsWith("id: ")) {
                 id = Long.valueOf(line.substring(4));
             } else if (line.startsWith("event: ")) {
                 type = line.substring(7);
-            } else if (line.startsWith("data: ") && type.equals(ERROR)) {
-                throw refused(Json.parse(line.substring(6).getBytes(StandardCharsets.UTF_8)));
-            } else if (line.startsWith("data: ") && id != null) {
-                seen = id;
-                return new Live(id, type, Json.parse(line.substring(6).getBytes(StandardCharsets.UTF_8)));
-            } else if (line.isEmpty() && id != null) {
-                seen = id;
+            } else if (line.startsWith("data: ")) {
+                data = line.substring(6);
+            } else if (line.isEmpty()) {
+                if (data != null && type.equals(ERROR)) {
+                    throw refused(document(data));
+                }
+                if (id != null) {
+                    seen = id;
+                    backoff.reset();
+                    if (data != null) {
+                        return new Live(id, type, document(data));
+                    }
+                }
+                type = "";
+                data = null;
             }
         }
-        connection.close();
         return null;
+    }
+
+    private static JsonNode document(String data) {
+        return Json.parse(data.getBytes(StandardCharsets.UTF_8));
     }
 
     private static KeelsonException refused(JsonNode problem) {

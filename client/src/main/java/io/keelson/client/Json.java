@@ -65,7 +65,7 @@ public final class Json {
     /**
      * Any value that Jackson can write: maps, collections, records, beans, scalars, {@link JsonNode}s.
      *
-     * @throws IllegalArgumentException when Jackson cannot write it
+     * @throws IllegalArgumentException when Jackson cannot write it, or it contains itself
      */
     public static JsonNode of(@Nullable Object value) {
         if (value == null) {
@@ -75,6 +75,8 @@ public final class Json {
             return value instanceof JsonNode node ? node : VALUES.valueToTree(value);
         } catch (JacksonException e) {
             throw new IllegalArgumentException("not writable as JSON: " + e.getOriginalMessage(), e);
+        } catch (StackOverflowError e) {
+            throw new IllegalArgumentException("not writable as JSON: it contains itself, or is nested too deeply", e);
         }
     }
 

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class Keelson {
 
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration DEFAULT_SILENCE = Duration.ofSeconds(20);
 
     private final Api api;
 
@@ -285,6 +286,7 @@ public final class Keelson {
         private @Nullable URI url;
         private @Nullable String apiKey;
         private Duration timeout = DEFAULT_TIMEOUT;
+        private Duration silence = DEFAULT_SILENCE;
 
         private Builder() {}
 
@@ -300,9 +302,15 @@ public final class Keelson {
             return this;
         }
 
-        /** For connecting and for each answer; 30 s when not given. */
+        /** For connecting, for the begin of each answer, and for each next byte of it; 30 s when not given. */
         public Builder timeout(Duration value) {
             this.timeout = value;
+            return this;
+        }
+
+        /** How long a stream of events may be without even a comment before it is opened again; 20 s when not given. */
+        public Builder silence(Duration value) {
+            this.silence = value;
             return this;
         }
 
@@ -311,7 +319,7 @@ public final class Keelson {
             if (url == null) {
                 throw new IllegalStateException("url is required");
             }
-            return new Keelson(new Api(url, apiKey, timeout));
+            return new Keelson(new Api(url, apiKey, timeout, silence));
         }
     }
 }

@@ -15,6 +15,9 @@ import tools.jackson.databind.JsonNode;
  */
 public final class KeelsonException extends RuntimeException {
 
+    /** The first request under an idempotency key is still in progress. */
+    static final String IN_FLIGHT = "IDEMPOTENCY_IN_FLIGHT";
+
     private static final long serialVersionUID = 1L;
 
     private final int status;
@@ -83,7 +86,7 @@ public final class KeelsonException extends RuntimeException {
     /** Whether the same call may well succeed later: no connection, a restart, or too many calls at the moment. */
     public boolean isTransient() {
         return switch (code) {
-            case "SERVER_UNREACHABLE", "CONNECTION_LOST", "CALL_TIMEOUT" -> true;
+            case "SERVER_UNREACHABLE", "CONNECTION_LOST", "CALL_TIMEOUT", IN_FLIGHT -> true;
             default -> status == 429 || status == 502 || status == 503 || status == 504;
         };
     }

@@ -45,8 +45,8 @@ public final class RecipeRunRequest {
     }
 
     /**
-     * Sets the idempotency key: a repeated request with it creates no second run. A call with a key is repeated
-     * automatically if its response is lost.
+     * Sets the idempotency key: a repeated request with it creates no second run. Without
+     * one, the client makes a key for the call and its repetitions.
      */
     public RecipeRunRequest idempotencyKey(String key) {
         idempotencyKey = key;
@@ -54,7 +54,6 @@ public final class RecipeRunRequest {
     }
 
     Call call(String recipe) {
-        Call call = Call.post(RequestPath.of("/recipes/", recipe, "/run"), body);
-        return idempotencyKey == null ? call : call.header("Idempotency-Key", idempotencyKey).repeatable();
+        return Call.post(RequestPath.of("/recipes/", recipe, "/run"), body).keyed(idempotencyKey);
     }
 }

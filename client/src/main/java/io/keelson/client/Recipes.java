@@ -69,7 +69,7 @@ public final class Recipes {
 
     /** Stores a mission under its name; all that is wrong with it is said at once. */
     public Recipe create(Mission mission) {
-        return recipe(Call.post("/recipes", mission.toJson()));
+        return recipe(Call.post("/recipes", mission.toJson()).keyed(null));
     }
 
     /** Replaces the mission. Creates a new version, unless the mission is unchanged. */

@@ -10,8 +10,8 @@ import tools.jackson.databind.node.ObjectNode;
  * A run to be created: a mission (the body of {@code POST /runs}) and how it is submitted. Immutable.
  *
  * @param mission the body; a mission file read as JSON, or what {@link io.keelson.client.plan.Mission} makes
- * @param idempotencyKey the same key never creates a second run, and only a call with a key is repeated by itself when
- *     its answer is lost; null if absent
+ * @param idempotencyKey the same key never creates a second run; null for a new key of the client, which lasts for one
+ *     call and its repetitions
  */
 public record RunRequest(JsonNode mission, @Nullable String idempotencyKey) {
 

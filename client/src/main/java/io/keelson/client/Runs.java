@@ -36,11 +36,12 @@ public final class Runs {
         this.api = api;
     }
 
-    /** Creates a run, {@code created} unless the request says to start it. A bad plan lists every problem at once. */
+    /**
+     * Creates a run, {@code created} unless the request says to start it. A bad plan lists every problem at once. The
+     * request is repeated if its answer is lost, under an idempotency key, so that it creates one run.
+     */
     public Run create(RunRequest request) {
-        Call call = Call.post("/runs", request.mission());
-        String key = request.idempotencyKey();
-        return run(key == null ? call : call.header("Idempotency-Key", key).repeatable());
+        return run(Call.post("/runs", request.mission()).keyed(request.idempotencyKey()));
     }
 
     /** Creates a run of a mission built in code. */
@@ -102,7 +103,7 @@ public final class Runs {
 
     /** Resumes a paused run. */
     public Run resume(String id) {
-        return run(Call.post(RequestPath.of("/runs/", id, "/resume"), Json.object()));
+        return run(Call.post(RequestPath.of("/runs/", id, "/resume"), Json.object()).keyed(null));
     }
 
     /** Cancels a run; its running steps are interrupted. */
@@ -119,7 +120,7 @@ public final class Runs {
     /** Opens the next attempt of a failed run. */
     public Run retry(String id, RetryFrom from) {
         JsonNode body = Json.object().put("from", from.name().toLowerCase(Locale.ROOT));
-        return run(Call.post(RequestPath.of("/runs/", id, "/retry"), body));
+        return run(Call.post(RequestPath.of("/runs/", id, "/retry"), body).keyed(null));
     }
 
     /** Ends a run as failed; what runs is interrupted. */
@@ -162,12 +163,12 @@ public final class Runs {
     public Run signal(String id, String name, @Nullable Object payload) {
         ObjectNode body = Json.object();
         body.set("payload", Json.of(payload));
-        return run(Call.post(RequestPath.of("/runs/", id, "/signals/", name), body));
+        return run(Call.post(RequestPath.of("/runs/", id, "/signals/", name), body).keyed(null));
     }
 
     /** Requests a new plan from the run's planner; completed tasks stay. */
     public Run replan(String id, @Nullable String reason) {
-        return run(Call.post(RequestPath.of("/runs/", id, "/replan"), Json.object().put("reason", reason)));
+        return run(Call.post(RequestPath.of("/runs/", id, "/replan"), Json.object().put("reason", reason)).keyed(null));
     }
 
     /**
@@ -184,9 +185,7 @@ public final class Runs {
 
     /** Starts a run of the same plan from one of its tasks, or from one of the task's turns. */
     public Run fork(String id, ForkRequest fork) {
-        Call call = Call.post(RequestPath.of("/runs/", id, "/fork"), fork.body());
-        String key = fork.idempotencyKey();
-        return run(key == null ? call : call.header("Idempotency-Key", key).repeatable());
+        return run(Call.post(RequestPath.of("/runs/", id, "/fork"), fork.body()).keyed(fork.idempotencyKey()));
     }
 
     /** Ends an agent and all of its tasks. */
@@ -201,7 +200,8 @@ public final class Runs {
      * names.
      */
     public Run approve(String id, @Nullable String reason) {
-        return run(Call.post(RequestPath.of("/runs/", id, "/approve"), Json.object().put("reason", reason)));
+        return run(
+                Call.post(RequestPath.of("/runs/", id, "/approve"), Json.object().put("reason", reason)).keyed(null));
     }
 
     /**
@@ -212,12 +212,12 @@ public final class Runs {
      */
     public Run approve(String id, @Nullable String reason, Object plan) {
         return run(Call.post(RequestPath.of("/runs/", id, "/approve"),
-                Json.object().put("reason", reason).set("plan", Json.of(plan))));
+                Json.object().put("reason", reason).set("plan", Json.of(plan))).keyed(null));
     }
 
     /** Rejects the pending plan, result, task output or approval step of a run. */
     public Run reject(String id, @Nullable String reason) {
-        return run(Call.post(RequestPath.of("/runs/", id, "/reject"), Json.object().put("reason", reason)));
+        return run(Call.post(RequestPath.of("/runs/", id, "/reject"), Json.object().put("reason", reason)).keyed(null));
     }
 
     /** The status document of the run lifecycle contract. */

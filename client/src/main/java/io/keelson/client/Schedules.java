@@ -37,7 +37,7 @@ public final class Schedules {
 
     /** Creates a schedule. */
     public Schedule create(ScheduleRequest request) {
-        return schedule(Call.post("/schedules", request.body()));
+        return schedule(Call.post("/schedules", request.body()).keyed(null));
     }
 
     /** Replaces the whole schedule; members that the request does not set get their default. */
@@ -57,7 +57,8 @@ public final class Schedules {
 
     /** Creates a run now, regardless of the schedule's policies. */
     public ScheduledTime trigger(String id) {
-        return Json.document(api.send(Call.post(RequestPath.of("/schedules/", id, "/trigger"), Json.object())).body(),
+        return Json.document(
+                api.send(Call.post(RequestPath.of("/schedules/", id, "/trigger"), Json.object()).keyed(null)).body(),
                 ScheduledTime.class);
     }
 

@@ -4,15 +4,19 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The connection of a stream of server-sent events, opened for the first line and again after each loss. */
 final class StreamConnection {
+    private static final int NO_CONTENT = 204;
+
     private final Api api;
     private @Nullable InputStream body;
     private @Nullable BufferedReader lines;
+    private boolean ended;
 
     StreamConnection(Api api) {
         this.api = api;
@@ -22,11 +26,18 @@ final class StreamConnection {
     BufferedReader lines(Supplier<String> path) {
         BufferedReader open = lines;
         if (open == null) {
-            body = api.stream(path.get());
-            open = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
+            HttpResponse<InputStream> answer = api.events(path.get());
+            ended = answer.statusCode() == NO_CONTENT;
+            body = answer.body();
+            open = new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8));
             lines = open;
         }
         return open;
+    }
+
+    /** True if the server has answered the last opening with the end of the stream. */
+    boolean ended() {
+        return ended;
     }
 
     /** Closes it, from any thread. */

@@ -92,10 +92,21 @@ class AwaitTest {
     }
 
     @Test
-    void doesNotWaitForAServerThatNeverAnswered() {
+    void waitsForAServerThatHasNotAnsweredYet() {
+        server.on(RUN, Answer.CUT, Answer.CUT, Answer.CUT, Answer.CUT, Answer.CUT, run("completed", "\"1\""));
+
+        assertThat(runs.awaitEnd("r1", LONG).completed()).isTrue();
+    }
+
+    @Test
+    void saysAtTheEndOfTheTimeThatThereWasNoServer() {
         server.close();
 
-        assertThat(refusal(() -> runs.awaitEnd("r1", LONG)).code()).isEqualTo("SERVER_UNREACHABLE");
+        KeelsonException refusal = refusal(() -> runs.awaitEnd("r1", Duration.ofMillis(50)));
+
+        assertThat(refusal.code()).isEqualTo("AWAIT_TIMEOUT");
+        assertThat(refusal.getCause()).isInstanceOfSatisfying(KeelsonException.class,
+                cause -> assertThat(cause.code()).isEqualTo("SERVER_UNREACHABLE"));
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -139,15 +140,30 @@ class RunsTest {
     }
 
     @Test
-    void aWriteWithoutAKeyIsSentOnceOnly() {
+    void aPlainWriteIsSentOnceOnly() {
         server.on("POST /api/v1/runs", Answer.problem(503, "{}"));
         server.on("POST /api/v1/runs/r1/approve", Answer.CUT);
 
-        assertThatThrownBy(() -> keelson.runs().create(RunRequest.of(Json.object())))
-                .isInstanceOf(KeelsonException.class);
-        assertThat(refusal(() -> keelson.runs().approve("r1", null)).code()).isEqualTo("CONNECTION_LOST");
+        assertThatThrownBy(() -> keelson.api().post("/runs", Json.object())).isInstanceOf(KeelsonException.class);
+        assertThat(refusal(() -> keelson.api().post("/runs/r1/approve", null)).code()).isEqualTo("CONNECTION_LOST");
         assertThat(server.requests("POST /api/v1/runs")).hasSize(1);
         assertThat(server.requests("POST /api/v1/runs/r1/approve")).hasSize(1);
+    }
+
+    @Test
+    void aWriteWithoutAKeyIsRepeatedUnderOneOfItsOwn() {
+        server.on("POST /api/v1/runs", Answer.problem(502, "<h1>Bad Gateway</h1>"), Answer.CUT, Answer.json(RUN));
+        server.on("POST /api/v1/runs/r1/approve", Answer.CUT, Answer.json(RUN));
+
+        keelson.runs().create(RunRequest.of(Json.object()));
+        keelson.runs().approve("r1", null);
+
+        List<String> keys = server.requests("POST /api/v1/runs").stream()
+                .map(request -> request.header("Idempotency-key")).toList();
+        assertThat(keys).hasSize(3).doesNotContain("");
+        assertThat(Set.copyOf(keys)).hasSize(1);
+        assertThat(server.requests("POST /api/v1/runs/r1/approve")).hasSize(2)
+                .noneMatch(request -> request.header("Idempotency-key").equals(keys.get(0)));
     }
 
     @Test

@@ -14,27 +14,34 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the leases: one call for all executions every third of a lease, and sooner, at most once a second, when a
- * handler has something to report. The answers say which executions are no longer wanted.
+ * Keeps the leases: one call for all executions every third of a lease, and sooner when a handler has something to
+ * report, at most once a second, or after a lost call. The answers say which executions are no longer wanted.
  */
 final class Heartbeats {
 
     private static final System.Logger LOG = System.getLogger(Heartbeats.class.getName());
     private static final Set<String> UNWANTED = Set.of("stop", "not_found");
     private static final Duration NEWS_DELAY = Duration.ofSeconds(1);
+    /** A lost heartbeat is repeated so often in the time between two. */
+    private static final int REPETITIONS = 4;
+    /** With a shorter one, the answers that stop executions would be lost on a busy machine. */
+    private static final Duration SHORTEST_LIMIT = Duration.ofSeconds(1);
 
     private final Dispatch dispatch;
     private final Slots slots;
     private final Duration interval;
+    private final Duration answerLimit;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
     private boolean hasNews;
+    private volatile boolean repeats;
     private boolean failing;
 
     Heartbeats(Dispatch dispatch, Slots slots, Duration lease) {
         this.dispatch = dispatch;
         this.slots = slots;
         this.interval = lease.dividedBy(3);
+        this.answerLimit = interval.compareTo(SHORTEST_LIMIT) < 0 ? SHORTEST_LIMIT : interval;
     }
 
     /** Beats until the thread is interrupted. */
@@ -64,10 +71,12 @@ final class Heartbeats {
         lock.lock();
         try {
             while (true) {
-                Duration delay = hasNews && NEWS_DELAY.compareTo(interval) < 0 ? NEWS_DELAY : interval;
+                Duration delay = repeats ? shorter(NEWS_DELAY, interval.dividedBy(REPETITIONS))
+                        : hasNews ? shorter(NEWS_DELAY, interval) : interval;
                 long left = last + delay.toNanos() - System.nanoTime();
                 if (left <= 0) {
                     hasNews = false;
+                    repeats = false;
                     return;
                 }
                 news.await(left, TimeUnit.NANOSECONDS);
@@ -86,10 +95,12 @@ final class Heartbeats {
             LOG.log(failing ? Level.DEBUG : Level.WARNING, "heartbeat of {0} steps failed: {1}", alive.size(),
                     e.getMessage());
             failing = true;
-            if (e.isTransient()) {
-                nudge();
-            }
+            repeats = e.isTransient();
         }
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     /**
@@ -118,7 +129,7 @@ final class Heartbeats {
         List<Heartbeat> taken = new ArrayList<>();
         executions.forEach(execution -> taken.add(execution.journal().take()));
         try {
-            List<@Nullable ReportAnswer> answers = dispatch.heartbeat(taken, interval);
+            List<@Nullable ReportAnswer> answers = dispatch.heartbeat(taken, answerLimit);
             for (int i = 0; i < taken.size(); i++) {
                 heed(executions.get(i), answers.get(i));
             }

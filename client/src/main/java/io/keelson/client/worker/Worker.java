@@ -32,6 +32,7 @@ import tools.jackson.databind.JsonNode;
 public final class Worker implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Worker.class.getName());
+    private static final long LAST_CLAIM_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LAST_REPORTS_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long HURRIED_REPORTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -115,14 +116,15 @@ public final class Worker implements AutoCloseable {
     private boolean stop() {
         stopping.countDown();
         slots.close();
-        boolean interrupted = !waited(() -> {
-            long deadline = System.nanoTime() + grace.toNanos();
-            claimThread.join(Math.max(1, Math.min(grace.toMillis(), poll.toMillis() + 1_000)));
-            slots.awaitIdle(deadline - System.nanoTime());
-        });
-        claimThread.interrupt();
+        long begun = System.nanoTime();
+        boolean interrupted = !waited(() -> slots.awaitIdle(grace.toNanos()));
         slots.taken().stream().filter(Execution::abandon)
                 .forEach(execution -> reports.add(execution, ExecutionResult.release()));
+        // Steps of the last claim are handed back, too.
+        long claimed = begun + poll.toNanos() + LAST_CLAIM_NANOS - System.nanoTime();
+        interrupted |=
+                interrupted || !waited(() -> claimThread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(claimed))));
+        claimThread.interrupt();
         long timeout = interrupted ? HURRIED_REPORTS_NANOS : LAST_REPORTS_NANOS;
         interrupted |= !waited(() -> slots.awaitIdle(timeout));
         heartbeatThread.interrupt();

@@ -197,6 +197,7 @@ class PythonClientTest {
                         Json.read(Files.readAllBytes(exceptions)));
             }
         }
+        clients.put("java", Json.read(Files.readAllBytes(JavaClientTest.EXCEPTIONS)));
         List<String> rows = new ArrayList<>();
         rows.add(row("case", "behaviour", clients.keySet().stream()));
         rows.add(row("---", "---", clients.keySet().stream().map(client -> "---")));
