@@ -31,9 +31,10 @@ final class CommandAnswers {
     ApiResponse answer(ApiRequest request, String type, ObjectNode payload, @Nullable UUID target, boolean needsKey,
             @Nullable Function<EffectCommand, String> location, Function<EffectCommand, ObjectNode> document)
             throws InterruptedException {
-        CommandResult result = handler.run(new CommandRequest(request.workspace(), type, Source.API,
+        CommandResult result = handler.runOrAwait(new CommandRequest(request.workspace(), type, Source.API,
                 key(request, needsKey), payload, target, new CommandRequest.Asker(String.valueOf(request.actor().id()),
-                        request.actor().type().wire(), null, null, request.origin())));
+                        request.actor().type().wire(), null, null, request.origin())),
+                Idempotency.MAX_WAIT);
         return switch (result) {
             case CommandResult.Sent(EffectCommand command) -> answer(command, location, document, false);
             case CommandResult.Replayed(EffectCommand command) -> answer(command, location, document, true)
@@ -41,8 +42,8 @@ final class CommandAnswers {
             case CommandResult.Conflict(EffectCommand command) -> throw ApiProblem.of(409,
                     ErrorCode.IDEMPOTENCY_KEY_CONFLICT, "the key was used for another command")
                     .with("command_id", command.id().toString());
-            case CommandResult.InFlight(EffectCommand command) -> throw ApiProblem.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT,
-                    "the command with this key is still in progress: cmd_" + command.id()).header("Retry-After", "1")
+            case CommandResult.InFlight(EffectCommand command) -> throw Idempotency
+                    .inFlight("the command with this key is still in progress: cmd_" + command.id())
                     .with("command_id", command.id().toString());
             case CommandResult.NoTarget(ResourceKind resourceKind, UUID id) -> throw kind(resourceKind).notFound(id);
         };

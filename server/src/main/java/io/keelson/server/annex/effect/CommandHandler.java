@@ -109,6 +109,21 @@ final class CommandHandler {
         }
     }
 
+    /** Like {@link #run}, but waits for the end of a command that another caller has sent under the key. */
+    public CommandResult runOrAwait(CommandRequest request, Duration maxWait) throws InterruptedException {
+        long end = System.nanoTime() + maxWait.toNanos();
+        while (true) {
+            CountDownLatch news = noted.get();
+            CommandResult result = run(request);
+            long left = end - System.nanoTime();
+            if (!(result instanceof CommandResult.InFlight) || left <= 0) {
+                return result;
+            }
+            boolean notified = news.await(Math.min(left, POLL_INTERVAL.toNanos()), TimeUnit.NANOSECONDS);
+            LOG.trace("checking a command again, notified: {}", notified);
+        }
+    }
+
     /** Delay before the next check; null when it has ended. */
     private static @Nullable Duration rest(CommandResult result) {
         return switch (result) {

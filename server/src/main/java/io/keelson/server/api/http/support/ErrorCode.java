@@ -61,7 +61,7 @@ public enum ErrorCode {
     VERSION_CHANGED(412, "Changed since it was read"), ARTIFACT_TOO_LARGE(413, "Artifact too large"),
     BODY_TOO_LARGE(413, "Body too large"), RANGE_NOT_SATISFIABLE(416, "Range outside the content"),
     URI_TOO_LONG(414, "URI too long"), UNSUPPORTED_MEDIA_TYPE(415, "Unsupported media type"),
-    IDEMPOTENCY_IN_FLIGHT(409, "First request with this idempotency key in progress"),
+    IDEMPOTENCY_IN_FLIGHT(503, "First request with this idempotency key in progress"),
     IDEMPOTENCY_KEY_CONFLICT(422, "Idempotency key used for another request"), HOST_UNKNOWN(421, "Unknown host"),
     INVALID_BODY(422, "Invalid body"), COMMAND_REFUSED(422, "Command refused"),
     ARTIFACT_NAME_INVALID(422, "Invalid artifact name"), ARTIFACT_TYPE_INVALID(422, "Invalid media type"),

@@ -9,24 +9,26 @@ import io.keelson.server.engine.store.IdempotencyKeys.Used;
 import io.keelson.server.engine.store.KeyUse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The header {@code Idempotency-Key}: for 24 hours, a repeated request under the same key gets the
- * first answer and changes nothing. The transaction of the request also stores the key, so no crash separates them. A refused
+ * first answer and changes nothing. If the first one is still in progress, the repeated one waits for its answer. The transaction of the request also stores the key, so no crash separates them. A refused
  * request does not consume its key.
  */
 public final class Idempotency {
 
     public static final String HEADER = "Idempotency-Key";
     public static final String REPLAYED = "Idempotent-Replayed";
+
+    /** How long a repeated request waits for the answer to the first one. Shorter than the timeout of clients and proxies. */
+    public static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
     private static final int MAX_LENGTH = 255;
     private static final String API = "/api/v1";
@@ -50,7 +52,7 @@ public final class Idempotency {
 
     private final Database database;
     private final IdempotencyKeys keys;
-    private final Set<KeyUse.Id> inFlight = ConcurrentHashMap.newKeySet();
+    private final KeysInUse inUse = new KeysInUse(MAX_WAIT);
 
     public Idempotency(Database database, IdempotencyKeys keys) {
         this.database = database;
@@ -84,15 +86,14 @@ public final class Idempotency {
     public ApiResponse answer(ApiRequest request, String endpoint, String key, String hash, Action action)
             throws IOException, InterruptedException {
         KeyUse use = new KeyUse(new KeyUse.Id(request.workspace(), endpoint, key), hash, null);
-        if (!inFlight.add(use.id())) {
-            throw ApiProblem.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT, "the first request with this key is still in progress")
-                    .header("Retry-After", "1");
-        }
-        try {
+        try (KeysInUse.Use _ = inUse.begin(use.id())) {
             return once(request, action, use);
-        } finally {
-            inFlight.remove(use.id());
         }
+    }
+
+    /** The refusal of a repeated request that has waited in vain. */
+    public static ApiProblem inFlight(String message) {
+        return ApiProblem.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT, message).header("Retry-After", "1");
     }
 
     private ApiResponse once(ApiRequest request, Action action, KeyUse use) throws IOException, InterruptedException {
