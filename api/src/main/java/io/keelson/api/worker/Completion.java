@@ -65,19 +65,23 @@ public record Completion(@Ref("StepId") UUID stepId, @Range(min = 1) int leaseEp
      * @param workerId the worker
      * @param items results of steps
      * @param next requests the next step of each completed step's task
+     * @param claim claims steps for the slots that the reports free, and requests next steps as {@code next} does. Not beside
+     *     {@code next}
      */
     @Request
     public record Batch(@Ref("Name") String workerId, @Size(min = 1, max = 1000) List<Completion> items,
-            @Nullable Next next) {}
+            @Nullable Next next, @Nullable FurtherClaim claim) {}
 
     /**
      * The results of turns, whose tasks get another turn.
      *
      * @param workerId the worker
      * @param items results of steps
+     * @param claim claims steps for the slots that the reports free
      */
     @Request
-    public record Turns(@Ref("Name") String workerId, @Size(min = 1, max = 1000) List<Completion> items) {}
+    public record Turns(@Ref("Name") String workerId, @Size(min = 1, max = 1000) List<Completion> items,
+            @Nullable FurtherClaim claim) {}
 
     /**
      * A request for the next step of each completed step's task.

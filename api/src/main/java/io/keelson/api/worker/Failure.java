@@ -45,7 +45,9 @@ public record Failure(@Ref("StepId") UUID stepId, @Range(min = 1) int leaseEpoch
      *
      * @param workerId the worker
      * @param items failures of steps
+     * @param claim claims steps for the slots that the reports free
      */
     @Request
-    public record Batch(@Ref("Name") String workerId, @Size(min = 1, max = 1000) List<Failure> items) {}
+    public record Batch(@Ref("Name") String workerId, @Size(min = 1, max = 1000) List<Failure> items,
+            @Nullable FurtherClaim claim) {}
 }

@@ -40,7 +40,9 @@ public record Release(@Ref("StepId") UUID stepId, @Range(min = 1) int leaseEpoch
      *
      * @param workerId the worker
      * @param items leases to return
+     * @param claim claims steps for the slots that the reports free
      */
     @Request
-    public record Batch(@Ref("Name") String workerId, @Size(min = 1, max = 1000) List<Release> items) {}
+    public record Batch(@Ref("Name") String workerId, @Size(min = 1, max = 1000) List<Release> items,
+            @Nullable FurtherClaim claim) {}
 }

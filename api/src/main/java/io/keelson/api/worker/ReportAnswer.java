@@ -57,6 +57,11 @@ public record ReportAnswer(UUID stepId, @OneOf({
         return new ReportAnswer(step, "stop", leaseExpiresAt, reason, code, detail, null, null, null);
     }
 
+    /** Whether the server cannot accept the report as it is; the worker still has the step. */
+    public boolean rejected() {
+        return status.equals("rejected");
+    }
+
     /** The place in the body that the rejection is about. */
     public ReportAnswer at(String place) {
         return new ReportAnswer(stepId, status, leaseExpiresAt, reason, code, detail, next, result, place);

@@ -4,6 +4,7 @@ import io.keelson.api.worker.AnnouncedTool;
 import io.keelson.api.worker.Claim;
 import io.keelson.api.worker.Completion;
 import io.keelson.api.worker.Failure;
+import io.keelson.api.worker.FurtherClaim;
 import io.keelson.api.worker.Heartbeat;
 import io.keelson.api.worker.Release;
 import io.keelson.api.worker.Report;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -76,24 +78,44 @@ final class Dispatch {
      * @param limit for the answer: a call that hangs must not cost the leases
      */
     List<@Nullable ReportAnswer> heartbeat(List<Heartbeat> items, Duration limit) {
-        return batch("heartbeat", new Heartbeat.Batch(workerId, items), items,
-                limit.compareTo(ANSWER_TIMEOUT) < 0 ? limit : ANSWER_TIMEOUT);
+        return matched(post("heartbeat", new Heartbeat.Batch(workerId, items),
+                limit.compareTo(ANSWER_TIMEOUT) < 0 ? limit : ANSWER_TIMEOUT), items);
     }
+
+    /**
+     * The answer to reports.
+     *
+     * @param answers in the order of the items; null where it gave none
+     * @param claimed steps under new leases, for the slots that the reports have freed
+     */
+    record Reported(List<@Nullable ReportAnswer> answers, List<WorkItem> claimed) {}
 
     /**
      * Sends reports to the route of their kind.
      *
-     * @param requestNext whether the answer to a completed step may contain the next step of its task
+     * @param claim whether the request also claims steps for the slots that the reports free
      */
-    List<@Nullable ReportAnswer> report(ExecutionResult.Kind kind, List<Report> items, boolean requestNext) {
+    Reported report(ExecutionResult.Kind kind, List<Report> items, boolean claim) {
+        FurtherClaim further = claim ? new FurtherClaim(tools, items.size(), lease.toMillis()) : null;
         Record body = switch (kind) {
-            case COMPLETE -> new Completion.Batch(workerId, all(Completion.class, items),
-                    requestNext ? new Completion.Next(tools, lease.toMillis()) : null);
-            case CONTINUE -> new Completion.Turns(workerId, all(Completion.class, items));
-            case FAIL -> new Failure.Batch(workerId, all(Failure.class, items));
-            case RELEASE -> new Release.Batch(workerId, all(Release.class, items));
+            case COMPLETE -> new Completion.Batch(workerId, all(Completion.class, items), null, further);
+            case CONTINUE -> new Completion.Turns(workerId, all(Completion.class, items), further);
+            case FAIL -> new Failure.Batch(workerId, all(Failure.class, items), further);
+            case RELEASE -> new Release.Batch(workerId, all(Release.class, items), further);
         };
-        return batch(kind.route(), body, items, ANSWER_TIMEOUT);
+        JsonNode answer = post(kind.route(), body, ANSWER_TIMEOUT);
+        return new Reported(matched(answer, items), answer.path("claimed").valueStream().map(Dispatch::claimed)
+                .filter(Objects::nonNull).<WorkItem>map(Objects::requireNonNull).toList());
+    }
+
+    /** Null if the step is malformed; its lease ends by itself. */
+    private static @Nullable WorkItem claimed(JsonNode item) {
+        try {
+            return Json.document(item, WorkItem.class);
+        } catch (JacksonException e) {
+            LOG.log(Level.WARNING, "cannot parse a step that was claimed with a report: {0}", e.getMessage());
+            return null;
+        }
     }
 
     private static <T> List<T> all(Class<T> type, List<Report> items) {
@@ -112,10 +134,13 @@ final class Dispatch {
         return URLEncoder.encode(text, StandardCharsets.UTF_8);
     }
 
-    private List<@Nullable ReportAnswer> batch(String route, Record body, List<? extends Report> items,
-            Duration limit) {
+    private JsonNode post(String route, Record body, Duration limit) {
+        return api.post("/dispatch/" + route, Json.request(body), limit);
+    }
+
+    private static List<@Nullable ReportAnswer> matched(JsonNode page, List<? extends Report> items) {
         List<ReportAnswer> answers = new ArrayList<>();
-        for (JsonNode answer : api.post("/dispatch/" + route, Json.request(body), limit).path("items")) {
+        for (JsonNode answer : page.path("items")) {
             ReportAnswer read = read(answer);
             if (read != null) {
                 answers.add(read);

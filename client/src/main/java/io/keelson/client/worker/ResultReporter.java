@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Sends results in batches and retries until each is answered. */
+/** Sends results in batches, retries until each is answered, and claims steps for the slots that they free. */
 final class ResultReporter {
 
     private static final System.Logger LOG = System.getLogger(ResultReporter.class.getName());
@@ -44,22 +44,22 @@ final class ResultReporter {
     private final Dispatch dispatch;
     private final Heartbeats heartbeats;
     private final Slots slots;
-    private final BooleanSupplier requestNext;
-    private final Consumer<WorkItem> onNext;
+    private final BooleanSupplier claims;
+    private final Consumer<WorkItem> onWork;
     private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
     private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
     /**
-     * @param requestNext whether the worker takes the next step of a task after it has completed one
-     * @param onNext takes that step, before the slot of the one before it is free
+     * @param claims whether the worker takes further steps
+     * @param onWork takes such a step, before the slot of a reported one is free
      */
-    ResultReporter(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier requestNext,
-            Consumer<WorkItem> onNext) {
+    ResultReporter(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier claims,
+            Consumer<WorkItem> onWork) {
         this.dispatch = dispatch;
         this.heartbeats = heartbeats;
         this.slots = slots;
-        this.requestNext = requestNext;
-        this.onNext = onNext;
+        this.claims = claims;
+        this.onWork = onWork;
     }
 
     void add(Execution execution, ExecutionResult outcome) {
@@ -130,10 +130,10 @@ final class ResultReporter {
     private Duration send(List<Pending> part) {
         List<Report> items = part.stream().map(Pending::report).toList();
         try {
-            List<@Nullable ReportAnswer> answers =
-                    dispatch.report(part.get(0).outcome.kind(), items, requestNext.getAsBoolean());
+            Dispatch.Reported reported = dispatch.report(part.get(0).outcome.kind(), items, claims.getAsBoolean());
             backoff.reset();
-            return settleAll(part, answers);
+            reported.claimed().forEach(onWork);
+            return settleAll(part, reported.answers());
         } catch (KeelsonException e) {
             if (Refusal.mayPass(e)) {
                 return later(part, e);
@@ -169,7 +169,7 @@ final class ResultReporter {
             case "ok", "duplicate" -> {
                 // before the slot is free, so that the worker never seems idle in between
                 if (answer.next() != null) {
-                    onNext.accept(answer.next());
+                    onWork.accept(answer.next());
                 }
                 yield true;
             }

@@ -17,6 +17,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** The response to a result has the task's next step, which the worker executes like a claimed one. */
@@ -42,10 +44,30 @@ class ContinuationTest {
 
             assertThat(second.stepId()).isEqualTo(S2);
             assertThat(second.item().path("lease_epoch").asInt()).isEqualTo(1);
-            JsonNode asked = peer.server.requests("POST /api/v1/dispatch/complete").get(0).body().path("next");
-            assertThat(asked.toString()).isEqualTo("{\"tools\":[\"work\"],\"lease_ms\":600}");
+            JsonNode asked = peer.server.requests("POST /api/v1/dispatch/complete").get(0).body().path("claim");
+            assertThat(asked.toString()).isEqualTo("{\"tools\":[\"work\"],\"max\":1,\"lease_ms\":600}");
             peer.offer(S3);
             assertThat(peer.next().stepId()).as("the slot is free again").isEqualTo(S3);
+        }
+    }
+
+    /** Of a report by any route. The step that cannot be read is left to the end of its lease. */
+    @ParameterizedTest
+    @ValueSource(strings = {"complete", "fail"})
+    void stepsClaimedWithAReportAreExecuted(String route) throws Exception {
+        peer.intervene(Answer.json("{\"items\":[{\"step_id\":\"" + S1 + "\",\"status\":\"ok\"}],\"claimed\":["
+                + "{\"step_id\":\"" + S3 + "\",\"deadline\":\"soon\"},"
+                + "{\"step_id\":\"" + S2 + "\",\"tool\":\"work\",\"lease_epoch\":1}]}")).offer(S1);
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> {
+            if (route.equals("fail") && step.stepId().equals(S1)) {
+                throw new StepFailure("BUSY", ErrorClass.INFRASTRUCTURE, "later");
+            }
+            return "out";
+        })) {
+            assertThat(peer.next().kind()).isEqualTo(route);
+            assertThat(peer.next().stepId()).isEqualTo(S2);
+            assertThat(peer.server.requests("POST /api/v1/dispatch/" + route).get(0).body().path("claim").toString())
+                    .isEqualTo("{\"tools\":[\"work\"],\"max\":1,\"lease_ms\":600}");
         }
     }
 
@@ -96,7 +118,7 @@ class ContinuationTest {
 
         assertThat(peer.next().kind()).isEqualTo("complete");
         assertThat(peer.server.requests("POST /api/v1/dispatch/complete")).singleElement()
-                .satisfies(request -> assertThat(request.body().has("next")).isFalse());
+                .satisfies(request -> assertThat(request.body().has("claim")).isFalse());
     }
 
     @Test

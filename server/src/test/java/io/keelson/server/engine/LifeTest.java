@@ -91,8 +91,9 @@ class LifeTest {
         assertThat(second.effectKey()).as("rejected work has a new key").isEqualTo(run + "/1.2/a/step-1");
         assertThat(second.failureContext().get("task_attempt").asInt()).isEqualTo(2);
         assertThat(second.failureContext().get("message").asString()).contains("not good");
-        remote.fail(Nodes.WORKSPACE, "worker", List.of(new Failure(second.stepId(), 1, 0, null, null, null, null,
-                List.of(), "BUSY", null, "busy", null)));
+        remote.reports().fail(Nodes.WORKSPACE, "worker",
+                List.of(new Failure(second.stepId(), 1, 0, null, null, null, null,
+                        List.of(), "BUSY", null, "busy", null)));
 
         WorkItem third = claim(remote);
         assertThat(third.effectKey()).isEqualTo(second.effectKey());

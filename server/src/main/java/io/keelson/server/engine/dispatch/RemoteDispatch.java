@@ -62,8 +62,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Serves remote workers: claims, heartbeats and reports become the commands that this node's own executors use. Each call takes a
- * batch and answers every item; an item of another workspace gets the answer of an unknown one.
+ * Serves remote workers: claims and heartbeats become the commands that this node's own executors use, as {@link WorkerReports} does
+ * with reports.
  */
 public final class RemoteDispatch implements AutoCloseable {
     private static final int SPARE = 2;
@@ -71,7 +71,6 @@ public final class RemoteDispatch implements AutoCloseable {
     private static final Duration SLICE = Duration.ofMillis(500);
     /** How often a worker that waits is recorded as present. */
     private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(20);
-    static final Reply NOT_FOUND = new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
 
     /** Reads the turn in the output of a task's step; null if absent. */
     @FunctionalInterface
@@ -83,37 +82,33 @@ public final class RemoteDispatch implements AutoCloseable {
     private final WorkerRegistry workers;
     private final DrainingWorkers draining;
     private final WorkerHeartbeats heartbeats;
-    private final StepWorkReader work;
-    private final AssignedSteps assigned = new AssignedSteps();
     private final GatewayAccess gateway;
     private final AssignmentFactory assignmentFactory;
-    private final RepeatedReports repeated;
-    private final Scopes scopes;
-    private final ArtifactIntake artifacts;
     private final ArtifactUploads uploads;
+    private final WorkerReports reports;
     private final ClaimSeries series;
+    /** Claims with reports: a worker's claims of both kinds wait beside each other. */
+    private final ClaimSeries withReports;
     private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
-    private final Turns turns;
 
     public RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts,
             WorkAvailability available, DelayedActions delayed, Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease, Turns turns, Tracing tracing) {
-        this.turns = turns;
         this.database = database;
         this.workers = store.workers();
         this.draining = new DrainingWorkers(database, workers, System::nanoTime);
-        this.work = store.work();
         this.gateway = new GatewayAccess(database, workers, System::nanoTime);
+        AssignedSteps assigned = new AssignedSteps();
         this.assignmentFactory =
                 new AssignmentFactory(database, store.work(), scopes, commands, tracing, assigned, gateway);
-        this.repeated = new RepeatedReports(database, store.work());
-        this.scopes = scopes;
         this.heartbeats = new WorkerHeartbeats(database, store, scopes, commands);
-        this.artifacts = artifacts;
         this.uploads = new ArtifactUploads(database, store, scopes, artifacts, UuidCreator::getTimeOrderedEpoch);
+        this.reports = new WorkerReports(database, store.work(), assigned, assignmentFactory, scopes, heartbeats,
+                artifacts, uploads, commands, turns);
         this.series = new ClaimSeries(available, delayed::after, this::release);
+        this.withReports = new ClaimSeries(available, delayed::after, this::release);
         this.claims = claims;
         this.commands = commands;
         this.lease = lease;
@@ -160,6 +155,26 @@ public final class RemoteDispatch implements AutoCloseable {
             }
         }
         return List.of();
+    }
+
+    /**
+     * Work for the slots that reports have freed. Never waits: the reports of the same request have been committed.
+     *
+     * @param claim for all slots of the request; its wait has no effect
+     * @param answers to the reports of the request. The steps that they contain, and steps whose reports were rejected, use
+     *            slots of the claim
+     */
+    public List<WorkItem> further(WorkerClaim claim, List<ReportAnswer> answers) {
+        long used = answers.stream().filter(answer -> answer.next() != null || answer.rejected()).count();
+        WorkerClaim rest = claim.atMost((int) Math.max(0, claim.max() - used));
+        if (rest.max() == 0 || draining.of(claim.workspaceId(), claim.workerId())) {
+            return List.of();
+        }
+        Set<String> tools = Set.copyOf(claim.tools());
+        ClaimSeries.Begun begun = withReports.begin(claim.workspaceId(), claim.workerId(), tools);
+        List<WorkItem> items = begun.watch().news() ? tryClaim(rest, begun.watch()) : List.of();
+        withReports.pause(claim.workspaceId(), tools, begun, offer(claim, 0, () -> false));
+        return items;
     }
 
     private void release(String worker, List<StepAssignment> steps) {
@@ -260,12 +275,15 @@ public final class RemoteDispatch implements AutoCloseable {
         return heartbeats.take(workspaceId, workerId, beats);
     }
 
-    /** Stores progress and log lines of reports while their leases last. */
-    private void note(UUID workspaceId, String workerId, List<? extends Report.WithNotes> items) {
-        List<Heartbeat> beats = items.stream().filter(ReportedValues::hasNotes).map(ReportedValues::notes).toList();
-        if (!beats.isEmpty()) {
-            var _ = heartbeats.take(workspaceId, workerId, beats);
-        }
+    /** Reports of failures, turns and released leases. */
+    public WorkerReports reports() {
+        return reports;
+    }
+
+    /** Reports results; each of them may request the next step of its task. */
+    public List<ReportAnswer> complete(UUID workspaceId, String workerId, List<Completion> items,
+            Completion.@Nullable Next next) {
+        return complete(workspaceId, workerId, items, next, items.size());
     }
 
     /**
@@ -273,34 +291,15 @@ public final class RemoteDispatch implements AutoCloseable {
      *
      * @param next null to request no next step. A repeated report gets the same next step again, while the worker holds
      *             it
+     * @param slots so many of the results, from the first on, request the next step of their task
      */
     public List<ReportAnswer> complete(UUID workspaceId, String workerId, List<Completion> items,
-            Completion.@Nullable Next next) {
+            Completion.@Nullable Next next, int slots) {
         NextStepRequest request =
                 next == null || draining.of(workspaceId, workerId) ? null
                         : new NextStepRequest(workerId, Set.copyOf(next.tools()),
                                 Objects.requireNonNullElse(ReportedValues.millis(next.leaseMs()), lease));
-        note(workspaceId, workerId, items);
-        Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
-        List<Reply> replies = send(workspaceId, items,
-                (owner, redaction, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        result(workspaceId, owner, redaction, uploaded, item), request, Actor.agent(workerId)));
-        Map<UUID, WorkItem> given = assignmentFactory.items(workspaceId, workerId, replies);
-        List<ReportAnswer> answers = new ArrayList<>();
-        for (int i = 0; i < replies.size(); i++) {
-            UUID step = AssignmentFactory.stepOf(replies.get(i));
-            answers.add(answer(items.get(i).stepId(), replies.get(i), step == null ? null : given.get(step)));
-        }
-        return answers;
-    }
-
-    /** Like {@link #complete}, but each task gets another turn a second later. */
-    public List<ReportAnswer> another(UUID workspaceId, String workerId, List<Completion> items) {
-        note(workspaceId, workerId, items);
-        Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
-        return report(workspaceId, items,
-                (owner, redaction, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        result(workspaceId, owner, redaction, uploaded, item), Actor.agent(workerId)));
+        return reports.complete(workspaceId, workerId, items, request, slots);
     }
 
     /**
@@ -313,195 +312,19 @@ public final class RemoteDispatch implements AutoCloseable {
         return uploads.take(workspaceId, workerId, upload, content);
     }
 
-    private Map<UUID, Uploaded> uploaded(UUID workspaceId, List<Completion> items) {
-        return uploads.find(workspaceId,
-                items.stream().flatMap(item -> item.uploads().stream().map(Completion.Upload::uploadId)).toList());
-    }
-
-    /** Reports failures. */
-    public List<ReportAnswer> fail(UUID workspaceId, String workerId, List<Failure> items) {
-        note(workspaceId, workerId, items);
-        return report(workspaceId, items,
-                (owner, redaction, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        ReportedValues.error(redaction, item.errorCode(), item.errorClass(), item.message(),
-                                item.retryAfterMs()),
-                        ReportedValues.spent(redaction, item)
-                                .withInput(input(workspaceId, owner, item.stepId(), item.leaseEpoch())),
-                        Actor.agent(workerId)));
-    }
-
-    /** Returns leases without a result. */
-    public List<ReportAnswer> release(UUID workspaceId, String workerId, List<Release> items) {
-        return report(workspaceId, items,
-                (owner, redaction, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        ReportedValues.deferral(redaction, item.deferral()), Actor.agent(workerId)));
-    }
-
     /** Drains a worker, which may finish its leased work. False for an unknown worker. */
     public boolean drain(UUID workspaceId, String workerId) {
         boolean known = database.inTransaction(c -> workers.drain(c, workspaceId, workerId));
         draining.changed(workspaceId, workerId);
         series.end(workspaceId, workerId);
+        withReports.end(workspaceId, workerId);
         return known;
-    }
-
-    /** A report that cannot be accepted as it is. */
-    private static final class Refused extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        private final String code;
-
-        private Refused(ArtifactRefusedException cause) {
-            super(cause.getMessage(), cause);
-            this.code = cause.code();
-        }
-    }
-
-    private interface CommandOf<T> {
-        Command of(Owner owner, Redaction redaction, T item);
-    }
-
-    private <T extends Report> List<ReportAnswer> report(UUID workspaceId, List<T> items, CommandOf<T> command) {
-        List<Reply> replies = send(workspaceId, items, command);
-        List<ReportAnswer> answers = new ArrayList<>();
-        for (int i = 0; i < replies.size(); i++) {
-            answers.add(answer(items.get(i).stepId(), replies.get(i), null));
-        }
-        return answers;
-    }
-
-    private <T extends Report> List<Reply> send(UUID workspaceId, List<T> items, CommandOf<T> command) {
-        Map<UUID, Owner> owners = owners(workspaceId, items);
-        List<CompletableFuture<Reply>> replies = new ArrayList<>();
-        for (T item : items) {
-            Owner owner = owners.get(item.stepId());
-            replies.add(owner == null ? CompletableFuture.completedFuture(NOT_FOUND)
-                    : send(owner, redaction(workspaceId, owner), item, command));
-        }
-        return repeated.judged(items, replies.stream().map(CompletableFuture::join).toList());
-    }
-
-    /** Reads only the owners of steps that another node assigned or that were reported before. */
-    private Map<UUID, Owner> owners(UUID workspaceId, List<? extends Report> items) {
-        Map<UUID, Owner> owners = new HashMap<>();
-        List<UUID> unknown = new ArrayList<>();
-        for (Report item : items) {
-            UUID step = item.stepId();
-            Owner owner = assigned.owner(workspaceId, step, item.leaseEpoch());
-            if (owner == null) {
-                unknown.add(step);
-            } else {
-                owners.put(step, owner);
-            }
-        }
-        if (!unknown.isEmpty()) {
-            owners.putAll(database.withConnection(c -> work.ownersOf(c, workspaceId, unknown)));
-        }
-        return owners;
-    }
-
-    private Redaction redaction(UUID workspaceId, @Nullable Owner owner) {
-        return owner == null || owner.input() == null ? Redaction.NONE : scopes.redaction(workspaceId, owner.input());
-    }
-
-    private <T> CompletableFuture<Reply> send(Owner owner, Redaction redaction, T item, CommandOf<T> command) {
-        try {
-            return commands.apply(command.of(owner, redaction, item))
-                    .exceptionallyCompose(failure -> failure instanceof Commands.RunNotFound
-                            ? CompletableFuture.completedFuture(NOT_FOUND)
-                            : CompletableFuture.failedFuture(failure));
-        } catch (Refused e) {
-            return CompletableFuture.completedFuture(
-                    new Reply.Rejected(e.code, String.valueOf(e.getMessage()), null, List.of()));
-        }
-    }
-
-    static ReportAnswer answer(UUID step, Reply reply, @Nullable WorkItem next) {
-        return switch (reply) {
-            case Reply.Done d -> ReportAnswer.ok(step, null, null);
-            case Reply.Metered m -> ReportAnswer.ok(step, null, null);
-            case Reply.Taken t -> ReportAnswer.ok(step, null, null);
-            case Reply.Paid p -> ReportAnswer.ok(step, null, null);
-            case Reply.Claimed c -> ReportAnswer.ok(step, null, next);
-            case Reply.Duplicate d ->
-                ReportAnswer.duplicate(step, next, d.output() == null ? null : Json.read(d.output()));
-            case Reply.Rejected(String code, String message, String current, List<String> allowed) ->
-                ReportAnswer.refused(step, status(code), code, message);
-        };
-    }
-
-    private static String status(String code) {
-        return switch (code) {
-            case "STALE_LEASE" -> "stale_lease";
-            case "STEP_NOT_FOUND" -> "not_found";
-            case "RETRY_SUCCEEDED" -> "duplicate";
-            case RepeatedReports.CONFLICT -> "conflict";
-            default -> "rejected";
-        };
-    }
-
-    /** The step's input; resolved again where another node has assigned it. */
-    private @Nullable String input(UUID workspace, Owner owner, UUID step, int epoch) {
-        String known = assigned.take(workspace, step, epoch);
-        if (known != null || owner.input() == null) {
-            return known;
-        }
-        try {
-            return RecordedInput.of(owner.input(),
-                    scopes.resolveInput(workspace, owner.runId(), owner.taskId(), owner.input()));
-        } catch (ExpressionException e) {
-            return null;
-        }
-    }
-
-    private Result result(UUID workspace, Owner owner, Redaction redaction, Map<UUID, Uploaded> uploaded,
-            Completion item) {
-        List<NewArtifact> stored = new ArrayList<>();
-        try {
-            stored.addAll(ArtifactUploads.named(uploaded, item));
-            stored.addAll(inline(workspace, owner.runId(), redaction, item));
-        } catch (ArtifactRefusedException e) {
-            throw new Refused(e);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        JsonNode given = Absent.asNull(item.output());
-        JsonNode output = redaction.json(given);
-        return new Result(output.toString(), ReportedValues.tokens(item), item.cost(),
-                ReportedValues.model(redaction, item), stored,
-                ProposalTexts
-                        .of(item.proposals().stream().map(ReportedValues::proposed)
-                                .map(each -> ProposalTexts.redacted(each, redaction)).toList()),
-                VerdictText.of(output), turns.of(workspace, owner.taskId(), output),
-                input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(given), null);
-    }
-
-    /** All of them, or none. */
-    private List<NewArtifact> inline(UUID workspace, UUID run, Redaction redaction, Completion item)
-            throws IOException {
-        ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
-        List<NewArtifact> stored = new ArrayList<>();
-        try {
-            for (Completion.InlineArtifact artifact : item.artifacts()) {
-                StoredArtifact put = artifacts.take(owner, redaction.text(artifact.name()),
-                        redaction.text(artifact.contentType()),
-                        redaction.stream(
-                                new ByteArrayInputStream(Base64.getDecoder().decode(artifact.contentBase64()))));
-                stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
-                        put.storageKey()));
-            }
-            return stored;
-        } catch (IOException e) {
-            for (NewArtifact each : stored) {
-                artifacts.discard(each.storageKey());
-            }
-            throw e;
-        }
     }
 
     /** Releases steps of workers that have not got them. */
     @Override
     public void close() {
         series.close();
+        withReports.close();
     }
 }

@@ -30,4 +30,9 @@ public record WorkerClaim(UUID workspaceId, String workerId, List<String> tools,
             @Nullable Duration lease, @Nullable String version) {
         this(workspaceId, workerId, tools, max, maxWait, lease, version, null, false, () -> false, () -> false);
     }
+
+    /** A copy for so many items. */
+    WorkerClaim atMost(int items) {
+        return new WorkerClaim(workspaceId, workerId, tools, items, maxWait, lease, version, specs, again, gone, over);
+    }
 }

@@ -65,7 +65,7 @@ final class WorkerHeartbeats {
         return redacted.stream().map(beat -> {
             Instant expires = accepted.get(beat.stepId());
             if (!known.containsKey(beat.stepId())) {
-                return RemoteDispatch.answer(beat.stepId(), RemoteDispatch.NOT_FOUND, null);
+                return WorkerReports.answer(beat.stepId(), WorkerReports.NOT_FOUND, null);
             }
             if (expires == null || newest.getOrDefault(beat.stepId(), 0) != beat.leaseEpoch()) {
                 return ReportAnswer.stop(beat.stepId(), null, lost.getOrDefault(beat.stepId(), ReportAnswer.LOST),
@@ -90,7 +90,7 @@ final class WorkerHeartbeats {
                                 Result.spent(ReportedValues.tokens(beat), beat.cost(), beat.model()),
                                 Actor.agent(workerId)))
                         .exceptionallyCompose(failure -> failure instanceof Commands.RunNotFound
-                                ? CompletableFuture.completedFuture(RemoteDispatch.NOT_FOUND)
+                                ? CompletableFuture.completedFuture(WorkerReports.NOT_FOUND)
                                 : CompletableFuture.failedFuture(failure)));
             }
         }

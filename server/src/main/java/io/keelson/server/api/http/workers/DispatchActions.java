@@ -5,6 +5,7 @@ import io.keelson.api.worker.AnnouncedTool;
 import io.keelson.api.worker.Claim;
 import io.keelson.api.worker.Completion;
 import io.keelson.api.worker.Failure;
+import io.keelson.api.worker.FurtherClaim;
 import io.keelson.api.worker.Heartbeat;
 import io.keelson.api.worker.Release;
 import io.keelson.api.worker.Report;
@@ -32,9 +33,12 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The routes of workers: each takes a batch and answers every item of it, in order. */
 public final class DispatchActions {
@@ -55,12 +59,15 @@ public final class DispatchActions {
         table.post(Scope.WORK, "/dispatch/heartbeat", Heartbeat.Batch.class, (request, batch) -> answers(
                 work.heartbeat(request.workspace(), batch.workerId(), withValidUse(batch.items()))));
         table.post(Scope.WORK, "/dispatch/complete", Completion.Batch.class, this::complete);
-        table.post(Scope.WORK, "/dispatch/continue", Completion.Turns.class, (request, batch) -> completed(
-                batch.items(), readable -> work.another(request.workspace(), batch.workerId(), readable)));
-        table.post(Scope.WORK, "/dispatch/fail", Failure.Batch.class, (request, batch) -> answers(
-                work.fail(request.workspace(), batch.workerId(), withValidUse(batch.items()))));
-        table.post(Scope.WORK, "/dispatch/release", Release.Batch.class, (request, batch) -> answers(
-                work.release(request.workspace(), batch.workerId(), batch.items())));
+        table.post(Scope.WORK, "/dispatch/continue", Completion.Turns.class,
+                (request, batch) -> reported(request, batch.workerId(), batch.claim(), () -> completed(batch.items(),
+                        readable -> work.reports().another(request.workspace(), batch.workerId(), readable))));
+        table.post(Scope.WORK, "/dispatch/fail", Failure.Batch.class,
+                (request, batch) -> reported(request, batch.workerId(), batch.claim(), () -> work.reports()
+                        .fail(request.workspace(), batch.workerId(), withValidUse(batch.items()))));
+        table.post(Scope.WORK, "/dispatch/release", Release.Batch.class,
+                (request, batch) -> reported(request, batch.workerId(), batch.claim(), () -> work.reports()
+                        .release(request.workspace(), batch.workerId(), batch.items())));
     }
 
     /** Refuses tools that only servers of the Model Context Protocol have. */
@@ -119,25 +126,56 @@ public final class DispatchActions {
         List<WorkItem> items = work.claim(new WorkerClaim(request.workspace(), claim.workerId(), claim.tools(),
                 claim.max(), wait, lease == null ? null : Duration.ofMillis(lease), claim.version(), specs(claim),
                 claim.again(), request::clientGone, () -> poll.isOver(request)));
-        if (!items.isEmpty() && request.clientGone()) {
-            var _ = work.release(request.workspace(), claim.workerId(),
-                    items.stream().map(item -> new Release(item.stepId(), item.leaseEpoch(), null)).toList());
-            return Lists.whole(List.of());
+        return Lists.whole(documents(received(request, claim.workerId(), items)));
+    }
+
+    /** The steps; none if the worker cannot be answered any more: it has given them back then. */
+    private List<WorkItem> received(ApiRequest request, String workerId, List<WorkItem> items) {
+        if (items.isEmpty() || !request.clientGone()) {
+            return items;
         }
-        return Lists.whole(items.stream().map(Json::document).toList());
+        var _ = work.reports().release(request.workspace(), workerId,
+                items.stream().map(item -> new Release(item.stepId(), item.leaseEpoch(), null)).toList());
+        return List.of();
+    }
+
+    private static List<JsonNode> documents(List<? extends Record> items) {
+        return items.stream().<JsonNode>map(Json::document).toList();
     }
 
     private ApiResponse complete(ApiRequest request, Completion.Batch batch) {
+        FurtherClaim claim = batch.claim();
         Completion.Next next = batch.next();
+        if (claim != null && next != null) {
+            throw ApiProblem.of("INVALID_VALUE", "/next", "is part of claim");
+        }
         if (next != null) {
             requireOwn(next.tools(), "/next/tools");
         }
-        return completed(batch.items(),
-                readable -> work.complete(request.workspace(), batch.workerId(), readable, next));
+        Completion.Next requested = claim == null ? next : new Completion.Next(claim.tools(), claim.leaseMs());
+        int slots = claim == null ? batch.items().size() : claim.max();
+        return reported(request, batch.workerId(), claim, () -> completed(batch.items(),
+                readable -> work.complete(request.workspace(), batch.workerId(), readable, requested, slots)));
+    }
+
+    /** The answers to reports, and the steps that the worker has claimed with them. */
+    private ApiResponse reported(ApiRequest request, String workerId, @Nullable FurtherClaim claim,
+            Supplier<List<ReportAnswer>> reports) {
+        if (claim == null) {
+            return answers(reports.get());
+        }
+        requireOwn(claim.tools(), "/claim/tools");
+        List<ReportAnswer> answers = reports.get();
+        Long lease = claim.leaseMs();
+        List<WorkItem> items = work.further(new WorkerClaim(request.workspace(), workerId, claim.tools(), claim.max(),
+                Duration.ZERO, lease == null ? null : Duration.ofMillis(lease), null), answers);
+        ObjectNode page = Lists.page(documents(answers), null);
+        page.putArray("claimed").addAll(documents(received(request, workerId, items)));
+        return ApiResponse.ok(page);
     }
 
     /** Reports the items whose artifacts can be read, and rejects each other one by itself. */
-    private static ApiResponse completed(List<Completion> items,
+    private static List<ReportAnswer> completed(List<Completion> items,
             Function<List<Completion>, List<ReportAnswer>> report) {
         List<Completion> readable = new ArrayList<>();
         Map<Integer, ReportAnswer> rejected = new HashMap<>();
@@ -154,12 +192,12 @@ public final class DispatchActions {
             }
         }
         Iterator<ReportAnswer> answers = report.apply(readable).iterator();
-        return answers(IntStream.range(0, items.size())
-                .mapToObj(i -> rejected.containsKey(i) ? rejected.get(i) : answers.next()).toList());
+        return IntStream.range(0, items.size())
+                .mapToObj(i -> rejected.containsKey(i) ? rejected.get(i) : answers.next()).toList();
     }
 
     private static ApiResponse answers(List<ReportAnswer> answers) {
-        return Lists.whole(answers.stream().map(Json::document).toList());
+        return Lists.wholeOf(answers);
     }
 
     /** The place of the first artifact whose content cannot be read; -1 if all can be read. */
