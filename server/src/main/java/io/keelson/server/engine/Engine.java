@@ -166,7 +166,7 @@ public final class Engine implements Commands, AutoCloseable {
         claimer = new Claimer(claims, work, available, () -> claimable(tools), node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observers());
         DueWorkPoller dueWorkPoller = new DueWorkPoller(database, store.runs(), reconciler, available,
-                concurrencyKeyScheduler, observers, history);
+                concurrencyKeyScheduler, observers, history, System::nanoTime);
         NodeHeartbeat heartbeat = new NodeHeartbeat(database, store, dueWorkPoller, executor, notifier,
                 new NodeHeartbeat.Node(node, options.version(), options.lease(), secrets.keyIds()));
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,

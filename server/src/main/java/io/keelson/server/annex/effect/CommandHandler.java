@@ -9,6 +9,7 @@ import io.keelson.server.annex.effect.EffectCommands.Settled;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
@@ -51,6 +52,7 @@ final class CommandHandler {
     private final Adapters adapters;
     private final Supplier<UUID> ids;
     private final Duration lease;
+    private final UnrecordedOutcomes unrecorded = new UnrecordedOutcomes(this::note);
     /** Opens when this node has recorded the next outcome. */
     private final AtomicReference<CountDownLatch> noted = new AtomicReference<>(new CountDownLatch(1));
 
@@ -198,18 +200,37 @@ final class CommandHandler {
     EffectCommand drive(EffectCommand command) throws InterruptedException {
         CommandOutcome outcome = attempt(command);
         Settled settled = settled(command, outcome);
-        EffectCommand now = note(command, settled);
+        try {
+            return note(command, settled);
+        } catch (SqlFailure e) {
+            if (e.unavailable()) {
+                unrecorded.add(command, settled);
+            }
+            throw e;
+        }
+    }
+
+    /** Outcomes that the database did not record. */
+    UnrecordedOutcomes unrecorded() {
+        return unrecorded;
+    }
+
+    private EffectCommand note(EffectCommand command, Settled settled) {
+        EffectCommand now = record(command, settled);
         noted.getAndSet(new CountDownLatch(1)).countDown();
         return now;
     }
 
-    private EffectCommand note(EffectCommand command, Settled settled) {
+    private EffectCommand record(EffectCommand command, Settled settled) {
         return database.inTransaction(c -> {
             Optional<EffectCommand> after = table.settle(c, command, settled);
             if (after.isEmpty()) {
-                LOG.warn("command {} was taken over before its outcome was recorded: {}", command.id(),
-                        settled.state().wire());
-                return table.find(c, command.workspaceId(), command.id()).orElse(command);
+                EffectCommand found = table.find(c, command.workspaceId(), command.id()).orElse(command);
+                if (found.leaseEpoch() != command.leaseEpoch() || found.state() != settled.state()) {
+                    LOG.warn("command {} was taken over before its outcome was recorded: {}", command.id(),
+                            settled.state().wire());
+                }
+                return found;
             }
             if (after.get().completedAt() != null) {
                 audit(c, AuditOrigin.SERVER, "command_" + after.get().state().wire(), after.get());
@@ -225,9 +246,16 @@ final class CommandHandler {
                     "the settings have no adapter " + command.adapter(),
                     null);
         }
+        String reference;
+        try {
+            reference = reference(command);
+        } catch (SqlFailure e) {
+            return new CommandOutcome.NotDone("DATABASE_UNAVAILABLE",
+                    "the database did not answer before the call: " + e.getMessage(), null);
+        }
         try {
             return adapter.execute(new Effect(command.workspaceId(), command.id(), command.type(),
-                    command.providerKey(), command.payload(), reference(command), command.uncertain()));
+                    command.providerKey(), command.payload(), reference, command.uncertain()));
         } catch (RuntimeException e) {
             LOG.error("adapter {} failed at command {}", adapter.name(), command.id(), e);
             return new CommandOutcome.Unknown("ADAPTER_CRASHED", "the adapter failed; the server's log says more");
@@ -272,8 +300,9 @@ final class CommandHandler {
         return new Settled(uncertain ? State.UNKNOWN : State.FAILED, null, null, code, message, uncertain, null);
     }
 
-    /** Claims due commands; ends commands that may not be repeated as unknown. */
+    /** Claims due commands; ends commands that may not be repeated as unknown, after own outcomes are recorded. */
     List<EffectCommand> takeDue(int limit) {
+        unrecorded.record();
         return database.inTransaction(c -> {
             for (EffectCommand lost : table.giveUp(c, MAX_ATTEMPTS)) {
                 audit(c, AuditOrigin.SERVER, "command_unknown", lost);

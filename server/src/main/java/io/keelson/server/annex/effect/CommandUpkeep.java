@@ -45,7 +45,7 @@ final class CommandUpkeep implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            LOG.warn("could not record the outcome of command {}, retrying", command.id(), e);
+            LOG.warn("could not record the outcome of command {}", command.id(), e);
         } finally {
             permits.release();
         }
@@ -53,7 +53,7 @@ final class CommandUpkeep implements AutoCloseable {
 
     /** Waits briefly for commands in progress; the rest is found by its lease. */
     public List<BackgroundTask> tasks() {
-        return List.of(task);
+        return List.of(task, handler.unrecorded().task());
     }
 
     @Override
@@ -63,5 +63,6 @@ final class CommandUpkeep implements AutoCloseable {
         if (!threads.awaitTermination(5, TimeUnit.SECONDS)) {
             threads.shutdownNow();
         }
+        handler.unrecorded().close();
     }
 }

@@ -54,13 +54,15 @@ final class LaneExecution implements Runnable, Execution {
     /**
      * Parts that the executions of a node share.
      *
+     * @param reports submits reports again while the database is away
      * @param preparing bounds the steps of waiting slots that have not begun to wait; first come, first served
      * @param processing bounds executions that process an answer; they need not wait for executions that begin
      * @param firstReport the first time of a chain that has one report
      * @param longestChain the time after which a chain ends between two steps
      * @param onFree receives the slot of each ended execution
      */
-    record Parts(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands, DelayedActions timeouts,
+    record Parts(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
+            Function<Command, CompletableFuture<Reply>> reports, DelayedActions timeouts,
             LocalExecutor.StepDetails details, Clock clock, Actor actor, Semaphore preparing, Semaphore processing,
             Duration firstReport, Duration longestChain, Consumer<SlotKind> onFree) {}
 
@@ -120,7 +122,7 @@ final class LaneExecution implements Runnable, Execution {
         this.endsAtCharge = endsAtCharge;
         this.sent = requests(first);
         this.chain = following.isEmpty() ? null
-                : new ChainReports(steps, parts.commands, parts.actor, () -> stop(Stop.LEASE_GONE));
+                : new ChainReports(steps, parts.reports, parts.actor, () -> stop(Stop.LEASE_GONE));
         this.scope = chain == null ? null : new ChainScope(chain::record);
     }
 
@@ -425,7 +427,7 @@ final class LaneExecution implements Runnable, Execution {
     }
 
     private void submit(Command report) {
-        Reply reply = parts.commands.apply(report).whenComplete((taken, failure) -> letGo()).join();
+        Reply reply = parts.reports.apply(report).whenComplete((taken, failure) -> letGo()).join();
         if (leaseGone && reply.equals(Reply.CHANGED)) {
             sent.cancel();
         }

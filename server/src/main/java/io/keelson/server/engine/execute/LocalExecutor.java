@@ -61,7 +61,8 @@ public final class LocalExecutor {
     public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
             DelayedActions timeouts, StepDetails details, Clock clock, Actor actor,
             Consumer<SlotKind> onFree, int maxActive, Duration firstReport, Duration longestChain) {
-        this.parts = new LaneExecution.Parts(runner, commands, timeouts, details, clock, actor,
+        this.parts = new LaneExecution.Parts(runner, commands,
+                new PersistentReports(commands, timeouts, () -> closing), timeouts, details, clock, actor,
                 new Semaphore(Math.min(maxActive, MAX_PREPARING), true), new Semaphore(maxActive, true), firstReport,
                 longestChain, onFree);
         for (SlotKind kind : SlotKind.values()) {

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,10 @@ import org.jspecify.annotations.Nullable;
 public final class DueWorkPoller implements AutoCloseable {
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
     private static final Duration RETRY_DELAY = Duration.ofMillis(100);
+    /** A shorter time without an answer is a lost connection. */
+    private static final Duration OUTAGE = Duration.ofSeconds(3);
+    /** Time in which nodes extend their leases and report outcomes after an outage, before other nodes find their leases ended. */
+    private static final Duration REPORT_TIME = Duration.ofSeconds(5);
     /** Spreads nodes that wait for the same lease. */
     private static final long SPREAD_MS = 200;
 
@@ -40,19 +45,36 @@ public final class DueWorkPoller implements AutoCloseable {
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private final List<Observer> observers;
     private final DatabaseHistory history;
+    private final LongSupplier nanoTime;
     private FeedWatermark events = new FeedWatermark();
     private @Nullable Connection connection;
+    private boolean failed;
+    private long answeredAt;
+    private long reportsUntil;
+    private volatile Runnable onReturn = () -> {};
 
-    /** @param history starts nothing while the database lacks commits */
+    /**
+     * @param history starts nothing while the database lacks commits
+     * @param nanoTime monotonic time
+     */
     public DueWorkPoller(Database database, RunStore store, Reconciler reconciler, WorkAvailability available,
-            ConcurrencyKeyScheduler concurrencyKeyScheduler, List<Observer> observers, DatabaseHistory history) {
+            ConcurrencyKeyScheduler concurrencyKeyScheduler, List<Observer> observers, DatabaseHistory history,
+            LongSupplier nanoTime) {
         this.history = history;
+        this.nanoTime = nanoTime;
+        this.answeredAt = nanoTime.getAsLong();
+        this.reportsUntil = answeredAt;
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
         this.available = available;
         this.concurrencyKeyScheduler = concurrencyKeyScheduler;
         this.observers = observers;
+    }
+
+    /** Sets the listener that is called when the database answers after an outage. It must return at once. */
+    void onReturn(Runnable listener) {
+        onReturn = listener;
     }
 
     /**
@@ -77,15 +99,16 @@ public final class DueWorkPoller implements AutoCloseable {
         if (due.turns()) {
             concurrencyKeyScheduler.signal();
         }
+        boolean reports = nanoTime.getAsLong() - reportsUntil < 0;
         actions.forEach((kind, action) -> {
-            if (due(due, kind)) {
+            if (due(due, kind) && !(reports && kind == Kind.COMMANDS)) {
                 action.run();
             }
         });
         if (due.timers()) {
             reconciler.dueTimers();
         }
-        boolean expired = due.lapsed() && reconciler.expiredLeases() > 0;
+        boolean expired = due.lapsed() && !reports && reconciler.expiredLeases() > 0;
         if (due.events()) {
             query(c -> events.publish(c));
             observers.forEach(Observer::eventsFound);
@@ -99,12 +122,23 @@ public final class DueWorkPoller implements AutoCloseable {
         try {
             Due due = query(store::due);
             answered = true;
+            recordAnswer();
             return due;
         } finally {
+            failed = !answered;
             for (Observer observer : observers) {
                 observer.database(answered);
             }
         }
+    }
+
+    private void recordAnswer() {
+        long now = nanoTime.getAsLong();
+        if (failed && now - answeredAt > OUTAGE.toNanos()) {
+            reportsUntil = now + REPORT_TIME.toNanos();
+            onReturn.run();
+        }
+        answeredAt = now;
     }
 
     private static boolean due(Due due, Kind kind) {

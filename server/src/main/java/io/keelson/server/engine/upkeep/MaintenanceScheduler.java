@@ -50,7 +50,9 @@ public final class MaintenanceScheduler implements AutoCloseable {
         heartbeat.register();
         readSettings();
         dueWorkPoller.readLosses();
-        tasks = List.of(history.task(), BackgroundTask.every("heartbeat", heartbeat.period(), heartbeat::send),
+        BackgroundTask beat = BackgroundTask.every("heartbeat", heartbeat.period(), heartbeat::send);
+        dueWorkPoller.onReturn(beat::nudge);
+        tasks = List.of(history.task(), beat,
                 BackgroundTask.every("ended-runs", TIMER_INTERVAL, ends::poll),
                 BackgroundTask.every("settings", SETTINGS_INTERVAL, this::readSettings),
                 BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> dueWorkPoller.look(actions)),

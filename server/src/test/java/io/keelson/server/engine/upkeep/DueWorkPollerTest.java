@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +34,8 @@ class DueWorkPollerTest {
 
     @TempDir
     Path folder;
+
+    private final AtomicLong now = new AtomicLong();
 
     /** Both nodes see a lease that has ended, and the other one puts the work in the queue after this one has looked. */
     @Test
@@ -77,6 +81,44 @@ class DueWorkPollerTest {
         }
     }
 
+    @Test
+    void afterAnOutageHoldersHaveTimeToReport() throws Exception {
+        try (Nodes nodes = new Nodes(folder)) {
+            heldByAWorker(nodes);
+            execute(nodes, "update work_queue set lease_expires_at = clock_timestamp() - interval '1 s'");
+            List<Command> asked = new ArrayList<>();
+            AtomicInteger returns = new AtomicInteger();
+            try (DueWorkPoller dueWorkPoller = lookout(nodes, command -> {
+                asked.add(command);
+                return CompletableFuture.completedFuture(Reply.UNCHANGED);
+            }, List.of())) {
+                dueWorkPoller.onReturn(returns::incrementAndGet);
+                outage(dueWorkPoller, Duration.ofSeconds(2));
+                dueWorkPoller.look(Map.of());
+                assertThat(asked).as("a lost connection is no outage").hasSize(1);
+                assertThat(returns).hasValue(0);
+
+                outage(dueWorkPoller, Duration.ofSeconds(10));
+                dueWorkPoller.look(Map.of());
+                assertThat(asked).as("holders report").hasSize(1);
+                assertThat(returns).hasValue(1);
+                now.addAndGet(Duration.ofSeconds(6).toNanos());
+                dueWorkPoller.look(Map.of());
+                assertThat(asked).hasSize(2);
+            }
+        }
+    }
+
+    /** Fails a poll, and lets time pass. */
+    private void outage(DueWorkPoller dueWorkPoller, Duration time) {
+        assertThat(dueWorkPoller.<Boolean>query(c -> {
+            c.abort(Runnable::run);
+            return c.isClosed();
+        })).isTrue();
+        assertThatThrownBy(() -> dueWorkPoller.look(Map.of())).isInstanceOf(SqlFailure.class);
+        now.addAndGet(time.toNanos());
+    }
+
     private static void heldByAWorker(Nodes nodes) throws Exception {
         try (Engine engine = nodes.node()) {
             nodes.submit(engine, """
@@ -89,13 +131,13 @@ class DueWorkPollerTest {
         }
     }
 
-    private static DueWorkPoller lookout(Nodes nodes, Function<Command, CompletableFuture<Reply>> commands,
+    private DueWorkPoller lookout(Nodes nodes, Function<Command, CompletableFuture<Reply>> commands,
             List<Observer> observers) {
         RunStore runs = Nodes.store().runs();
         return new DueWorkPoller(nodes.database, runs, new Reconciler(nodes.database, runs, commands, List.of()),
                 new WorkAvailability(tool -> false, tool -> SlotKind.COMPUTING),
                 new ConcurrencyKeyScheduler(nodes.database, runs, commands), observers,
-                new DatabaseHistory(nodes.database, "node:test", UUID::randomUUID));
+                new DatabaseHistory(nodes.database, "node:test", UUID::randomUUID), now::get);
     }
 
     private static void execute(Nodes nodes, String sql) {
