@@ -187,6 +187,8 @@ class Handlers:
             ctx.artifact(value["name"], value["text"], value["content_type"])
         elif turn is not None and what == "call_tool":
             return (turn.call(value["tool"], value["input"]),)
+        elif turn is not None and what == "done_with_error":
+            return (turn.done(turn.results[-1].error),)
         elif turn is not None and what == "done_with_result":
             return (turn.done(turn.results[-1].output),)
         else:
@@ -316,6 +318,8 @@ class Execution:
             return (yield lambda: self.items(client.runs.list(name=call.get("name"), page=call.get("limit", 100))))
         if what == "request":
             return (yield lambda: client.request(call["method"], call["path"], call["body"]))
+        if what in ("inbox", "step"):
+            return (yield lambda: self.decide(client, what, **call))
         if what in ("start_worker", "stop_worker", "await_tool"):
             return (yield lambda: asyncio.to_thread(getattr(self, what), **call) if self.asynchronous else getattr(self, what)(**call))
         if what == "await_run":
@@ -375,6 +379,19 @@ class Execution:
                 if len(seen) == take:
                     break
         return summary(seen)
+
+    def decide(self, client: Any, what: str, answer: str, reason: str | None = None) -> Any:
+        """A decision about the only item of the inbox, or the only step."""
+        def items() -> Any:
+            return client.inbox.list(run_id=self.run.id) if what == "inbox" else self.run.steps()
+
+        decide = getattr(client.inbox if what == "inbox" else client.steps, answer)
+        if not self.asynchronous:
+            return decide(next(items()).id, reason)
+
+        async def asynchronous() -> Any:
+            return await decide([each.id async for each in items()][0], reason)
+        return asynchronous()
 
     def start_worker(self) -> None:
         """Starts a worker with the handlers of the case."""

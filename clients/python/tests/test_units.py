@@ -4,13 +4,18 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import http.server
 import pathlib
 import pickle
+import socket
 import sys
 import tempfile
+import threading
+import time
 import typing
 import unittest
 import uuid
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Optional
 
@@ -61,6 +66,18 @@ class JsonTest(unittest.TestCase):
             with self.assertRaises(KeelsonError, msg=str(value)) as raised:
                 _json.dumps({"v": value})
             self.assertEqual(raised.exception.code, "NOT_JSON")
+
+    def test_places(self) -> None:
+        """Each place is named, with what is there and what helps."""
+        value: dict[str, Any] = {"a/b": {1}, "b": [1, b"x", {2: datetime.datetime(2026, 1, 1)}], "c": {("k",): 1}, "d": len, "ok": Order("s")}
+        value["loop"] = value
+        with self.assertRaises(KeelsonError) as raised:
+            _json.dumps(value)
+        self.assertEqual([(each.pointer, each.message) for each in raised.exception.problems], [
+            ("/a~1b", "is a set, which JSON lacks; make it a list"), ("/b/1", "is bytes, which JSON lacks; make it a text, such as by base64"),
+            ("/b/2/2", "is a time without a zone: 2026-01-01 00:00:00"), ("/c", "has an array as the name of a member; names are texts"),
+            ("/d", "is a function, which JSON lacks"), ("/loop", "contains itself")])
+        self.assertEqual(raised.exception.message, "/a~1b is a set, which JSON lacks; make it a list; 5 more")
 
     def test_half_pair(self) -> None:
         """Half of a surrogate pair is sent as an escape."""
@@ -117,14 +134,39 @@ class SchemaTest(unittest.TestCase):
 
         signature = schema.Signature(handler, Context)
         self.assertEqual(signature.schema["required"], ["name", "when"])
-        made = signature.arguments({"name": "a", "when": "2026-01-01T00:00:00Z", "share": 0.1, "colours": ["red"], "more": 1}, None)
+        made = signature.arguments({"name": "a", "when": "2026-01-01T00:00:00Z", "share": 0.1, "colours": ["red"]}, None)
         self.assertEqual((made["share"], made["colours"], made["ctx"]), (Decimal("0.1"), [Colour.RED], None))
-        for given, fault in (({"name": 1, "when": "2026-01-01T00:00:00Z"}, "/name is not string"), ({"name": "a"}, "/when is missing"),
-                             ({"name": "a", "when": "soon"}, "/when is not datetime"), ([], "not an object"),
-                             ({"name": "a", "when": "2026-01-01T00:00:00Z", "colours": ["blue"]}, "/colours/0 is not Colour"),
-                             ({"name": "a", "when": "2026-01-01T00:00:00Z", "share": True}, "/share is not a number")):
+        good: dict[str, Any] = {"name": "a", "when": "2026-01-01T00:00:00Z"}
+        for given, fault in (({**good, "name": 1}, "^/name must be a string, not the number 1$"), ({"name": "a"}, "^/when is missing$"),
+                             ({**good, "when": "soon"}, "^/when must be a time such as 2026-01-31T12:00:00Z, not the text \"soon\"$"),
+                             ([], "^the input must be an object, not an array$"),
+                             ({**good, "colours": ["blue"]}, "^/colours/0 must be one of \"red\", not the text \"blue\"$"),
+                             ({**good, "share": True}, "^/share must be a number, not true$"),
+                             ({"nam": "a", "when": 3}, "^/name is missing; /when must be a time .*; /nam is unknown; known: name, when, share, colours$")):
             with self.assertRaisesRegex(ValueError, fault):
                 signature.arguments(given, None)
+
+    def test_unknown_members(self) -> None:
+        """A member that would be dropped is a fault, unless the handler takes any, or the tool's own schema has it."""
+        def closed(name: str) -> None:
+            """A handler."""
+
+        def free(ctx: Context) -> None:
+            """A handler that reads `ctx.input`."""
+
+        def open_(name: str, **more: Any) -> None:
+            """A handler."""
+
+        given = {"name": "a", "more": 1}
+        with self.assertRaisesRegex(ValueError, "^/more is unknown; known: name$"):
+            schema.Signature(closed, Context).arguments(given, None)
+        with self.assertRaisesRegex(ValueError, "^/more is unknown; known: sku, count, tags$"):
+            schema.value(Order, {"sku": "a", "more": 1})
+        self.assertEqual(schema.Signature(closed, Context, {"properties": {"more": {}}}).arguments(given, None), {"name": "a"})
+        self.assertEqual(schema.Signature(free, Context).arguments([1], None), {"ctx": None})
+        self.assertEqual(schema.Signature(open_, Context).arguments(given, None), given)
+        handlers: list[Callable[..., None]] = [closed, free, open_]
+        self.assertEqual([schema.Signature(each, Context).schema.get("additionalProperties") for each in handlers], [False, None, None])
 
     def test_whole_input(self) -> None:
         """A dataclass gets the whole input."""
@@ -178,7 +220,7 @@ class AddressTest(unittest.TestCase):
 
     def test_refused(self) -> None:
         """An address without a scheme is a mistake of the caller."""
-        with self.assertRaisesRegex(ValueError, "not the address of a server"):
+        with self.assertRaisesRegex(ValueError, "is not the address of a server: it has no scheme"):
             Keelson("localhost:7331")
 
 
@@ -255,6 +297,25 @@ class WorkerTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "a code has"):
             StepFailure("", "permanent", "m")
 
+    def test_refused_later(self) -> None:
+        """A server that comes up later, and refuses the key, ends the worker with its error; the log has one line until then."""
+        with socket.create_server(("127.0.0.1", 0)) as reserved:
+            port = reserved.getsockname()[1]
+        worker = Worker(Keelson(f"http://127.0.0.1:{port}", "k"), poll=0.1)
+        worker.tool("a")(lambda: 1)
+        with self.assertLogs("keelson.worker", "INFO") as logged:
+            worker.start()
+            time.sleep(0.7)
+            with http.server.HTTPServer(("127.0.0.1", port), Refusing) as server:
+                threading.Thread(target=server.serve_forever, daemon=True).start()
+                self.assertTrue(worker._ending.wait(10))
+                server.shutdown()
+            worker.stop()
+        assert worker.error is not None
+        self.assertEqual((worker.error.code, worker.error.status), ("INVALID_API_KEY", 401))
+        self.assertEqual([record.levelname for record in logged.records], ["WARNING", "INFO", "ERROR"])
+        self.assertRegex(logged.output[1], f"serves a at http://127.0.0.1:{port} with 8 slots$")
+
     def test_failures_leave_processes(self) -> None:
         """Failures are the same behind a process boundary."""
         failure: StepFailure = pickle.loads(pickle.dumps(StepFailure("C", "quality", "m", retry_after=2)))
@@ -269,6 +330,20 @@ class WorkerTest(unittest.TestCase):
             {"name": "t", "input": {"n": 1}}, {"name": "u", "input": {}}], "why": "w"})
         with self.assertRaises(ValueError):
             turn.done(1).call("t")
+
+
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """A server that accepts no key."""
+
+    def do_POST(self) -> None:
+        """401."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(401)
+        self.end_headers()
+        self.wfile.write(b'{"code": "INVALID_API_KEY", "detail": "unknown"}')
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
 
 
 def lambda_with_hint(client: Keelson) -> None:

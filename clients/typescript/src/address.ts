@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { KeelsonError } from "./errors.js";
+import { CHECK_URL, KeelsonError } from "./errors.js";
 
 /** The URL of a server and the key for it. */
 export interface Address {
@@ -22,6 +22,24 @@ export function find(environment: Readonly<Record<string, string | undefined>> =
   }
   const apiKey = environment["KEELSON_API_KEY"] || null;
   return { url, apiKey, localKey: apiKey === null ? read(join(folder, "api-key")) : null };
+}
+
+/** The address without a slash at its end. Throws a `TypeError` with the address and its fault. */
+export function checked(url: string): string {
+  const address = url.trim().replace(/\/+$/, "");
+  const fault = faultOf(address);
+  if (fault !== null) throw new TypeError(`${JSON.stringify(url)} is not the address of a server: ${fault}; ${CHECK_URL}`);
+  return address;
+}
+
+function faultOf(address: string): string | null {
+  const [scheme, rest] = address.split("://", 2);
+  if (rest === undefined) return `it has no scheme; write http://${address}`;
+  if (!/^https?$/i.test(scheme!)) return `it begins with ${scheme}://, not with http:// or https://`;
+  if (rest.endsWith("/api/v1")) return `it ends with a path that the client adds; write ${address.slice(0, -"/api/v1".length)}`;
+  if (!URL.canParse(address) || rest.startsWith(":")) return "it names no host";
+  const { search, hash } = new URL(address);
+  return search || hash ? "it has a query or a fragment" : null;
 }
 
 /** Whether an address is one of this machine's loopback. */

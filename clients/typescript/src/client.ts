@@ -1,5 +1,6 @@
 import { find } from "./address.js";
 import { API, Transport } from "./http.js";
+import { Inbox, Steps } from "./inbox.js";
 import { stringify } from "./json.js";
 import { type Abortable, Runs } from "./runs.js";
 import { Worker, type WorkerOptions } from "./worker/worker.js";
@@ -19,12 +20,18 @@ export class Keelson {
   readonly #transport: Transport;
   /** Runs: create, read, control */
   readonly runs: Runs;
+  /** Questions that wait for people */
+  readonly inbox: Inbox;
+  /** Single steps by their ids: read, approve, reject */
+  readonly steps: Steps;
 
   constructor(options: KeelsonOptions = {}) {
     const found = options.url === undefined ? find() : { url: options.url, apiKey: null, localKey: null };
     this.#transport = new Transport({ ...found, apiKey: options.apiKey ?? found.apiKey, timeoutMs: options.timeoutMs ?? 30_000,
       silenceMs: options.silenceMs ?? 20_000 });
     this.runs = new Runs(this.#transport);
+    this.inbox = new Inbox(this.#transport);
+    this.steps = new Steps(this.#transport);
   }
 
   /** The server's address. */

@@ -1,5 +1,3 @@
-import { inspect } from "node:util";
-
 /** One of the problems of a request's body. */
 export interface Problem {
   /** Stable, UPPER_SNAKE */
@@ -10,16 +8,18 @@ export interface Problem {
   readonly message: string;
 }
 
+export const CHECK_URL = "check KEELSON_URL, or the url given in code";
+export const CHECK_KEY = "check KEELSON_API_KEY, or the key given in code";
 const LOST = new Set(["SERVER_UNREACHABLE", "CONNECTION_LOST"]);
-const REPEATED = new Set([429, 502, 503, 504]);
+const AWAY = new Set([429, 502, 503, 504]);
 
 type Members = Readonly<Record<string, unknown>>;
 
 /**
  * A call that the server refused, or that did not reach it. `code` is stable; the message is for people.
  *
- * Codes of this package, all with status 0: `NO_SERVER_KNOWN`, `SERVER_UNREACHABLE`, `CONNECTION_LOST`, `CALL_TIMEOUT`,
- * `AWAIT_TIMEOUT`, `BAD_ANSWER`, `NOT_JSON`, `OUTPUT_INVALID`. All others are the server's.
+ * Codes of this package, all with status 0: `NO_SERVER_KNOWN`, `SERVER_UNREACHABLE`, `TLS_FAILED`, `CONNECTION_LOST`,
+ * `CALL_TIMEOUT`, `AWAIT_TIMEOUT`, `BAD_ANSWER`, `NOT_JSON`, `OUTPUT_INVALID`. All others are the server's.
  */
 export class KeelsonError extends Error {
   override readonly name = "KeelsonError";
@@ -29,6 +29,8 @@ export class KeelsonError extends Error {
   readonly status: number;
   /** Seconds until the next try, as the server asks; null if it does not say */
   readonly retryAfter: number | null;
+  /** What is wrong and what to do, without code and problems */
+  readonly detail: string;
   /** The whole problem document (RFC 9457); empty without one */
   readonly document: Members;
 
@@ -36,16 +38,22 @@ export class KeelsonError extends Error {
     options: { status?: number; document?: Members; retryAfter?: number | null; cause?: unknown } = {}) {
     super(text(code, message, problemsOf(options.document ?? {})), "cause" in options ? { cause: options.cause } : {});
     this.code = code;
+    this.detail = message;
     this.status = options.status ?? 0;
     this.retryAfter = options.retryAfter ?? null;
     this.document = options.document ?? {};
   }
 
   /** An answer of 400 or above; its body need not be a problem document. */
-  static refused(status: number, document: unknown, retryAfter: number | null): KeelsonError {
+  static refused(status: number, document: unknown, retryAfter: number | null, server = "the server"): KeelsonError {
     const body: Members = typeof document === "object" && document !== null ? (document as Members) : {};
-    const message = body["detail"] || body["title"] || `the server answered ${status}`;
-    return new KeelsonError(String(body["code"] || `HTTP_${status}`), String(message), { status, document: body, retryAfter });
+    const code = body["code"];
+    let message = body["detail"] || body["title"];
+    if (!code && !AWAY.has(status)) {
+      message = `${server} answered ${status}, not as a Keelson server does${message ? ` (${String(message)})` : ""}; ${CHECK_URL}`;
+    }
+    return new KeelsonError(String(code || `HTTP_${status}`), String(message || `${server} answered ${status}`),
+      { status, document: body, retryAfter });
   }
 
   /** Everything that is wrong with the request, each with its place. */
@@ -66,7 +74,7 @@ export class KeelsonError extends Error {
 
   /** Whether a call that may be repeated is. */
   get repeatable(): boolean {
-    return LOST.has(this.code) || REPEATED.has(this.status) || this.code === "IDEMPOTENCY_IN_FLIGHT";
+    return LOST.has(this.code) || AWAY.has(this.status) || this.code === "IDEMPOTENCY_IN_FLIGHT";
   }
 }
 
@@ -87,6 +95,7 @@ function text(code: string, message: string, problems: readonly Problem[]): stri
  */
 export type ErrorClass = "infrastructure" | "quality" | "permanent";
 
+const CLASSES: readonly string[] = ["infrastructure", "quality", "permanent"] satisfies readonly ErrorClass[];
 const MAX_CODE = 100;
 
 /** Thrown by a handler: the step failed, with the facts that the retry policy needs. */
@@ -97,7 +106,10 @@ export class StepFailure extends Error {
   constructor(readonly code: string, readonly errorClass: ErrorClass, message: string, readonly retryAfterMs: number | null = null) {
     super(message);
     if (code.trim() === "" || code.length > MAX_CODE) {
-      throw new RangeError(`a code has 1 to ${MAX_CODE} characters: ${inspect(code)}`);
+      throw new RangeError(`a code has 1 to ${MAX_CODE} characters: ${JSON.stringify(code)}`);
+    }
+    if (!CLASSES.includes(errorClass)) {
+      throw new RangeError(`the class of a failure is one of ${CLASSES.join(", ")}: ${JSON.stringify(errorClass)}`);
     }
   }
 }

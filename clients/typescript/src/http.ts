@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
-import { isLocal } from "./address.js";
+import { checked, isLocal } from "./address.js";
 import { Backoff, pause } from "./backoff.js";
-import { KeelsonError } from "./errors.js";
+import { CHECK_KEY, CHECK_URL, KeelsonError } from "./errors.js";
 import { parse, stringify } from "./json.js";
 
 export const API = "/api/v1";
@@ -49,10 +49,10 @@ export class Transport {
   #key: string | null | undefined;
 
   constructor(connection: Connection) {
-    if (!/^https?:$/.test(new URL(connection.url).protocol)) throw new TypeError(`not the address of a server: ${connection.url}`);
+    const url = checked(connection.url);
     const apiKey = connection.apiKey?.trim() || null;
-    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("not an API key: it has characters that no key has");
-    this.#connection = { ...connection, apiKey, url: connection.url.replace(/\/+$/, "") };
+    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError(`not an API key: it has characters that no key has; ${CHECK_KEY}`);
+    this.#connection = { ...connection, apiKey, url };
   }
 
   get url(): string {
@@ -144,11 +144,12 @@ export class Transport {
     } as RequestInit);
     if (response.status >= 400) {
       const text = await response.text();
-      throw KeelsonError.refused(response.status, quietly(text), retryAfter(response.headers));
+      throw KeelsonError.refused(response.status, quietly(text), retryAfter(response.headers), this.url);
     }
     if (response.status >= 300 && response.status !== 304) {
       await response.body?.cancel();
-      throw new KeelsonError("BAD_ANSWER", `${this.url} answered ${response.status}, which is no answer of a server`);
+      const where = response.headers.get("location") ?? "another address";
+      throw new KeelsonError("BAD_ANSWER", `${this.url} refers to ${where}, which no Keelson server does; ${CHECK_URL}`);
     }
     return response;
   }
@@ -161,6 +162,13 @@ export class Transport {
       return new KeelsonError("CALL_TIMEOUT", `${call.method} ${call.path} was not answered in time by ${this.url}`);
     }
     const cause = causeOf(e);
+    const tls = tlsFault(cause);
+    if (tls !== null) {
+      return new KeelsonError("TLS_FAILED", `no encrypted connection to ${this.url}: ${tls}; ${CHECK_URL}`, { cause: e });
+    }
+    if (cause.code.startsWith("HPE_")) {
+      return new KeelsonError("BAD_ANSWER", `${this.url} does not answer in HTTP; ${CHECK_URL}`, { cause: e });
+    }
     if (UNREACHABLE.has(cause.code)) return new KeelsonError("SERVER_UNREACHABLE", `no server at ${this.url}`, { cause: e });
     return new KeelsonError("CONNECTION_LOST", `connection to ${this.url} lost: ${cause.message}`, { cause: e });
   }
@@ -169,7 +177,8 @@ export class Transport {
     try {
       return parse(text, kind);
     } catch (e) {
-      throw new KeelsonError("BAD_ANSWER", `${this.url} answered something that is not JSON`, { cause: e });
+      throw new KeelsonError("BAD_ANSWER", `${this.url} answered something that is not JSON, which no Keelson server does; ${CHECK_URL}`,
+        { cause: e });
     }
   }
 }
@@ -209,6 +218,16 @@ function quietly(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+const NO_TLS = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG", "ERR_SSL_HTTP_REQUEST",
+  "ERR_SSL_RECORD_LAYER_FAILURE"]);
+const NO_CERTIFICATE = /^(ERR_TLS_CERT|CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_)/;
+
+/** Why no encrypted connection was made; null if the error is another one. */
+function tlsFault({ code, message }: { readonly code: string; readonly message: string }): string | null {
+  if (NO_TLS.has(code)) return "it is not a server of HTTPS; its address may begin with http://";
+  return NO_CERTIFICATE.test(code) ? `its certificate is not accepted (${message})` : null;
 }
 
 function causeOf(e: unknown): { code: string; message: string } {

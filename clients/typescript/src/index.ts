@@ -1,6 +1,7 @@
 export { connect, Keelson, type KeelsonOptions } from "./client.js";
 export { type ErrorClass, KeelsonError, type Problem, StepDeferral, StepFailure, StepStopped, type StopReason } from "./errors.js";
 export type { components, Decimal } from "./generated/api.js";
+export type { Inbox, InboxDecision, InboxItem, Steps } from "./inbox.js";
 export { expr, Mission, Task } from "./mission.js";
 export type { Abortable, Artifact, Explanation, ForkOptions, Keyed, LogLine, Run, RunEvent, RunRecord, Runs, RunStep,
   RunTask } from "./runs.js";

@@ -8,6 +8,10 @@ const MARK = `decimal:${randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}(-?[0-9][0-9.eE+-]*)"`, "g");
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const EXACT_DIGITS = 15;
+const DEEPEST = 200;
+const MOST_FAULTS = 20;
+const REMEDIES: Readonly<Record<string, string>> = { Set: "; make it an array", Map: "; make it an object", Promise: "; await it",
+  function: "; call it", bigint: "; make it a number or a text" };
 const QUOTE = 34;
 const BACKSLASH = 92;
 
@@ -22,30 +26,64 @@ export function stringify(value: unknown): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(value, function (this: Record<string, unknown>, name: string, written: unknown) {
-      refuse(name, this[name], written);
+      if (faultOf(this[name], written) !== null) throw new TypeError("a value that JSON lacks");
       return written;
     });
   } catch (e) {
-    if (e instanceof KeelsonError) throw e;
-    throw new KeelsonError("NOT_JSON", `not writable as JSON: ${(e as Error).message.split("\n")[0]}`, { cause: e });
+    const found = faults(value);
+    if (found.length === 0) found.push(["", `is not writable as JSON: ${(e as Error).message.split("\n")[0]}`]);
+    const [pointer, message] = found[0]!;
+    throw new KeelsonError("NOT_JSON", `${pointer || "the value"} ${message}${found.length > 1 ? `; ${found.length - 1} more` : ""}`,
+      { cause: e, document: { problems: found.map(each => ({ code: "NOT_JSON", pointer: each[0], message: each[1] })) } });
   }
   if (text === undefined) return "null";
   return text.includes(MARK) ? text.replace(MARKED, "$1") : text;
 }
 
-/** Refuses what `JSON.stringify` drops or writes as something else. */
-function refuse(name: string, value: unknown, written: unknown): void {
-  let what: string | null = null;
-  if (typeof written === "function" || typeof written === "symbol" || typeof written === "bigint") what = `a ${typeof written}`;
-  else if (typeof written === "number" && !Number.isFinite(written)) what = String(written);
-  else if (typeof written === "object" && written !== null && !Array.isArray(written)) {
-    const prototype: unknown = Object.getPrototypeOf(written);
-    if (prototype !== null && prototype !== Object.prototype && written === value
-      && (Object.keys(written).length === 0 || ArrayBuffer.isView(written))) {
-      what = `an instance of ${written.constructor?.name ?? "a class"}`;
-    }
+/** What is wrong with a value that `JSON.stringify` drops or writes as something else; null if nothing is. */
+function faultOf(value: unknown, written: unknown): string | null {
+  if (typeof written === "number") return Number.isFinite(written) ? null : `is ${written}, which JSON lacks`;
+  if (typeof written === "function" || typeof written === "symbol" || typeof written === "bigint") {
+    return `is ${kind(written)}, which JSON lacks${REMEDIES[typeof written] ?? ""}`;
   }
-  if (what !== null) throw new KeelsonError("NOT_JSON", `${what} is not JSON${name === "" ? "" : ` (${name})`}`);
+  if (typeof written !== "object" || written === null || Array.isArray(written)) return null;
+  const prototype: unknown = Object.getPrototypeOf(written);
+  const strange = prototype !== null && prototype !== Object.prototype && written === value
+    && (Object.keys(written).length === 0 || ArrayBuffer.isView(written));
+  return strange ? `is ${kind(written)}, which JSON lacks${REMEDIES[written.constructor?.name] ?? ""}` : null;
+}
+
+/** The places of a value that JSON has no form for, each with what is there; 20 of them at most. */
+function faults(value: unknown, pointer = "", name = "", within: readonly unknown[] = []): [string, string][] {
+  let written = value;
+  try {
+    const convert = (value as { toJSON?: unknown } | null | undefined)?.toJSON;
+    if (typeof convert === "function") written = convert.call(value, name) as unknown;
+  } catch (e) {
+    return [[pointer, `is not writable as JSON: ${(e as Error).message}`]];
+  }
+  const fault = faultOf(value, written);
+  if (fault !== null) return [[pointer, fault]];
+  if (typeof written !== "object" || written === null) return [];
+  if (within.includes(written)) return [[pointer, "contains itself"]];
+  if (within.length > DEEPEST) return [[pointer, "is nested too deep"]];
+  const found: [string, string][] = [];
+  for (const [member, each] of Object.entries(written)) {
+    found.push(...faults(each, `${pointer}/${member.replaceAll("~", "~0").replaceAll("/", "~1")}`, member, [...within, written]));
+    if (found.length >= MOST_FAULTS) break;
+  }
+  return found.slice(0, MOST_FAULTS);
+}
+
+/** A value in a few words, for messages about it. */
+export function kind(value: unknown): string {
+  if (value === null || value === undefined || typeof value === "boolean") return String(value);
+  if (typeof value === "number") return `the number ${value}`;
+  if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 60))}`;
+  if (typeof value !== "object") return `a ${typeof value}`;
+  if (Array.isArray(value)) return "an array";
+  const name = Object.getPrototypeOf(value) === null ? "Object" : (value.constructor?.name ?? "Object");
+  return name === "Object" ? "an object" : `${/^[aeiou]/i.test(name) ? "an" : "a"} ${name}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { kind } from "./json.js";
 import { type InferInput, type InferOutput, isStandard, type JsonSchema, jsonSchemaOf, type StandardSchema } from "./schema.js";
 
 type Members = Record<string, unknown>;
@@ -18,12 +19,13 @@ export class Mission<Inputs = Members, Output = unknown> {
 
   /** @param members other members of the mission, such as `goal` */
   constructor(name: string, members: Readonly<Members> = {}) {
+    if (typeof name !== "string") throw new TypeError(`the name of a mission is a text, not ${kind(name)}`);
     this.#body = { name, ...members };
   }
 
   /** Declares an input by its JSON Schema, which may have a `default`, or by a Standard Schema. */
   declare(name: string, schema: JsonSchema | StandardSchema): this {
-    this.member("inputs")[name] = declared(name, schema);
+    this.member("inputs")[name] = declared(`input ${name} of mission ${this.#body["name"]}`, schema);
     return this;
   }
 
@@ -60,6 +62,7 @@ export class Mission<Inputs = Members, Output = unknown> {
 
   /** Adds a task; tasks without dependencies on each other run side by side. */
   task(task: Task): this {
+    if (!(task instanceof Task)) throw new TypeError(`mission ${this.#body["name"]}: task(…) takes a Task, not ${kind(task)}`);
     const plan = this.member("plan");
     plan["tasks"] = [...((plan["tasks"] as unknown[] | undefined) ?? []), task.toJSON()];
     return this;
@@ -101,9 +104,20 @@ export class Mission<Inputs = Members, Output = unknown> {
 export class Task {
   readonly #body: Members;
 
-  /** @param members of the task in the mission file, such as `depends_on`, `when`, `for_each`, `trigger_rule`, `budget_usd` */
+  /**
+   * @param members of the task in the mission file, such as `depends_on` (an id or a list of ids), `when`, `for_each`, `trigger_rule`,
+   *   `budget_usd`
+   */
   constructor(id: string, members: Readonly<Members> = {}) {
-    this.#body = { id, ...members };
+    const given = members["depends_on"];
+    const ids = typeof given === "string" ? [given] : given;
+    refuse(id, [...(typeof id === "string" ? [] : [`the id of a task is a text, not ${kind(id)}`]), ...faultsOf(ids)]);
+    this.#body = { id, ...members, ...(ids === undefined ? {} : { depends_on: ids }) };
+  }
+
+  /** Its id in the plan. */
+  get id(): string {
+    return this.#body["id"] as string;
   }
 
   /**
@@ -112,6 +126,8 @@ export class Task {
    * @param members of the step in the mission file, such as `timeout_seconds` and `retry`
    */
   step(name: string, tool: string, input?: unknown, members: Readonly<Members> = {}): this {
+    refuse(this.id, Object.entries({ name, tool }).filter(each => typeof each[1] !== "string")
+      .map(([what, value]) => `the ${what} of step ${name} is a text, not ${kind(value)}`));
     return this.add("steps", { name, tool, ...(input === undefined ? {} : { input }), ...members });
   }
 
@@ -145,6 +161,18 @@ export class Task {
     this.#body[list] = [...((this.#body[list] as unknown[] | undefined) ?? []), value];
     return this;
   }
+}
+
+function refuse(id: string, faults: readonly string[]): void {
+  if (faults.length > 0) throw new TypeError(`task ${id}: ${faults.join("; ")}`);
+}
+
+/** What is wrong with the ids of the tasks that a task depends on. */
+function faultsOf(ids: unknown): string[] {
+  if (ids === undefined || ids === null) return [];
+  if (!Array.isArray(ids)) return [`depends_on is the id of a task or a list of ids, not ${kind(ids)}`];
+  return ids.filter(each => typeof each !== "string").map((each: unknown) => `depends_on has ${kind(each)}`
+    + (each instanceof Task ? `; write its id ${JSON.stringify(each.id)}` : ", not the id of a task"));
 }
 
 function declared(name: string, schema: JsonSchema | StandardSchema): Record<string, unknown> {

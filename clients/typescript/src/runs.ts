@@ -3,6 +3,7 @@ import { KeelsonError } from "./errors.js";
 import { events } from "./events.js";
 import type { components } from "./generated/api.js";
 import { API, get, path, post, query, type Transport } from "./http.js";
+import { kind } from "./json.js";
 import { Mission } from "./mission.js";
 import { type StandardSchema, validated } from "./schema.js";
 
@@ -225,7 +226,8 @@ function runOf<Output>(transport: Transport, record: unknown, schema?: StandardS
   return new RunCalls<Output>(transport, record as Record<string, unknown>, schema) as unknown as Run<Output>;
 }
 
-async function* pages<T>(transport: Transport, where: string, filter: Record<string, string | number | undefined>, kind: string,
+/** All items of a list, page by page. */
+export async function* pages<T>(transport: Transport, where: string, filter: Record<string, string | number | undefined>, kind: string,
   signal?: AbortSignal | null): AsyncGenerator<T, void, void> {
   let cursor: string | null | undefined;
   do {
@@ -252,6 +254,9 @@ export class Runs {
    */
   async create<Inputs = Record<string, unknown>, Output = unknown>(mission: Mission<Inputs, Output> | Readonly<Record<string, unknown>>,
     options: Keyed & { readonly inputs?: Inputs; readonly start?: boolean } = {}): Promise<Run<Output>> {
+    if (typeof mission !== "object" || mission === null || Array.isArray(mission)) {
+      throw new TypeError(`a run is created of a Mission or an object, not of ${kind(mission)}`);
+    }
     const body: Record<string, unknown> = mission instanceof Mission ? mission.toJSON() : { ...mission };
     if (options.inputs !== undefined) body["input"] = { ...(body["input"] as object | undefined), ...options.inputs };
     body["start"] = options.start ?? true;

@@ -42,6 +42,24 @@ export function jsonSchemaOf(schema: StandardSchema | JsonSchema): Record<string
   return members;
 }
 
+/**
+ * The validated input of a tool, or the issues as text. A member that the schema does not describe is an issue where its library would
+ * drop it in silence.
+ */
+export async function fitting(schema: StandardSchema | JsonSchema | undefined, value: unknown):
+  Promise<{ readonly value: unknown } | { readonly issues: string }> {
+  const result = await validated(schema, value);
+  if (!isStandard(schema) || typeof value !== "object" || value === null || Array.isArray(value)) return result;
+  const described = jsonSchemaOf(schema);
+  const properties = described?.["properties"];
+  if (typeof properties !== "object" || properties === null || described!["additionalProperties"] !== undefined) return result;
+  const known = Object.keys(properties);
+  const unknown = Object.keys(value).filter(name => !known.includes(name))
+    .map(name => `/${name} is unknown; known: ${known.join(", ") || "none"}`);
+  if (unknown.length === 0) return result;
+  return { issues: [...("issues" in result ? [result.issues] : []), ...unknown].join("; ") };
+}
+
 /** The validated value, or the issues as text. A plain JSON Schema validates nothing here. */
 export async function validated(schema: StandardSchema | JsonSchema | undefined, value: unknown):
   Promise<{ readonly value: unknown } | { readonly issues: string }> {

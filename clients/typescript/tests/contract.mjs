@@ -138,6 +138,11 @@ class Execution {
         const now = await runs.get(this.run.id);
         return Object.entries(call_).every(([name, each]) => now[name] === each) && now;
       }, call_);
+      case "inbox": case "step": {
+        const items = call === "inbox" ? this.client.inbox.list({ run_id: this.run.id }) : this.run.steps();
+        const { value: { id: found } } = await items.next();
+        return this.client[call === "inbox" ? "inbox" : "steps"][call_.answer](found, { reason: call_.reason });
+      }
       case "wait": return run.wait({ timeoutMs: call_.timeout_ms ?? 30_000 });
       case "events": return this.events(run.events({ after: call_.after }), call_);
       case "steps": case "artifacts": case "logs": return { items: await Array.fromAsync_(run[call]()) };
@@ -213,6 +218,7 @@ class Execution {
         case "progress": ctx.progress(...value); break;
         case "artifact": await ctx.artifact(value.name, value.content_type, value.text); break;
         case "call_tool": return ended(turn.call(value.tool, value.input));
+        case "done_with_error": return ended(turn.done(turn.results[0].error));
         case "done_with_result": return ended(turn.done(turn.results[0].output));
         default: throw new Error(`no action ${what}`);
       }

@@ -38,6 +38,18 @@ describe("values", () => {
     symbol: Symbol("s"), promise: Promise.resolve(), bytes: new Uint8Array(3), error: new Error("e"), infinity: -Infinity })) {
     test(`${name} is not JSON`, () => assert.throws(() => stringify({ deep: [value] }), { code: "NOT_JSON", status: 0 }));
   }
+  test("each place is named, with what is there and what helps", () => {
+    const value = { "a/b": new Set([1]), b: [1, new Map(), { deep: 1n }], d: () => {}, at: new Date(0) };
+    value.loop = value;
+    assert.throws(() => stringify(value), e => {
+      assert.deepEqual(e.problems.map(each => [each.pointer, each.message]), [
+        ["/a~1b", "is a Set, which JSON lacks; make it an array"], ["/b/1", "is a Map, which JSON lacks; make it an object"],
+        ["/b/2/deep", "is a bigint, which JSON lacks; make it a number or a text"], ["/d", "is a function, which JSON lacks; call it"],
+        ["/loop", "contains itself"]]);
+      assert.equal(e.detail, "/a~1b is a Set, which JSON lacks; make it an array; 4 more");
+      return true;
+    });
+  });
   test("circles are not JSON", () => {
     const circle = {};
     circle.self = circle;
@@ -65,7 +77,7 @@ describe("missions", () => {
   });
   test("a schema without JSON Schema is refused by name", () => {
     const schema = { "~standard": { version: 1, vendor: "acme", validate: value => ({ value }) } };
-    assert.throws(() => new Mission("m").declare("x", schema), /x: acme makes no JSON Schema/);
+    assert.throws(() => new Mission("m").declare("x", schema), /input x of mission m: acme makes no JSON Schema/);
   });
 });
 
@@ -153,6 +165,32 @@ describe("workers", () => {
     } finally {
       await worker.stop();
     }
+  });
+  test("a member that a library would drop is a fault", async () => {
+    const { fitting } = await import("../dist/schema.js");
+    const given = { name: "a", more: 1 };
+    assert.deepEqual(await fitting(z.object({ name: z.string() }), given), { issues: "/more is unknown; known: name" });
+    assert.deepEqual(await fitting(z.looseObject({ name: z.string() }), given), { value: given });
+    assert.deepEqual(await fitting({ type: "object", properties: {} }, given), { value: given });
+    assert.deepEqual(await fitting(z.record(z.string(), z.unknown()), given), { value: given });
+  });
+  test("a server that comes up later, and refuses the key, ends the worker with its error; the log has one line until then", async () => {
+    const answer = (request, response) => request.resume().on("end", () => response.writeHead(401).end('{"code": "INVALID_API_KEY", "detail": "unknown"}'));
+    const reserved = createServer(answer).listen(0, "127.0.0.1");
+    await once(reserved, "listening");
+    const { port } = reserved.address();
+    await new Promise(resolve => reserved.close(resolve));
+    const lines = [];
+    const keep = level => text => lines.push([level, text]);
+    const worker = new Keelson({ url: `http://127.0.0.1:${port}`, apiKey: "k" })
+      .worker({ pollMs: 100, logger: { info: keep("info"), warn: keep("warn"), error: keep("error") } });
+    worker.tool({ name: "a", handler: () => 1 });
+    const served = worker.serve();
+    setTimeout(() => createServer(answer).listen(port, "127.0.0.1").unref(), 700);
+    await assert.rejects(served, { code: "INVALID_API_KEY", status: 401 });
+    assert.equal(worker.error?.status, 401);
+    assert.deepEqual(lines.map(each => each[0]), ["warn", "info", "error"]);
+    assert.match(lines[1][1], new RegExp(`serves a at http://127.0.0.1:${port} with 8 slots$`));
   });
   test("a cost is text", async () => {
     const { Execution } = await import("../dist/worker/execution.js");

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, TypeVar, Union
 
 from keelson import _json
-from keelson._errors import KeelsonError
+from keelson._errors import CHECK_URL, KeelsonError
 
 T = TypeVar("T")
 TRIES = 4
@@ -79,6 +79,8 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     content: bytes
+    server: str = "the server"
+    """Its address"""
 
 
 Command = Union[Send, Open, Read, Close, Pause, Emit]
@@ -138,8 +140,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return float(value) if re.fullmatch(r"\d{1,6}", value) else None
 
 
-def judged(reply: Reply, base: str = "the server") -> Any:
+def judged(reply: Reply) -> Any:
     """The answer's document. Raises for a refusal; an error's body may be anything, a good answer must be JSON."""
+    if 300 <= reply.status < 400 and reply.status != 304:
+        raise KeelsonError("BAD_ANSWER", f"{reply.server} refers to {reply.headers.get('location') or 'another address'}, "
+                           f"which no Keelson server does; {CHECK_URL}")
     if reply.status == 304 or not reply.content:
         document: Any = None
     else:
@@ -147,10 +152,11 @@ def judged(reply: Reply, base: str = "the server") -> Any:
             document = _json.loads(reply.content)
         except ValueError as e:
             if reply.status < 400:
-                raise KeelsonError("BAD_ANSWER", f"{base} answered something that is not JSON") from e
+                raise KeelsonError("BAD_ANSWER", f"{reply.server} answered something that is not JSON, "
+                                   f"which no Keelson server does; {CHECK_URL}") from e
             document = None
     if reply.status >= 400:
-        raise KeelsonError.refused(reply.status, document, retry_after(reply.headers))
+        raise KeelsonError.refused(reply.status, document, retry_after(reply.headers), reply.server)
     return document
 
 
@@ -291,6 +297,8 @@ def content(send: Send) -> Flow[bytes]:
 def mission_body(mission: Any, inputs: Mapping[str, Any] | None, start: bool) -> dict[str, Any]:
     """The body that creates a run of a mission."""
     convert = getattr(mission, "to_json_value", None)
+    if convert is None and not isinstance(mission, Mapping):
+        raise TypeError(f"a run is created of a Mission or a dict, not of {_json.kind(mission)}")
     body = dict(convert() if convert is not None else mission)
     if inputs:
         body["input"] = {**(body.get("input") or {}), **inputs}

@@ -4,6 +4,7 @@ from __future__ import annotations
 import logging
 import pathlib
 import queue
+import re
 import threading
 import time
 import typing
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from keelson import _core
-from keelson._errors import KeelsonError, StepFailure
+from keelson._errors import CHECK_KEY, CHECK_URL, KeelsonError, StepFailure
 from keelson._execution import Execution, Result, Stop, flat
 from keelson._http import SyncDriver
 
@@ -28,6 +29,27 @@ def may_pass(error: KeelsonError) -> bool:
     return error.status == 0 or error.status >= 500 or error.status in (401, 403, 408, 429)
 
 
+def is_final(error: KeelsonError, first: bool) -> bool:
+    """Whether a worker that the server has never accepted gives up: its key, its address or one of its tools is wrong.
+
+    A page instead of an answer is final as the `first` answer only; later a proxy may have sent it for a server that restarts.
+    """
+    return (error.code in ("TLS_FAILED", "NOT_JSON") or (error.code == "BAD_ANSWER" and first)
+            or (400 <= error.status < 500 and error.status not in (408, 425, 429)) or error.status == 501)
+
+
+def advised(error: KeelsonError, tools: list[str]) -> str:
+    """The message of a claim's error, with the tool that it is about and what its reader can do."""
+    advice = {401: f"; {CHECK_KEY}", 403: f"; the key of a worker needs the scope work; {CHECK_KEY}"}
+    text = error.message + advice.get(error.status, "")
+    if error.code == "SERVER_UNREACHABLE":
+        text += f"; start it with 'keelson server', or {CHECK_URL}"
+    found = re.match(r"/tool(?:_spec)?s/(\d+)", str(error.document.get("pointer") or ""))
+    if found and int(found[1]) < len(tools):
+        text = f"tool {tools[int(found[1])]}: {text}"
+    return text
+
+
 class Dispatch:
     """The routes of `/dispatch`. None repeats its call."""
 
@@ -40,10 +62,10 @@ class Dispatch:
         call = _core.post(_core.path(f"/dispatch/{route}"), {"worker_id": self._worker_id, **body}, keyed=False, timeout=limit)
         return self._driver.run(_core.call(call))
 
-    def register(self) -> None:
-        """Makes the tools known, so that missions may name them."""
-        self._post("register", {"tool_specs": self._specs}, ANSWER_LIMIT)
-        self._announced = True
+    @property
+    def announced(self) -> bool:
+        """Whether the server has accepted a claim, and so the key and the tools."""
+        return self._announced
 
     def claim(self, most: int, wait: float) -> list[dict[str, Any]]:
         """Steps under new leases: at once when there are any, else as soon as one is ready, else none."""
@@ -52,7 +74,10 @@ class Dispatch:
             body["version"] = self._version
         if not self._announced:
             body["tool_specs"] = self._specs
-        items: list[dict[str, Any]] = self._post("claim", body, wait + ANSWER_LIMIT)["items"]
+        answer = self._post("claim", body, wait + ANSWER_LIMIT)
+        items = answer.get("items") if isinstance(answer, dict) else None
+        if not isinstance(items, list):
+            raise KeelsonError("BAD_ANSWER", f"{self._driver.settings.url} does not answer claims as a Keelson server does; {CHECK_URL}")
         self._announced = True
         return items
 

@@ -2,11 +2,21 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any, Literal
 
 ErrorClass = Literal["infrastructure", "quality", "permanent"]
+CHECK_URL = "check KEELSON_URL, or the url given in code"
+CHECK_KEY = "check KEELSON_API_KEY, or the key given in code"
+_CLASSES = ("infrastructure", "quality", "permanent")
 _LOST = {"SERVER_UNREACHABLE", "CONNECTION_LOST"}
+_AWAY = (429, 502, 503, 504)
 _MAX_CODE = 100
+
+
+def quoted(text: object) -> str:
+    """A text in quotation marks, for messages."""
+    return json.dumps(str(text), ensure_ascii=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +32,7 @@ class Problem:
 class KeelsonError(Exception):
     """A call that the server refused, or that did not reach it. `code` is stable; the message is for people.
 
-    Codes of this package, all with status 0: `NO_SERVER_KNOWN`, `SERVER_UNREACHABLE`, `CONNECTION_LOST`,
+    Codes of this package, all with status 0: `NO_SERVER_KNOWN`, `SERVER_UNREACHABLE`, `TLS_FAILED`, `CONNECTION_LOST`,
     `CALL_TIMEOUT`, `AWAIT_TIMEOUT`, `BAD_ANSWER`, `NOT_JSON`. All others are the server's (docs/reference/errors.md).
     """
 
@@ -40,11 +50,13 @@ class KeelsonError(Exception):
         """The whole problem document (RFC 9457)"""
 
     @staticmethod
-    def refused(status: int, document: Any, retry_after: float | None) -> KeelsonError:
+    def refused(status: int, document: Any, retry_after: float | None, server: str = "the server") -> KeelsonError:
         """An answer of 400 or above; its body need not be a problem document."""
         body = document if isinstance(document, dict) else {}
-        title = body.get("title") or f"the server answered {status}"
-        return KeelsonError(str(body.get("code") or f"HTTP_{status}"), str(body.get("detail") or title), status=status,
+        code, text = body.get("code"), body.get("detail") or body.get("title")
+        if not code and status not in _AWAY:
+            text = f"{server} answered {status}, not as a Keelson server does{f' ({text})' if text else ''}; {CHECK_URL}"
+        return KeelsonError(str(code or f"HTTP_{status}"), str(text or f"{server} answered {status}"), status=status,
                             document=body, retry_after=retry_after)
 
     @property
@@ -66,7 +78,7 @@ class KeelsonError(Exception):
     @property
     def repeatable(self) -> bool:
         """Whether a call that may be repeated is."""
-        return (self.code in _LOST or self.status in (429, 502, 503, 504)
+        return (self.code in _LOST or self.status in _AWAY
                 or self.code == "IDEMPOTENCY_IN_FLIGHT")
 
     def __str__(self) -> str:
@@ -88,7 +100,9 @@ class StepFailure(Exception):
     def __init__(self, code: str, error_class: ErrorClass, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(code, error_class, message)
         if not code.strip() or len(code) > _MAX_CODE:
-            raise ValueError(f"a code has 1 to {_MAX_CODE} characters: {code!r}")
+            raise ValueError(f"a code has 1 to {_MAX_CODE} characters: {quoted(code)}")
+        if error_class not in _CLASSES:
+            raise ValueError(f"the class of a failure is one of {', '.join(_CLASSES)}: {quoted(error_class)}")
         self.code = code
         self.error_class: ErrorClass = error_class
         self.message = message

@@ -235,7 +235,10 @@ class Execution:
         if what == "upload":
             value, what = {"upload_id": self._upload(self, value)}, "upload"
         else:
-            value = _json.loads(_json.dumps(value))
+            try:
+                value = _json.loads(_json.dumps(value))
+            except KeelsonError as e:
+                raise KeelsonError(e.code, f"{what} of {self.context.tool}: {e.message}", document=e.document) from e
         with self._lock:
             if what == "log":
                 self._lines.append(value)
@@ -280,7 +283,7 @@ class Execution:
         try:
             _json.dumps(output)
         except KeelsonError as e:
-            return self.failed(StepFailure("OUTPUT_INVALID", "permanent", f"output is {e.message}"))
+            return self.failed(StepFailure("OUTPUT_INVALID", "permanent", f"the output of {self.context.tool}: {e.message}"))
         return Result(kind, {**self._attached, **self._usage, "output": output})
 
     def failed(self, failure: StepFailure) -> Result:

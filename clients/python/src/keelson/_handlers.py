@@ -6,7 +6,10 @@ import contextlib
 import multiprocessing
 import queue
 import signal
+import sys
 import threading
+import time
+import typing
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -14,6 +17,8 @@ from keelson._errors import Cancelled, StepDeferral, StepFailure
 from keelson._execution import Context, Execution
 
 IDLE_SECONDS = 30.0
+BLOCKED_SECONDS = 1.0
+WARNED_SECONDS = 60.0
 
 
 class Threads:
@@ -40,12 +45,17 @@ class Threads:
 
 
 class Loop:
-    """An event loop in a thread of its own, for handlers that are coroutines."""
+    """An event loop in a thread of its own, for handlers that are coroutines. `warn` gets a text about a handler that blocks it."""
 
-    def __init__(self) -> None:
+    def __init__(self, warn: Callable[[str], None]) -> None:
         self._loop = asyncio.new_event_loop()
-        self._tasks: set[asyncio.Task[None]] = set()
-        threading.Thread(target=self._loop.run_forever, name="keelson-asyncio", daemon=True).start()
+        self._tasks: dict[asyncio.Task[None], str] = {}
+        self._warn = warn
+        self._passed = threading.Event()
+        self._warned: dict[str, float] = {}
+        self._thread = threading.Thread(target=self._loop.run_forever, name="keelson-asyncio", daemon=True)
+        self._thread.start()
+        threading.Thread(target=self._watch, name="keelson-watch", daemon=True).start()
 
     def run(self, work: Callable[[], Coroutine[Any, Any, None]], execution: Execution) -> None:
         """Executes a handler as a task, which is cancelled with the execution."""
@@ -54,10 +64,35 @@ class Loop:
             execution.on_stop = lambda: self._cancel(task)
             if execution.context.cancelled:
                 task.cancel()
-            self._tasks.add(task)  # a loop has only weak references
-            task.add_done_callback(self._tasks.discard)
+            self._tasks[task] = execution.context.tool  # a loop has only weak references
+            task.add_done_callback(self._tasks.pop)
 
         self._loop.call_soon_threadsafe(begin)
+
+    def _watch(self) -> None:
+        """Looks every half second whether the loop passes on. One that does not is blocked by the handler that it executes."""
+        while True:
+            time.sleep(BLOCKED_SECONDS / 2)
+            if not self._tasks:
+                continue
+            self._passed.clear()
+            self._loop.call_soon_threadsafe(self._passed.set)
+            if self._passed.wait(BLOCKED_SECONDS):
+                continue
+            self._tell_blocked()
+            self._passed.wait()
+
+    def _tell_blocked(self) -> None:
+        tools = dict(self._tasks)
+        at_work = asyncio.current_task(self._loop)
+        tool = tools.get(typing.cast("asyncio.Task[None]", at_work)) or " or ".join(sorted(set(tools.values())))
+        if time.monotonic() < self._warned.get(tool, 0.0):
+            return
+        self._warned[tool] = time.monotonic() + WARNED_SECONDS
+        frame = sys._current_frames().get(self._thread.ident or 0)
+        place = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+        self._warn(f"the handler of {tool} has blocked the event loop for {BLOCKED_SECONDS:g} s{place}, and with it all coroutines of the "
+                   "worker: await instead, or declare it without async, for a thread")
 
     def _cancel(self, task: asyncio.Task[None]) -> None:
         self._loop.call_soon_threadsafe(task.cancel)
@@ -145,5 +180,5 @@ def _serve(pipe: Any, function: Callable[[Context], Any]) -> None:
         try:
             pipe.send(answer)
         except (TypeError, ValueError, AttributeError) as e:  # a value that has no form outside its process
-            pipe.send(("raised", StepFailure("OUTPUT_INVALID", "permanent", f"output cannot leave its process: {e}")))
+            pipe.send(("raised", StepFailure("OUTPUT_INVALID", "permanent", f"the output of {context.tool} cannot leave its process: {e}")))
 

@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import importlib
 import re
+import ssl
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -14,10 +15,11 @@ import httpx
 
 from keelson import _address
 from keelson._core import Close, Command, Emit, Flow, Open, Pause, Read, Reply, Send, T
-from keelson._errors import KeelsonError
+from keelson._errors import CHECK_KEY, CHECK_URL, KeelsonError
 
 VERSION = "0.1.0"
 _IMPORTS = threading.Lock()
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
 _NO_STREAM = "there is no open stream"
 
 
@@ -25,14 +27,12 @@ class Settings:
     """Address, key and times of a client. The key is in no representation of it."""
 
     def __init__(self, url: str, api_key: str | None, timeout: float, silence: float) -> None:
-        self.url = url.rstrip("/")
+        self.url = _address.checked(url)
         self.timeout = timeout
         self.silence = silence
         self.api_key = api_key.strip() if api_key else None
         if self.api_key and not re.fullmatch(r"[\x21-\x7e]+", self.api_key):
-            raise ValueError("not an API key: it has characters that no key has")
-        if httpx.URL(self.url).scheme not in ("http", "https"):
-            raise ValueError(f"not the address of a server: {url!r}")
+            raise ValueError(f"not an API key: it has characters that no key has; {CHECK_KEY}")
 
     def client_options(self) -> dict[str, Any]:
         """Options of either client of httpx."""
@@ -57,11 +57,27 @@ class Settings:
 
     def error(self, error: httpx.TransportError, what: str) -> KeelsonError:
         """The client's own error for one of the transport."""
+        tls = _tls_fault(error) if isinstance(error, httpx.ConnectError) else None
+        if tls is not None:
+            return KeelsonError("TLS_FAILED", f"no encrypted connection to {self.url}: {tls}; {CHECK_URL}")
+        if "illegal status line" in str(error):
+            return KeelsonError("BAD_ANSWER", f"{self.url} does not answer in HTTP; {CHECK_URL}")
         if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
             return KeelsonError("SERVER_UNREACHABLE", f"no server at {self.url}")
         if isinstance(error, httpx.TimeoutException):
             return KeelsonError("CALL_TIMEOUT", f"{what} was not answered in time by {self.url}")
         return KeelsonError("CONNECTION_LOST", f"connection to {self.url} lost: {error or type(error).__name__}")
+
+
+def _tls_fault(error: BaseException | None) -> str | None:
+    """Why no encrypted connection was made; None if the error is another one, such as a server that ends meanwhile."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    if error is None or isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
+        return None
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not accepted ({error.verify_message})"
+    return "it is not a server of HTTPS; its address may begin with http://" if error.reason in _NO_TLS else str(error)
 
 
 class SyncDriver:
@@ -123,7 +139,7 @@ class SyncDriver:
                 raise self.settings.error(e, f"{command.method} {command.path}") from e
             except httpx.DecodingError as e:
                 raise KeelsonError("BAD_ANSWER", f"{self.settings.url} answered something that is not gzip") from e
-            return Reply(response.status_code, response.headers, response.content)
+            return Reply(response.status_code, response.headers, response.content, self.settings.url)
 
 
 class _SyncStream:
@@ -139,7 +155,7 @@ class _SyncStream:
             if response.status_code == 200:
                 self._parts = response.iter_bytes()
                 return Reply(200, response.headers, b"")
-            return Reply(response.status_code, response.headers, response.read())
+            return Reply(response.status_code, response.headers, response.read(), self._settings.url)
         except httpx.TransportError as e:
             raise self._settings.error(e, path) from e
 
@@ -216,7 +232,7 @@ class AsyncDriver:
                 raise self.settings.error(e, f"{command.method} {command.path}") from e
             except httpx.DecodingError as e:
                 raise KeelsonError("BAD_ANSWER", f"{self.settings.url} answered something that is not gzip") from e
-            return Reply(response.status_code, response.headers, response.content)
+            return Reply(response.status_code, response.headers, response.content, self.settings.url)
 
 
 class _AsyncStream:
@@ -232,7 +248,7 @@ class _AsyncStream:
             if response.status_code == 200:
                 self._parts = response.aiter_bytes()
                 return Reply(200, response.headers, b"")
-            return Reply(response.status_code, response.headers, await response.aread())
+            return Reply(response.status_code, response.headers, await response.aread(), self._settings.url)
         except httpx.TransportError as e:
             raise self._settings.error(e, path) from e
 

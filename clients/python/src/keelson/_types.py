@@ -785,6 +785,24 @@ class InboxItemLinks(Document):
     }
 
 
+class InboxDecision(Document):
+    """The outcome of an inbox item."""
+
+    id: str
+    """Id of the item."""
+    kind: str
+    """Kind of the item."""
+    decision: str
+    """The decision."""
+    run_id: str | None
+    """Run of the item; null for a `tool_change`"""
+    run_state: str | None
+    """State of the run after the decision; null for a `tool_change`"""
+    _kinds = {
+
+    }
+
+
 class WorkItem(Document):
     """A step under the worker's lease."""
 

@@ -8,7 +8,7 @@ from typing import Any, Union
 from keelson import _address, _core, _types
 from keelson._core import path
 from keelson._http import Settings, AsyncDriver
-from keelson._types import Artifact, Event, Explanation, LogLine, RunStatus, Step, Task
+from keelson._types import Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task
 from keelson.mission import Mission
 
 MissionLike = Union[Mission, Mapping[str, Any]]
@@ -162,6 +162,62 @@ class Runs:
             yield Run(each, self._client)
 
 
+class Inbox:
+    """Questions that wait for people in the key's workspace."""
+
+    def __init__(self, client: AsyncKeelson) -> None:
+        self._client = client
+
+    async def list(self, *, kind: str | None = None, run_id: str | None = None, assignee: str | None = None,
+             page: int = 100) -> AsyncIterator[InboxItem]:
+        """All items that match: due first, then oldest, read `page` at a time."""
+        flow = _core.pages(lambda cursor: path("/inbox", kind=kind, run_id=run_id, assignee=assignee, limit=page, cursor=cursor))
+        async for each in self._client._iterate(flow):
+            yield InboxItem(each)
+
+    async def get(self, item_id: str) -> InboxItem:
+        """Reads an item."""
+        return InboxItem(await self._client._run(_core.call(_core.get(path("/inbox/{}", item_id)))))
+
+    async def accept(self, item_id: str, reason: str | None = None, **members: Any) -> InboxDecision:
+        """Accepts an item: its `on_accept` takes effect. A repeated answer changes nothing.
+
+        `members` are those of the kind: `answer` of a question, `hard_limit_usd` of a budget, `input` of a call.
+        """
+        return await self._decide("accept", item_id, reason, members)
+
+    async def reject(self, item_id: str, reason: str | None = None, **members: Any) -> InboxDecision:
+        """Rejects an item: its `on_reject` takes effect. A repeated answer changes nothing."""
+        return await self._decide("reject", item_id, reason, members)
+
+    async def _decide(self, answer: str, item_id: str, reason: str | None, members: dict[str, Any]) -> InboxDecision:
+        body = {**members, **({} if reason is None else {"reason": reason})}
+        return InboxDecision(await self._client._run(_core.call(_core.post(path("/inbox/{}/" + answer, item_id), body))))
+
+
+class Steps:
+    """Single steps of the runs of the key's workspace."""
+
+    def __init__(self, client: AsyncKeelson) -> None:
+        self._client = client
+
+    async def get(self, step_id: str) -> Step:
+        """Reads a step."""
+        return Step(await self._client._run(_core.call(_core.get(path("/steps/{}", step_id)))))
+
+    async def approve(self, step_id: str, reason: str | None = None) -> Step:
+        """Approves a step that waits for a person; events and the inbox name it as `step_id`."""
+        return await self._decide("approve", step_id, reason)
+
+    async def reject(self, step_id: str, reason: str | None = None) -> Step:
+        """Rejects a step that waits for a person; it fails."""
+        return await self._decide("reject", step_id, reason)
+
+    async def _decide(self, answer: str, step_id: str, reason: str | None) -> Step:
+        call = _core.post(path("/steps/{}/" + answer, step_id), {"reason": reason})
+        return Step(await self._client._run(_core.call(call)))
+
+
 class AsyncKeelson:
     """A client of a Keelson server. Without arguments it finds the server as `connect()` does.
 
@@ -176,7 +232,7 @@ class AsyncKeelson:
             api_key = api_key or found
         self._settings = Settings(url, api_key, timeout, silence)
         self._driver = AsyncDriver(self._settings)
-        self.runs = Runs(self)
+        self.runs, self.inbox, self.steps = Runs(self), Inbox(self), Steps(self)
 
     @classmethod
     def connect(cls) -> AsyncKeelson:

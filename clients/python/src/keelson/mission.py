@@ -5,7 +5,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from keelson import schema
+from keelson import _json, schema
+from keelson._errors import quoted
 
 
 def expr(jq: str) -> str:
@@ -21,11 +22,16 @@ class Mission:
     """
 
     def __init__(self, name: str, *, goal: str | None = None, **members: Any) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a mission is a text, not {_json.kind(name)}")
         self._body: dict[str, Any] = {"name": name, **({} if goal is None else {"goal": goal}), **members}
 
     def declare(self, name: str, type_: Any = None, **keywords: Any) -> Mission:
         """Declares an input: by a type hint, a JSON Schema, or members of one (`type="string", default="world"`)."""
-        declared = dict(type_) if isinstance(type_, Mapping) else {} if type_ is None else schema.of(type_)
+        try:
+            declared = dict(type_) if isinstance(type_, Mapping) else {} if type_ is None else schema.of(type_)
+        except TypeError as e:
+            raise TypeError(f"input {name} of mission {self._body['name']}: {e}") from e
         self._body.setdefault("inputs", {})[name] = {**declared, **keywords}
         return self
 
@@ -57,6 +63,8 @@ class Mission:
 
     def task(self, task: Task) -> Mission:
         """Adds a task; tasks without dependencies on each other run side by side."""
+        if not isinstance(task, Task):
+            raise TypeError(f"mission {self._body['name']}: task(…) takes a Task, not {_json.kind(task)}")
         self._body.setdefault("plan", {}).setdefault("tasks", []).append(task.to_json_value())
         return self
 
@@ -84,12 +92,16 @@ class Task:
     """
 
     def __init__(self, id_: str, *, depends_on: str | list[str] | None = None, **members: Any) -> None:
+        ids = [depends_on] if isinstance(depends_on, str) else depends_on
+        self._refuse(id_, [] if isinstance(id_, str) else [f"the id of a task is a text, not {_json.kind(id_)}"], _faults(ids))
         self._body: dict[str, Any] = {"id": id_, **members}
-        if depends_on is not None:
-            self._body["depends_on"] = [depends_on] if isinstance(depends_on, str) else list(depends_on)
+        if ids is not None:
+            self._body["depends_on"] = list(ids)
 
     def step(self, name: str, tool: str, input_: Any = None, **members: Any) -> Task:
         """Adds a step that calls a tool; keywords are members of the step, such as `timeout_seconds` and `retry`."""
+        self._refuse(self._body["id"], [f"the {what} of step {name} is a text, not {_json.kind(value)}"
+                                        for what, value in (("name", name), ("tool", tool)) if not isinstance(value, str)])
         return self._add({"name": name, "tool": tool, **({} if input_ is None else {"input": input_}), **members})
 
     def approval(self, name: str, question: str) -> Task:
@@ -105,10 +117,21 @@ class Task:
         """A person has the last word on the output."""
         return self.verify(kind="human")
 
+    @property
+    def id(self) -> str:
+        """Its id in the plan."""
+        return str(self._body["id"])
+
     def output(self, value: Any) -> Task:
         """The task's output, instead of its last step's."""
         self._body["output"] = value
         return self
+
+    @staticmethod
+    def _refuse(id_: Any, *faults: list[str]) -> None:
+        found = [fault for each in faults for fault in each]
+        if found:
+            raise TypeError(f"task {id_}: " + "; ".join(found))
 
     def _add(self, step: dict[str, Any]) -> Task:
         self._body.setdefault("steps", []).append(step)
@@ -117,3 +140,13 @@ class Task:
     def to_json_value(self) -> dict[str, Any]:
         """A copy of the task built so far."""
         return copy.deepcopy(self._body)
+
+
+def _faults(ids: Any) -> list[str]:
+    """What is wrong with the ids of the tasks that a task depends on."""
+    if ids is None:
+        return []
+    if not isinstance(ids, (list, tuple, set, frozenset)):
+        return [f"depends_on is the id of a task or a list of ids, not {_json.kind(ids)}"]
+    return [f"depends_on has {_json.kind(each)}" + (f"; write its id {quoted(each.id)}" if isinstance(each, Task) else ", not the id of a task")
+            for each in ids if not isinstance(each, str)]

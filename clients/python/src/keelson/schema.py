@@ -6,11 +6,14 @@ import datetime
 import decimal
 import enum
 import inspect
+import json
 import types
 import typing
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, Union
+
+from keelson import _json
 
 _SCALARS: dict[Any, dict[str, Any]] = {
     str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer"}, float: {"type": "number"},
@@ -18,6 +21,9 @@ _SCALARS: dict[Any, dict[str, Any]] = {
     datetime.date: {"type": "string", "format": "date"}, uuid.UUID: {"type": "string", "format": "uuid"},
     type(None): {"type": "null"}, Any: {}, object: {}, inspect.Parameter.empty: {},
 }
+_WANTED: dict[Any, str] = {
+    str: "a string", bool: "true or false", int: "an integer", float: "a number", decimal.Decimal: "a number", type(None): "null",
+    datetime.datetime: "a time such as 2026-01-31T12:00:00Z", datetime.date: "a date such as 2026-01-31", uuid.UUID: "a UUID"}
 _NOT_GIVEN = inspect.Parameter.empty
 
 
@@ -101,7 +107,7 @@ def value(hint: Any, given: Any, where: str = "") -> Any:
     if origin in (Union, types.UnionType):
         return _one_of(arguments, given, where)
     if origin is Literal:
-        return given if given in arguments else _refuse(where, f"one of {list(arguments)}", given)
+        return given if given in arguments else _refuse(where, f"one of {_listed(arguments)}", given)
     if hint in (decimal.Decimal, float, int, bool, str, type(None)):
         return _scalar(hint, given, where)
     if isinstance(hint, type) and hint in (list, tuple, set, dict):
@@ -125,11 +131,10 @@ def _built_in(hint: Any, given: Any, where: str) -> Any:
 def _scalar(hint: Any, given: Any, where: str) -> Any:
     number = isinstance(given, (int, float, decimal.Decimal)) and not isinstance(given, bool)
     if hint in (decimal.Decimal, float):
-        return hint(str(given)) if number else _refuse(where, "a number", given)
+        return hint(str(given)) if number else _refuse(where, _WANTED[hint], given)
     if hint is int and number and given == int(given):
         return int(given)
-    return given if isinstance(given, hint) and (hint is bool) == isinstance(given, bool) else _refuse(
-        where, str(of(hint)["type"]), given)
+    return given if isinstance(given, hint) and (hint is bool) == isinstance(given, bool) else _refuse(where, _WANTED[hint], given)
 
 
 def _one_of(arguments: tuple[Any, ...], given: Any, where: str) -> Any:
@@ -146,32 +151,69 @@ def _instance(hint: Any, given: Any, where: str) -> Any:
     if isinstance(hint, type) and issubclass(hint, (datetime.date, uuid.UUID, enum.Enum)):
         try:
             if issubclass(hint, datetime.datetime):
-                from keelson import _json
                 return _json.time(given)
             return hint.fromisoformat(given) if issubclass(hint, datetime.date) else hint(given)
         except (TypeError, ValueError, AttributeError):
-            return _refuse(where, hint.__name__, given)
+            values = [each.value for each in hint] if issubclass(hint, enum.Enum) else []
+            return _refuse(where, _WANTED.get(hint, f"one of {_listed(values)}"), given)
     if hasattr(hint, "model_validate"):
-        return hint.model_validate(given)
-    members = given if isinstance(given, dict) else _refuse(where, "an object", given)
-    wanted = fields(hint)
-    made = {}
-    for name, (kind, default) in wanted.items():
-        if name in members:
-            made[name] = value(kind, members[name], f"{where}/{name}")
-        elif default is _NOT_GIVEN:
-            raise ValueError(f"{where}/{name} is missing")
+        return _validated(hint, given, where)
+    made = _members(fields(hint), given, where)
     return made if typing.is_typeddict(hint) else hint(**made)
 
 
+def _validated(model: Any, given: Any, where: str) -> Any:
+    """An instance of a Pydantic model, whose own settings say if it may have other members."""
+    try:
+        return model.model_validate(given)
+    except ValueError as e:
+        errors = getattr(e, "errors", None)
+        if errors is None:
+            raise
+        raise ValueError("; ".join(f"{'/'.join([where, *map(str, each['loc'])]) or 'the input'}: {each['msg']}" for each in errors())) from e
+
+
+def _members(wanted: dict[str, tuple[Any, Any]], given: Any, where: str, *, open_: bool = False,
+             ignored: Collection[str] = ()) -> dict[str, Any]:
+    """The members of an object as their types. Raises `ValueError` with all faults.
+
+    A member that is not wanted is a fault unless it is `ignored`, or `open_`, which keeps it.
+    """
+    members = given if isinstance(given, dict) else _refuse(where, "an object", given)
+    made, faults = {}, []
+    for name, (hint, default) in wanted.items():
+        try:
+            if name in members:
+                made[name] = value(hint, members[name], f"{where}/{name}")
+            elif default is _NOT_GIVEN:
+                faults.append(f"{where}/{name} is missing")
+        except ValueError as e:
+            faults.append(str(e))
+    for name in members:
+        if name not in wanted and open_:
+            made[name] = members[name]
+        elif name not in wanted and name not in ignored:
+            faults.append(f"{where}/{name} is unknown; known: {', '.join(wanted) or 'none'}")
+    if faults:
+        raise ValueError("; ".join(faults))
+    return made
+
+
+def _listed(values: Collection[Any]) -> str:
+    return ", ".join(json.dumps(each, ensure_ascii=False, default=str) for each in values)
+
+
 def _refuse(where: str, wanted: str, given: Any) -> Any:
-    raise ValueError(f"{where or '/'} is not {wanted}: {str(given)[:100]!r}")
+    raise ValueError(f"{where or 'the input'} must be {wanted}, not {_json.kind(given)}")
 
 
 class Signature:
-    """Parameters of a handler: how the step's input becomes its arguments."""
+    """Parameters of a handler: how the step's input becomes its arguments.
 
-    def __init__(self, function: Callable[..., Any], context: type) -> None:
+    `described`: the tool's own schema, if its author wrote one. A handler need not take all members that it has.
+    """
+
+    def __init__(self, function: Callable[..., Any], context: type, described: Mapping[str, Any] | None = None) -> None:
         hints = typing.get_type_hints(function, include_extras=True)
         self.context: str | None = None
         self.members: dict[str, tuple[Any, Any]] = {}
@@ -188,21 +230,23 @@ class Signature:
                 self.members[name] = (hint, parameter.default)
         models = [name for name, (hint, _) in self.members.items() if is_model(hint)]
         self.whole = models[0] if len(models) == 1 == len(self.members) else None
-        self.schema = of(self.members[self.whole][0]) if self.whole else _object(self.members)
+        self.free = not self.members and self.context is not None
+        """Whether the handler takes nothing but the context, which has the whole input"""
+        self.ignored = list((described or {}).get("properties", {}))
+        made = of(self.members[self.whole][0]) if self.whole else _object(self.members)
+        closed = not (self.open or self.free) and "additionalProperties" not in made and not _is_pydantic(self.members, self.whole)
+        self.schema = {**made, "additionalProperties": False} if closed else made
 
     def arguments(self, given: Any, context: Any) -> dict[str, Any]:
         """Arguments for a call. Raises `ValueError` with the place of what does not fit."""
         bound: dict[str, Any] = {} if self.context is None else {self.context: context}
         if self.whole:
             return {**bound, self.whole: value(self.members[self.whole][0], given)}
-        members = {} if given is None else given
-        if not isinstance(members, dict):
-            raise ValueError(f"the input is not an object: {str(given)[:100]!r}")
-        for name, (hint, default) in self.members.items():
-            if name in members:
-                bound[name] = value(hint, members[name], f"/{name}")
-            elif default is _NOT_GIVEN:
-                raise ValueError(f"/{name} is missing")
-        if self.open:
-            bound.update({name: each for name, each in members.items() if name not in self.members})
-        return bound
+        if self.free:
+            return bound
+        return {**bound, **_members(self.members, {} if given is None else given, "", open_=self.open, ignored=self.ignored)}
+
+
+def _is_pydantic(members: dict[str, tuple[Any, Any]], whole: str | None) -> bool:
+    return whole is not None and hasattr(members[whole][0], "model_json_schema")
+

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-
+import logging
 import signal
 import threading
 import time
@@ -13,11 +13,12 @@ from types import FrameType, TracebackType
 from typing import Any, Literal, TypeVar, Union
 
 from keelson import _address, _core
-from keelson._dispatch import LOG, Dispatch, Heartbeats, Reports, Slots
-from keelson._errors import Cancelled, ErrorClass, KeelsonError, StepDeferral, StepFailure
+from keelson._dispatch import LOG, Dispatch, Heartbeats, Reports, Slots, advised, is_final
+from keelson._errors import Cancelled, KeelsonError, StepDeferral, StepFailure
 from keelson._execution import Context, Continue, Execution, Result
 from keelson._handlers import Loop, Processes, Threads
 from keelson._http import Settings, SyncDriver
+from keelson._json import kind
 from keelson.aio import AsyncKeelson
 from keelson.client import Keelson
 from keelson.schema import Signature
@@ -28,6 +29,10 @@ Effects = Literal["read", "idempotent", "once", "destructive"]
 GatewayRules = Union[bool, dict[str, list[str]]]
 F = TypeVar("F", bound=Callable[..., Any])
 LAST_REPORTS = 5.0
+FIRST_ANSWER = 10.0
+"""Seconds that `start()` waits for the answer to the first claim"""
+REPEATED = 30.0
+"""Seconds between warnings about claims that fail"""
 
 
 class _Tool:
@@ -49,7 +54,7 @@ class _Tool:
         try:
             arguments = self.signature.arguments(context.input, context)
         except ValueError as e:
-            raise StepFailure("INPUT_INVALID", "permanent", f"input: {e}") from e
+            raise StepFailure("INPUT_INVALID", "permanent", f"the input of {self.name} does not fit: {e}") from e
         return self.function(**arguments)
 
     __call__ = call
@@ -78,7 +83,10 @@ class Worker:
         self._turn_spec: dict[str, Any] = {"name": TURN}
         self._stopping = threading.Event()
         self._stopped = threading.Event()
-        self._started = False
+        self._started = self._begun = False
+        self._asked, self._ending = threading.Event(), threading.Event()
+        self.error: KeelsonError | None = None
+        """Why the worker has given up; None while it has not"""
         self._loop: Loop | None = None
 
     def tool(self, name: str, *, effects: Effects | None = None, description: str | None = None,
@@ -92,8 +100,14 @@ class Worker:
         which is killed when the step is cancelled. `gateway` gives the steps a token for the server's gateway to models:
         True for all that the rules of the run allow, or `{"models": […], "tools": […]}`. A handler raises `StepFailure` or `StepDeferral`.
         """
+        if not isinstance(name, str) or not name:
+            raise TypeError(f'write @worker.tool("name"), not @worker.tool: the name of a tool is a text, not {kind(name)}')
+
         def serve(function: F) -> F:
-            signature = Signature(function, Context)
+            try:
+                signature = Signature(function, Context, input_schema)
+            except (TypeError, NameError) as e:
+                raise TypeError(f"tool {name}: {e}") from e
             text = description or inspect.getdoc(function)
             spec = {"name": name, "description": text, "input_schema": input_schema or signature.schema, "effects": effects,
                     "gateway": gateway or None}
@@ -109,6 +123,9 @@ class Worker:
 
         The function gets a `Turn` and returns `turn.call(…)` or `turn.done(…)`.
         """
+        if slug is not None and not isinstance(slug, str):
+            raise TypeError(f"write @worker.agent(), not @worker.agent: the slug of an agent is a text, not {kind(slug)}")
+
         def serve(function: F) -> F:
             self._agents[slug] = function
             taker: Callable[..., Any] = self._turn
@@ -127,16 +144,19 @@ class Worker:
         return found
 
     def _turn(self, turn: Turn) -> Any:
-        return _answer(self._agent(turn)(turn))
+        return _answer(turn, self._agent(turn)(turn))
 
     async def _turn_async(self, turn: Turn) -> Any:
         function = self._agent(turn)
         if inspect.iscoroutinefunction(function):
-            return _answer(await function(turn))
-        return _answer(await asyncio.to_thread(function, turn))
+            return _answer(turn, await function(turn))
+        return _answer(turn, await asyncio.to_thread(function, turn))
 
     def start(self) -> Worker:
-        """Begins to claim, in threads of its own. The server need not be up yet. A worker starts once."""
+        """Begins to claim, in threads of its own. The server need not be up yet. A worker starts once.
+
+        Raises `KeelsonError` if the server refuses the first claim for good: a wrong key, address or tool.
+        """
         if not self._tools:
             raise RuntimeError("a worker serves at least one tool: decorate a function with @worker.tool(…)")
         if self._started:
@@ -151,19 +171,34 @@ class Worker:
         self._threads = Threads("keelson-handler")
         for tool in self._tools.values():
             if tool.is_async and self._loop is None:
-                self._loop = Loop()
+                self._loop = Loop(lambda text: LOG.warning("worker %s: %s", self.id, text))
             if tool.processes:
                 tool.pool = Processes(tool, server)
         self._claims = threading.Thread(target=self._claim_loop, name="keelson-claim", daemon=True)
         self._claims.start()
         threading.Thread(target=self._heartbeats.run, name="keelson-heartbeat", daemon=True).start()
         threading.Thread(target=self._reports.run, name="keelson-report", daemon=True).start()
-        LOG.info("worker %s serves %s at %s", self.id, ", ".join(self._tools), server)
+        self._asked.wait(FIRST_ANSWER)
+        self._begun = True
+        if self.error is not None:
+            self.stop()
+            raise self.error
+        LOG.info("worker %s serves %s at %s with %d slots", self.id, self._served(), server, self._size)
         return self
 
+    def _served(self) -> str:
+        tools = [name for name in self._tools if name != TURN]
+        agents = ["all other agents" if slug is None else f"agent {slug}" for slug in self._agents]
+        return ", ".join([*tools, *(["all agents"] if agents == ["all other agents"] else agents)])
+
     def run(self) -> None:
-        """Starts, and serves until SIGTERM or Ctrl-C; then drains as `stop()` does. A second signal ends at once."""
-        asked = threading.Event()
+        """Starts, and serves until SIGTERM or Ctrl-C; then drains as `stop()` does. A second signal ends at once.
+
+        Raises `KeelsonError` as `start()` does, later, too, if the server comes up later. Lines of the log go to the standard
+        error output if the program configures no logging.
+        """
+        _show_lines()
+        asked = self._ending
 
         def ask(number: int, frame: FrameType | None) -> None:
             for each, handler in before.items():
@@ -175,6 +210,8 @@ class Worker:
         while not asked.wait(3600):
             pass
         self.stop()
+        if self.error is not None:
+            raise self.error
 
     def stop(self) -> None:
         """Claims no more, lets running handlers finish within the grace period, hands the others back, reports, and returns.
@@ -199,7 +236,8 @@ class Worker:
             if tool.pool is not None:
                 tool.pool.close()
         self._stopped.set()
-        LOG.info("worker %s has stopped", self.id)
+        if self.error is None:
+            LOG.info("worker %s has stopped", self.id)
 
     def __enter__(self) -> Worker:
         return self.start()
@@ -212,19 +250,38 @@ class Worker:
 
     def _claim_loop(self) -> None:
         backoff = _core.Backoff(0.2, 5.0)
+        silent_until = 0.0
         while True:
             free = self._slots.await_free()
             if free == 0:
                 return
             try:
-                for item in self._dispatch.claim(free, self._poll):
+                for item in self._dispatch.claim(free, self._poll if self._asked.is_set() else 0.0):
                     self._accept(item)
+                if silent_until:
+                    LOG.info("worker %s claims steps", self.id)
+                silent_until = 0.0
                 backoff.reset()
             except Exception as e:  # even an answer that makes no sense must not end the loop
+                refused = isinstance(e, KeelsonError) and not self._dispatch.announced and is_final(e, not self._asked.is_set())
+                if isinstance(e, KeelsonError) and refused:
+                    self._give_up(e)
+                    return
                 delay = backoff.next(e.retry_after if isinstance(e, KeelsonError) else None)
-                if not self._stopping.is_set():
-                    LOG.warning("worker %s cannot claim steps, retrying in %.1f s: %s", self.id, delay, e)
+                if not self._stopping.is_set() and time.monotonic() >= silent_until:
+                    silent_until = time.monotonic() + REPEATED
+                    LOG.warning("worker %s cannot claim steps at %s, and tries again: %s", self.id, self._driver.settings.url,
+                                f"{e.code}: {advised(e, list(self._tools))}" if isinstance(e, KeelsonError) else e)
                 self._stopping.wait(delay)
+            self._asked.set()
+
+    def _give_up(self, error: KeelsonError) -> None:
+        text = f"worker {self.id} cannot serve at {self._driver.settings.url}: {advised(error, list(self._tools))}"
+        self.error = KeelsonError(error.code, text, status=error.status, document=error.document)
+        if self._begun:  # start() no longer waits for it
+            LOG.error("%s", self.error)
+        self._asked.set()
+        self._ending.set()
 
     def _accept(self, item: dict[str, Any]) -> None:
         execution = Execution(item, self._driver.settings.url, self._heartbeats.nudge, self._dispatch.upload)
@@ -244,7 +301,9 @@ class Worker:
         try:
             if tool is None:
                 raise StepFailure("TOOL_NOT_SERVED", "infrastructure", f"worker {self.id} does not serve {execution.context.tool}")
-            result = self._outcome(execution, tool.pool.call(execution) if tool.pool else tool.call(execution.context))
+            value = tool.pool.call(execution) if tool.pool else tool.call(execution.context)
+            _refuse_awaitable(tool.name, value)
+            result = self._outcome(execution, value)
         except BaseException as e:  # any error of a handler fails its step, never the worker
             result = self._failure(execution, e)
         self._ended(execution, result)
@@ -278,19 +337,34 @@ class Worker:
             return Result.released()
         if not execution.context.cancelled or not isinstance(error, (Cancelled, asyncio.CancelledError)):
             LOG.warning("handler of %s failed", execution.context.tool, exc_info=error)
-        code, kind = ("OUTPUT_INVALID", "permanent") if _is_not_json(error) else ("HANDLER_ERROR", "infrastructure")
-        class_: ErrorClass = "permanent" if kind == "permanent" else "infrastructure"
-        return execution.failed(StepFailure(code, class_, f"{type(error).__name__}: {error}"))
+        if isinstance(error, KeelsonError) and error.code == "NOT_JSON":
+            return execution.failed(StepFailure("OUTPUT_INVALID", "permanent", error.message))
+        return execution.failed(StepFailure("HANDLER_ERROR", "infrastructure", f"{type(error).__name__}: {error}"))
 
 
-def _is_not_json(error: BaseException) -> bool:
-    return isinstance(error, KeelsonError) and error.code == "NOT_JSON"
-
-
-def _answer(value: Any) -> dict[str, Any]:
+def _answer(turn: Turn, value: Any) -> dict[str, Any]:
     if not isinstance(value, Answer):
-        raise TypeError(f"an agent returns turn.call(…) or turn.done(…), not {type(value).__name__}")
+        agent = f"agent {turn.agent}" if turn.agent else "the agent"
+        _refuse_awaitable(agent, value)
+        raise StepFailure("OUTPUT_INVALID", "permanent", f"{agent} returns {kind(value)}, not turn.call(…) or turn.done(…)")
     return value.body
+
+
+def _refuse_awaitable(what: str, value: Any) -> None:
+    """Refuses the coroutine of a function that is not declared `async`, such as a lambda."""
+    if inspect.isawaitable(value):
+        if inspect.iscoroutine(value):
+            value.close()
+        raise StepFailure("OUTPUT_INVALID", "permanent", f"{what} returns a coroutine that nothing awaits; declare it with async def")
+
+
+def _show_lines() -> None:
+    """Shows the worker's lines on the standard error output of a program that configures no logging."""
+    if not LOG.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        LOG.addHandler(handler)
+        LOG.setLevel(logging.INFO)
 
 
 def _settings(client: Keelson | AsyncKeelson | None) -> Settings:

@@ -336,6 +336,137 @@ export interface components {
             /** @description Any JSON, kept for the next attempt */
             details?: unknown;
         };
+        /** @description The outcome of an inbox item */
+        InboxDecision: {
+            /** @description Id of the item */
+            id: string;
+            /** @description Kind of the item */
+            kind: components["schemas"]["InboxKind"];
+            /**
+             * @description The decision
+             * @enum {unknown}
+             */
+            decision: "accepted" | "rejected" | Other;
+            /**
+             * Format: uuid
+             * @description Run of the item; null for a `tool_change`
+             */
+            run_id: string | null;
+            /** @description State of the run after the decision; null for a `tool_change` */
+            run_state: components["schemas"]["RunState"] | null;
+        };
+        /** @description A question that waits for a person */
+        InboxItem: {
+            /** @description Only of a single item; the answers to it, each as a request to send */
+            actions?: components["schemas"]["InboxItemAction"][];
+            /** @description Id of this question; not reused once it is answered */
+            id: string;
+            /** @description `plan_approval` and `result_acceptance` are about a run as a whole, `approval_step` about a step of the kind approval, `call_approval` about a call of an agent that waits for a person, `question` about an agent's question, `task_review` about a task's output, `escalation` about a ticket, `budget` about a run that its hard limit or its workspace's credits have stopped, `proposal` about a step's proposal, `elicitation` about the questions of an MCP server's tool, `tool_change` about such a tool whose description has changed */
+            kind: components["schemas"]["InboxKind"];
+            /**
+             * Format: uuid
+             * @description Null for a `tool_change`
+             */
+            run_id: string | null;
+            /** @description Name of the run */
+            run_name: string | null;
+            /** @description State of the run */
+            run_state: components["schemas"]["RunState"] | null;
+            /** @description Task of the question; null for the run */
+            task_id: string | null;
+            /** @description Id of the task in the plan */
+            task_key: string | null;
+            /** @description Title of the task */
+            task_title: string | null;
+            /** @description Step of the question; null for a task or the run */
+            step_id: string | null;
+            /** @description Name of the step in the plan */
+            step_name: string | null;
+            /** @description Question to the person */
+            question: string;
+            /** @description Consequence of accepting */
+            on_accept: string;
+            /** @description Consequence of rejecting */
+            on_reject: string;
+            /**
+             * Format: date-time
+             * @description Time of its creation
+             */
+            created_at: Date;
+            /**
+             * Format: date-time
+             * @description When an answer is due, as it was assigned or else by the run's `human_timeout_seconds`; null for never
+             */
+            due_at: Date | null;
+            /** @description Whether `due_at` has passed */
+            overdue: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the next reminder, or of the automatic answer by `on_human_timeout`
+             */
+            reminder_at: Date | null;
+            /** @description A principal of the workspace */
+            assignee: string | null;
+            /** @description Of an `escalation` */
+            severity: string | null;
+            /** @description Of the failure behind an `escalation` */
+            error_code: string | null;
+            /** @description A verifier's feedback on the output */
+            feedback: string | null;
+            /** @description The task attempt whose output is to be approved */
+            gate: number | null;
+            /** @description Maximum cost of the run */
+            hard_limit_usd: Decimal | null;
+            /** @description Further text of a `proposal`; a warning about an `elicitation` whose form requires a password, key or token */
+            body: string | null;
+            /** @description Subject of the decision. `plan_approval`: `goal`, `estimated_cost`, `task_count` and the `plan` with its first 50 tasks, each with its `tools`; above 64 KiB without steps and checks; `earlier`, how up to five attempts of the run before this one ended (`attempt`, `error_code`, `message`). `result_acceptance`: `earlier`, the run's `output`; if it has none, or one above 64 KiB, null and its `summary`, and of a run without an output the `results` of its last tasks; `verified`, its first 20 tasks with criteria, checks or several attempts, each with its last ten `checks`: `attempt`, `check`, `verdict`, `score`, `feedback`, `marks` of a judge, and the beginning of an `output` that did not pass; its `artifacts`, counts of tasks, tokens and cost. `task_review`: the `output`, cut to 2,000 characters, and where it was cut `output_ref`, the path of the whole output; `success_criteria`, `score`, `attempt` and `checks`. `approval_step`: its input, resolved. `call_approval`: `tool`, `input` and the input's SHA-256 (`input_sha256`), and the reason for the question: `reason` is `always`, `destructive`, `tainted`, `condition` or `condition_failed`, `detail` the source of the data, the condition, or its error. `question`: `question` and `schema` of the answer. `escalation` of a failure: `task`, `step`, `tool`, `attempt`, `input` of that attempt (null with `input_missing`, a sentence, if no resolved input was recorded), `reason` and the same in words (`why`), `error_code`, `message`, tokens and cost; of a new plan: `reason`, the `failed` tasks, the proposed `plan` with `task_count` and `estimated_cost`, and `changes` with the ids of tasks that are `added`, `replaced`, `dropped` and `kept`. `budget`: `charged`, `hard_limit_usd`, `task_budgets` as in the run, counts of tasks and the titles of the `next` tasks. `proposal`: its data. `elicitation`: the `server`, the `tool` and the `questions` by their names, each with `mode`, `message` and for a form its `schema`, for a page its `url`. `tool_change`: the `server`, the `tool`, `differences` with the JSON `pointer` and both values of what differs, and the descriptions as they were `accepted` and are `seen` now */
+            data: unknown;
+            /** @description Paths of related requests */
+            links: components["schemas"]["InboxItemLinks"];
+        };
+        /** @description An action that answers the item */
+        InboxItemAction: {
+            /**
+             * @description Name of the action
+             * @enum {unknown}
+             */
+            name: "accept" | "reject" | "skip" | "try_all_again" | "skip_all" | "fail" | "cancel" | "downgrade" | "finish_current" | "assign" | Other;
+            /**
+             * @description HTTP method
+             * @enum {unknown}
+             */
+            method: "POST" | Other;
+            /** @description Path of the request */
+            href: string;
+            /** @description Scope that the key needs */
+            scope: components["schemas"]["Scope"];
+            /** @description Members that the request has anyway */
+            body: {
+                [key: string]: string | boolean;
+            };
+            /** @description Members of the body that the person may give */
+            fields: string[];
+            /** @description The consequence, for a confirmation; null if the action needs no confirmation */
+            confirm: string | null;
+        };
+        /** @description Paths of related requests */
+        InboxItemLinks: {
+            /** @description Path that accepts */
+            accept: string;
+            /** @description Path that rejects */
+            reject: string;
+            /** @description Path that assigns */
+            assign: string;
+            /** @description Path of the subject of the question */
+            subject: string;
+            /** @description Null for a `tool_change` */
+            run: string | null;
+        };
+        /**
+         * @description `plan_approval` and `result_acceptance` are about a run as a whole, `approval_step` about a step of the kind approval, `call_approval` about a call of an agent that waits for a person, `question` about what an agent asks, `task_review` about a task's output, `escalation` about a ticket, `budget` about a run that its hard limit or its workspace's credits have stopped, `proposal` about what a step has proposed, `elicitation` about what a tool of an MCP server asks, `tool_change` about such a tool whose description has changed
+         * @enum {unknown}
+         */
+        InboxKind: "plan_approval" | "result_acceptance" | "approval_step" | "call_approval" | "question" | "task_review" | "escalation" | "budget" | "proposal" | "elicitation" | "tool_change" | Other;
         /** @description A line that a step's executor wrote */
         LogLine: {
             /** @description Rises within the step; numbers may be left out */
@@ -799,6 +930,8 @@ export interface components {
             /** @description `CODE: message`. The code of a failed run is the run lifecycle contract's: NLM_UNAVAILABLE, UPSTREAM_UNAVAILABLE, AGENT_TIMEOUT or INTERNAL_ERROR (its retries are exhausted), see `errors` of `GET /api/v1/lifecycles/lifecycle`. An error that none of them covers keeps the run's own `error_code`. Of a run that is completed although parts failed, it is `COMPLETED_WITH_FAILURES:` and how many. */
             error: string | null;
         };
+        /** @enum {unknown} */
+        Scope: "runs:read" | "runs:write" | "approve" | "work" | "credits:read" | "credits:grant" | "admin" | "operator" | Other;
         /** @enum {unknown} */
         StateType: "pending" | "running" | "paused" | "terminal" | Other;
         /** @description A step of a task, the unit of a claim */

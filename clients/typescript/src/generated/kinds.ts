@@ -40,6 +40,14 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "cost": "decimal",
     "progress": "Progress"
   },
+  "InboxItem": {
+    "actions": "[InboxItemAction]",
+    "created_at": "time",
+    "due_at": "time",
+    "reminder_at": "time",
+    "hard_limit_usd": "decimal",
+    "links": "InboxItemLinks"
+  },
   "LogLine": {
     "created_at": "time"
   },

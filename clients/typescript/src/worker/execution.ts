@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
-import { StepFailure, type StopReason, StepStopped } from "../errors.js";
+import { KeelsonError, StepFailure, type StopReason, StepStopped } from "../errors.js";
 import type { components, Decimal } from "../generated/api.js";
 import { exact, stringify } from "../json.js";
 import { Gateway } from "./gateway.js";
@@ -109,7 +109,7 @@ export class StepContext {
 
   /** Stores a value for a next execution of this step; replaces the earlier value. */
   details(value: unknown): void {
-    this.#execution.note({ details: stringify(value) });
+    this.#execution.note({ details: this.written("details", value) });
   }
 
   /**
@@ -144,8 +144,17 @@ export class StepContext {
 
   /** Sends people a proposal with the step's completion. Nothing waits for their answer. */
   propose(title: string, options: { readonly body?: string; readonly data?: unknown } = {}): void {
-    stringify(options.data);
+    this.written("proposal", options.data);
     this.#execution.proposals.push({ title, ...options });
+  }
+
+  private written(what: string, value: unknown): string {
+    try {
+      return stringify(value);
+    } catch (e) {
+      if (!(e instanceof KeelsonError)) throw e;
+      throw new KeelsonError(e.code, `${what} of ${this.tool}: ${e.detail}`, { cause: e, document: e.document });
+    }
   }
 }
 

@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { Backoff, pause } from "../backoff.js";
+import { pause } from "../backoff.js";
 import { KeelsonError, StepDeferral, StepFailure, type StopReason } from "../errors.js";
 import { API, query, type Transport } from "../http.js";
-import { stringify } from "../json.js";
-import { type InferOutput, type JsonSchema, jsonSchemaOf, type StandardSchema, validated } from "../schema.js";
+import { kind, stringify } from "../json.js";
+import { fitting, type InferOutput, type JsonSchema, jsonSchemaOf, type StandardSchema, validated } from "../schema.js";
+import { Claims } from "./claims.js";
 import { Execution, type Services, type StepContext } from "./execution.js";
 import { Heartbeats } from "./heartbeats.js";
 import type { Assignment } from "./protocol.js";
 import { failed, Reporter, type Result } from "./reporter.js";
 import { Turn, TURN, TurnAnswer } from "./turn.js";
+import { Watch } from "./watch.js";
 
 /** Where a worker writes what people should know. */
 export interface Logger {
@@ -30,7 +32,7 @@ export interface WorkerOptions {
   readonly pollMs?: number;
   /** How long running handlers may take when the worker stops; 20,000 if absent */
   readonly graceMs?: number;
-  /** Where warnings go; the standard error output if absent */
+  /** Where lines for people go; the standard error output if absent */
   readonly logger?: Logger;
 }
 
@@ -67,7 +69,7 @@ export class Continue {
 type Handler = (turn: Turn) => TurnAnswer | Promise<TurnAnswer>;
 
 const MAX_SLOTS = 1000;
-const ANSWER_TIMEOUT_MS = 15_000;
+const FIRST_ANSWER_MS = 10_000;
 const UPLOAD_LIMIT_MS = 12 * 3_600_000;
 const LAST_REPORTS_MS = 5000;
 const EVERY_AGENT = "*";
@@ -91,9 +93,10 @@ export class Worker {
   #changed: (() => void)[] = [];
   #heartbeats: Heartbeats | null = null;
   #reporter: Reporter | null = null;
+  #claims: Claims | null = null;
+  #watch: Watch | null = null;
   #claiming: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | null = null;
-  #announced = false;
 
   constructor(transport: Transport, options: WorkerOptions = {}) {
     this.#transport = transport;
@@ -104,8 +107,15 @@ export class Worker {
     }
   }
 
+  /** Why the worker has given up: the server has refused its first claims for good. Null while it has not. */
+  get error(): KeelsonError | null {
+    return this.#claims?.error ?? null;
+  }
+
   /** Serves a tool. */
   tool<S extends StandardSchema | JsonSchema = JsonSchema>(tool: Tool<S>): this {
+    if (typeof tool.name !== "string" || tool.name === "") throw new TypeError(`the name of a tool is a text, not ${kind(tool.name)}`);
+    if (typeof tool.handler !== "function") throw new TypeError(`tool ${tool.name}: its handler is a function, not ${kind(tool.handler)}`);
     this.#tools.set(tool.name, tool as unknown as Tool<StandardSchema | JsonSchema>);
     return this;
   }
@@ -114,11 +124,16 @@ export class Worker {
   agent(slug: string, handler: Handler): this;
   agent(handler: Handler): this;
   agent(slug: string | Handler, handler?: Handler): this {
-    this.#agents.set(typeof slug === "string" ? slug : EVERY_AGENT, typeof slug === "string" ? handler! : slug);
+    const [name, taker] = typeof slug === "string" ? [slug, handler] : [EVERY_AGENT, slug];
+    if (typeof taker !== "function") throw new TypeError(`agent ${name}: its handler is a function, not ${kind(taker)}`);
+    this.#agents.set(name, taker);
     return this.tool({ name: TURN, handler: (input, ctx) => this.turn(new Turn(input, ctx)) });
   }
 
-  /** Begins to claim. The server need not be up yet. A worker starts once. */
+  /**
+   * Begins to claim. The server need not be up yet. A worker starts once. Throws a `KeelsonError` if the server refuses the first
+   * claim for good: a wrong key, address or tool.
+   */
   async start(): Promise<this> {
     if (this.#tools.size === 0) throw new Error("a worker serves at least one tool or agent");
     if (this.#heartbeats !== null || this.#stopped !== null) throw new Error("a worker starts once");
@@ -128,29 +143,57 @@ export class Worker {
       (key, reason) => this.unwanted(key, reason), text => log("warn", text));
     this.#reporter = new Reporter(this.#transport, this.#heartbeats, {
       workerId: this.id,
-      next: () => (this.#stopping.signal.aborted ? null : this.asking()),
+      next: () => (this.#stopping.signal.aborted ? null : { ...this.asking() }),
       onNext: item => this.accept(item),
       free: executions => this.free(executions),
       log,
     });
     await this.#heartbeats.ready;
-    this.#claiming = this.claimLoop(log);
-    log("info", `serves ${[...this.#tools.keys()].join(", ")}`);
+    this.#watch = new Watch(text => log("warn", text));
+    const { slots, pollMs, version, logger } = this.#options;
+    this.#claims = new Claims(this.#transport, { workerId: this.id, version, pollMs, asking: () => this.asking(),
+      specs: () => this.specs(), free: () => slots - this.#taken.size, change: () => this.change(), accept: item => this.accept(item),
+      stopping: this.#stopping.signal, ended: this.#ended.signal,
+      log: (level, text) => logger[level](`worker ${this.id} ${text}`) });
+    this.#claiming = this.#claims.run();
+    await within(this.#claims.first, FIRST_ANSWER_MS);
+    if (this.error !== null) {
+      await this.stop();
+      throw this.error;
+    }
+    void this.#claiming.then(() => {
+      if (this.error !== null) logger.error(this.error.message);
+    });
+    logger.info(`worker ${this.id} serves ${this.served()} at ${this.#transport.url} with ${slots} slots`);
     return this;
   }
 
-  /** Starts, and serves until SIGTERM or Ctrl-C, on which it stops as `stop()` does. */
+  private served(): string {
+    const tools = [...this.#tools.keys()].filter(name => name !== TURN);
+    const agents = [...this.#agents.keys()].map(slug => (slug === EVERY_AGENT ? "all other agents" : `agent ${slug}`));
+    return [...tools, ...(agents.length === 1 && agents[0] === "all other agents" ? ["all agents"] : agents)].join(", ");
+  }
+
+  /**
+   * Starts, and serves until SIGTERM or Ctrl-C, on which it stops as `stop()` does. Throws as `start()` does, later, too, if the
+   * server comes up later.
+   */
   async serve(): Promise<void> {
-    await this.start();
-    await new Promise<void>(resolve => {
-      const end = () => {
-        process.off("SIGTERM", end).off("SIGINT", end);
-        resolve();
-      };
-      process.on("SIGTERM", end).on("SIGINT", end);
-      this.#ended.signal.addEventListener("abort", end, { once: true });
-    });
+    let end = (): void => {};
+    const asked = new Promise<void>(resolve => { end = resolve; });
+    process.on("SIGTERM", end).on("SIGINT", end);
+    this.#ended.signal.addEventListener("abort", end, { once: true });
+    try {
+      await this.start();
+      void this.#claiming.then(() => {
+        if (this.error !== null) end();
+      });
+      await asked;
+    } finally {
+      process.off("SIGTERM", end).off("SIGINT", end);
+    }
     await this.stop();
+    if (this.error !== null) throw this.error;
   }
 
   /**
@@ -176,44 +219,12 @@ export class Worker {
     await within(this.#claiming, this.#options.pollMs + 1000);
     await this.idle(LAST_REPORTS_MS);
     this.#ended.abort();
+    this.#watch?.close();
     this.#reporter?.close();
     await this.#heartbeats?.close();
   }
 
-  private async claimLoop(log: (level: "warn", text: string) => void): Promise<void> {
-    const backoff = new Backoff(200, 5000);
-    while (!this.#stopping.signal.aborted) {
-      const free = this.#options.slots - this.#taken.size;
-      if (free <= 0) {
-        await this.change();
-        continue;
-      }
-      try {
-        for (const item of await this.claim(free)) this.accept(item);
-        backoff.reset();
-      } catch (e) {
-        const delay = backoff.next(e instanceof KeelsonError ? e.retryAfter : null);
-        if (!this.#stopping.signal.aborted) {
-          log("warn", `cannot claim steps, retrying in ${Math.round(delay)} ms: ${(e as Error).message}`);
-        }
-        await pause(delay, this.#stopping.signal).catch(() => {});
-      }
-    }
-  }
-
-  private async claim(max: number): Promise<readonly Assignment[]> {
-    const { pollMs, version } = this.#options;
-    const body = { ...this.asking(), worker_id: this.id, max, wait_ms: pollMs, again: true, version,
-      tool_specs: this.#announced ? undefined : this.specs() };
-    const reply = await this.#transport.sendOnce({ method: "POST", path: `${API}/dispatch/claim`, body: stringify(body),
-      kind: "Page of WorkItem", timeoutMs: pollMs + ANSWER_TIMEOUT_MS, signal: this.#ended.signal });
-    const items = (reply.document as { items?: Assignment[] } | null)?.items;
-    if (!Array.isArray(items)) throw new KeelsonError("BAD_ANSWER", `${this.#transport.url} answered no items`);
-    this.#announced = true;
-    return items;
-  }
-
-  private asking(): Record<string, unknown> {
+  private asking(): { readonly tools: readonly string[]; readonly lease_ms: number } {
     return { tools: [...this.#tools.keys()], lease_ms: this.#options.leaseMs };
   }
 
@@ -239,7 +250,9 @@ export class Worker {
   }
 
   private async execute(execution: Execution): Promise<void> {
+    this.#watch?.begin(execution.assignment.tool);
     const result = await this.outcome(execution);
+    this.#watch?.end(execution.assignment.tool);
     if (execution.finish()) await this.#reporter!.add(execution, result);
     if (execution.lost) this.free([execution]);
   }
@@ -249,8 +262,8 @@ export class Worker {
       const { tool: name } = execution.assignment;
       const tool = this.#tools.get(name);
       if (tool === undefined) throw new StepFailure("TOOL_NOT_SERVED", "infrastructure", `worker ${this.id} does not serve ${name}`);
-      const input = await validated(tool.input, (execution.assignment as { input?: unknown }).input ?? null);
-      if ("issues" in input) throw new StepFailure("INPUT_INVALID", "permanent", `the input does not fit: ${input.issues}`);
+      const input = await fitting(tool.input, (execution.assignment as { input?: unknown }).input ?? null);
+      if ("issues" in input) throw new StepFailure("INPUT_INVALID", "permanent", `the input of ${name} does not fit: ${input.issues}`);
       const value = await tool.handler(input.value, execution.context);
       const again = value instanceof Continue;
       const output = await checked(tool, again ? value.output : value);
@@ -273,6 +286,7 @@ export class Worker {
     if (execution.stopped === null) {
       this.#options.logger.warn(`worker ${this.id}: handler of ${execution.assignment.tool} failed: ${stackOf(e)}`);
     }
+    if (e instanceof KeelsonError && e.code === "NOT_JSON") return failed("OUTPUT_INVALID", "permanent", e.detail, execution.usage());
     return failed("HANDLER_ERROR", "infrastructure", String(e), execution.usage());
   }
 
@@ -282,7 +296,10 @@ export class Worker {
       throw new StepDeferral(1000, `worker ${this.id} does not serve the agent ${turn.agent}`, { busy: `agent:${turn.agent}` });
     }
     const answer = await handler(turn);
-    if (!(answer instanceof TurnAnswer)) throw new TypeError("an agent returns turn.call(…), turn.calls(…) or turn.done(…)");
+    if (!(answer instanceof TurnAnswer)) {
+      const agent = turn.agent === null ? "the agent" : `agent ${turn.agent}`;
+      throw new StepFailure("OUTPUT_INVALID", "permanent", `${agent} returns ${kind(answer)}, not turn.call(…) or turn.done(…)`);
+    }
     return answer.body;
   }
 
@@ -330,7 +347,7 @@ export class Worker {
 const RELEASED: Result = { kind: "release", members: {} };
 
 const STDERR: Logger = {
-  info: () => {},
+  info: text => console.warn(`${new Date().toISOString()} INFO ${text}`),
   warn: text => console.warn(`${new Date().toISOString()} WARN ${text}`),
   error: text => console.error(`${new Date().toISOString()} ERROR ${text}`),
 };
@@ -338,11 +355,11 @@ const STDERR: Logger = {
 /** JSON text of an output. */
 async function checked(tool: Tool<StandardSchema | JsonSchema>, value: unknown): Promise<string> {
   const output = await validated(tool.output, value);
-  if ("issues" in output) throw new StepFailure("OUTPUT_INVALID", "permanent", `the output does not fit: ${output.issues}`);
+  if ("issues" in output) throw new StepFailure("OUTPUT_INVALID", "permanent", `the output of ${tool.name} does not fit: ${output.issues}`);
   try {
     return stringify(output.value);
   } catch (e) {
-    throw new StepFailure("OUTPUT_INVALID", "permanent", `the output is no JSON: ${(e as Error).message}`);
+    throw new StepFailure("OUTPUT_INVALID", "permanent", `the output of ${tool.name}: ${(e as KeelsonError).detail}`);
   }
 }
 

@@ -54,6 +54,11 @@ class TypeScriptClientTest {
         copy(ROOT.resolve("clients/typescript"), HOME);
         copy(ROOT.resolve("clients/contract"), COPY.resolve("contract"));
         Files.copy(ROOT.resolve("LICENSE"), HOME.resolve("LICENSE"), StandardCopyOption.REPLACE_EXISTING);
+        // Tests find the page from their own folder, as in the repository.
+        Path page = Path.of("docs/guide/client-mistakes.md");
+        Path copied = COPY.resolveSibling(page);
+        Files.createDirectories(Objects.requireNonNull(copied.getParent()));
+        Files.copy(ROOT.resolve(page), copied, StandardCopyOption.REPLACE_EXISTING);
         install();
         build();
     }
@@ -137,7 +142,8 @@ class TypeScriptClientTest {
 
     @Test
     void unitsProcessesAndSignals() throws Exception {
-        assertThat(node("--test", "tests/units.test.mjs")).contains("# fail 0", "# skipped 0");
+        assertThat(node("--test", "tests/units.test.mjs", "tests/mistakes.test.mjs"))
+                .contains("# fail 0", "# skipped 0");
     }
 
     @Test

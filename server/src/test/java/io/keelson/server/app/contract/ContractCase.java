@@ -6,6 +6,7 @@ import io.keelson.api.run.Event;
 import io.keelson.api.run.Run;
 import io.keelson.api.run.Step;
 import io.keelson.client.EventStream;
+import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
@@ -147,11 +148,25 @@ public final class ContractCase {
             case "logs" -> items(client.runs().steps(id).stream().map(Step::id).map(client.steps()::logs)
                     .flatMap(List::stream).toList());
             case "events" -> events(client, id, call);
+            case "inbox" -> decided(client, client.inbox()
+                    .list(InboxQuery.all().run(id)).items().getFirst().id(), call);
+            case "step" -> decided(client, client.runs().steps(id).getFirst().id(), call);
             case "request" -> client.api().post(call.path("path").stringValue(), call.path("body"));
             case "start_worker" -> start();
             case "stop_worker" -> stopWorker();
             case "await_tool" -> awaitTool(call);
             default -> throw new AssertionError("no call " + call);
+        };
+    }
+
+    /** A decision by the id of an item of the inbox or of a step. */
+    private static Object decided(Keelson client, String id, JsonNode call) {
+        String reason = call.path("reason").stringValue(null);
+        return switch (call.path("call").stringValue() + " " + call.path("answer").stringValue()) {
+            case "inbox accept" -> client.inbox().accept(id, reason);
+            case "inbox reject" -> client.inbox().reject(id, reason);
+            case "step approve" -> client.steps().approve(id, reason);
+            default -> client.steps().reject(id, reason);
         };
     }
 

@@ -85,6 +85,9 @@ final class ContractHandlers {
                 case "done_with_result" -> {
                     return returned(name, Turn.done(turn.transcript().getLast().results().getLast().output()));
                 }
+                case "done_with_error" -> {
+                    return returned(name, Turn.done(turn.transcript().getLast().results().getLast().error()));
+                }
                 case "hold" -> hold(name);
                 case "wait_ms" -> new CountDownLatch(1).await(value.intValue(), TimeUnit.MILLISECONDS);
                 default -> act(only.getKey(), value, step);
