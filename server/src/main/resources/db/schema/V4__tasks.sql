@@ -219,6 +219,7 @@ create table if not exists task_steps (
     metered jsonb,
     kept_hold jsonb,
     call_result bigint,
+    called_by uuid,
 
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
         lease_epoch, tokens, cost, completed_by, handed_to)),
@@ -260,6 +261,9 @@ comment on column task_steps.kept_hold is
 comment on column task_steps.call_result is
     'of a completed call of an agent: a hash of its output, by which equal results in a row are found';
 
+comment on column task_steps.called_by is
+    'of a call of a tool by the program of a step: that step';
+
 create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 
 -- A step that another step names in handed_to began at that step's end, at epoch 1. Its own row is not written then and stays
@@ -273,7 +277,7 @@ select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, ki
     case when begun_at is null then lease_epoch else 1 end as lease_epoch, result_epoch, resolved_input, output, error_code,
     error_message, error_class, tokens, cost, next_run_at, coalesce(begun_at, started_at) as started_at, completed_at,
     created_at, completed_by, result_input, output_hash, model, call_effect, deferred_since, deferred_for,
-    worst_case, gate, metered, kept_hold, call_result
+    worst_case, gate, metered, kept_hold, call_result, called_by
   from (select s.*, case when s.state = 'pending' and s.lease_epoch = 0 then (
                 select p.completed_at from task_steps p
                  where p.task_id = s.task_id and p.position between s.position - 1 and s.position and p.handed_to = s.id

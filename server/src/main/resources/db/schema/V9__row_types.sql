@@ -104,7 +104,7 @@ create type keelson_step_new as (id uuid, run_id uuid, task_id uuid, workspace_i
     next_run_at timestamptz, started_at timestamptz, completed_at timestamptz, output jsonb, resolved_input jsonb,
     granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb, output_hash int8, model text, usage jsonb,
     call_effect text, deferred_since timestamptz, deferred_for text, worst_case jsonb, gate text, metered jsonb,
-    kept_hold jsonb, call_result int8);
+    kept_hold jsonb, call_result int8, called_by uuid);
 create type keelson_step_planned as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, lane int4, input jsonb, retry jsonb,
     timeout_ms int8, started_at timestamptz);

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Bounds an agent's mistakes, see {@link Repetition}. They open no ticket. */
+/** Bounds an agent's mistakes, see {@link Repetition}. They open no ticket. A program may repeat its calls. */
 final class AgentMistakes {
     static final String STUCK = "AGENT_STUCK";
 
@@ -28,7 +28,7 @@ final class AgentMistakes {
      * @return whether the task continues
      */
     static boolean tolerated(Decision d, StepRow step) {
-        if (step.spec().kind() != StepKind.CALL) {
+        if (step.spec().kind() != StepKind.CALL || step.caller() != null) {
             return true;
         }
         boolean completed = step.state == StepState.COMPLETED;

@@ -75,7 +75,7 @@ final class AgentTurns {
         if (!another(d, task)) {
             return;
         }
-        int at = task.steps.indexOf(turn) + 1;
+        int at = task.endOf(turn.position());
         int ordinal = turn.turn();
         boolean beside = calls.size() > 1 && calls.stream().allMatch(call -> onlyReads(task, call));
         int lane = 0;
@@ -106,7 +106,7 @@ final class AgentTurns {
     }
 
     /** Why a person is asked about a call, by the rules of the agent that does the task now; null for no reason. */
-    private static @Nullable CallGate gate(TaskRow task, TurnAnswer.Call call) {
+    static @Nullable CallGate gate(TaskRow task, TurnAnswer.Call call) {
         if (call.tool().equals(AgentTerms.ASK)) {
             return CallGate.question(call.input());
         }
@@ -123,13 +123,13 @@ final class AgentTurns {
                         .map(step -> step.spec().tool()).filter(terms.openWorld()::contains).findFirst().orElse(null);
     }
 
-    /** True for a call that may run beside others of its turn. */
+    /** True for a call that may run beside others of its turn, or that runs beside the step whose program makes it. */
     static boolean isBeside(StepRow step) {
         return step.spec().kind() == StepKind.CALL && step.lane() > 0;
     }
 
     /** Ends a call as another run has recorded it, without an execution; false if that fails the task. */
-    private static boolean answerFromRecord(Decision d, StepRow step, TurnAnswer.Recorded recorded) {
+    static boolean answerFromRecord(Decision d, StepRow step, TurnAnswer.Recorded recorded) {
         return switch (recorded) {
             case TurnAnswer.Recorded.Output(String json) -> {
                 d.changes.output(step, json);
@@ -200,7 +200,7 @@ final class AgentTurns {
     }
 
     /** See {@link StepRow#callEffect}. */
-    private static String effect(TaskRow task, TurnAnswer.Call call) {
+    static String effect(TaskRow task, TurnAnswer.Call call) {
         String content = call.tool() + ":" + call.digest() + "/";
         long before = task.steps.stream().map(StepRow::callEffect)
                 .filter(effect -> effect != null && effect.startsWith(content)).count();
@@ -212,7 +212,7 @@ final class AgentTurns {
         add(d, task, at, new StepRow(d.ids.next(), task, earlier.spec().asPlanned(), earlier.position(), ordinal));
     }
 
-    private static StepRow add(Decision d, TaskRow task, int at, StepRow step) {
+    static StepRow add(Decision d, TaskRow task, int at, StepRow step) {
         task.steps.add(at, step);
         d.view.put(step);
         d.changes.insert(d.run, step);

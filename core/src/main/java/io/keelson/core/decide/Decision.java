@@ -166,6 +166,9 @@ final class Decision {
         if (to.terminal() && !step.requests.isEmpty()) {
             throw new IllegalStateException("step " + step.id() + " ends with open requests to models");
         }
+        if (to.terminal() && step.calls.stream().anyMatch(call -> !call.state.terminal())) {
+            throw new IllegalStateException("step " + step.id() + " ends with open calls of its program");
+        }
         step.state = to;
         if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {
             step.startedAt = now;

@@ -17,6 +17,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -113,8 +114,13 @@ final class Requests {
         return Reply.CHANGED;
     }
 
-    /** The step is about to end: no program waits for the answers any more. */
+    /** The step is about to end: no program waits for its answers and calls any more. */
     static void abandon(Decision d, StepRow step) {
+        for (StepRow call : List.copyOf(step.calls)) {
+            if (!call.state.terminal()) {
+                TaskMoves.cancel(d, call);
+            }
+        }
         for (OpenRequest request : new ArrayList<>(step.requests.values())) {
             close(d, step, request);
             lose(d, step, request, null);

@@ -218,6 +218,10 @@ public final class RunView {
         if (steps.put(step.id(), step) == null && step.spec().worstCase() != null) {
             worstCases++;
         }
+        StepRow caller = step.caller() == null ? null : steps.get(step.caller());
+        if (caller != null) {
+            caller.addCall(step);
+        }
     }
 
     /** True for a task, not a group, that has begun and not ended. */

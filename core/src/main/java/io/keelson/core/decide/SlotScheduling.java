@@ -155,8 +155,10 @@ final class SlotScheduling {
         if (task.cursor == task.steps.size()) {
             return false;
         }
-        if (task.steps.get(task.cursor).lane() == 0) {
-            open(d, task.steps.get(task.cursor), holder);
+        StepRow first = task.steps.get(task.cursor);
+        if (first.lane() == 0) {
+            open(d, first, holder);
+            openCalls(d, first);
         } else {
             openBeside(d, task, holder);
         }
@@ -172,12 +174,23 @@ final class SlotScheduling {
             } else {
                 busy++;
                 open(d, step, null);
+                openCalls(d, step);
             }
         }
         for (StepRow step : idle.subList(0, Math.clamp(lanes(d.run, task) - busy, 0, idle.size()))) {
             open(d, step, holder);
         }
         d.view.lookAtWaits(task);
+    }
+
+    /** Opens the calls of a step's program. */
+    private static void openCalls(Decision d, StepRow caller) {
+        for (StepRow call : List.copyOf(caller.calls)) {
+            open(d, call, null);
+        }
+        if (!caller.calls.isEmpty()) {
+            d.view.lookAtWaits(caller.task());
+        }
     }
 
     /** True for a step that was never opened. */
@@ -187,12 +200,12 @@ final class SlotScheduling {
 
     /**
      * The open steps of a task that wait for no other step: its first open step, or all open steps that may run in
-     * parallel.
+     * parallel. Calls of programs begin at once and are not among them.
      */
     static List<StepRow> next(TaskRow task) {
         List<StepRow> next = new ArrayList<>();
         for (StepRow step : task.steps.subList(task.cursor, task.steps.size())) {
-            if (step.state.terminal()) {
+            if (step.state.terminal() || step.caller() != null) {
                 continue;
             }
             if (step.lane() == 0) {

@@ -10,9 +10,11 @@ import io.keelson.core.run.SignalWait;
 import io.keelson.core.run.StepAssignment;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,7 @@ public final class StepRow {
     private final int turn;
     private final int lane;
     private final @Nullable String callEffect;
+    private @Nullable UUID caller;
 
     int taskAttempt;
     StepState state = StepState.PENDING;
@@ -47,6 +50,8 @@ public final class StepRow {
     @Nullable Hold kept;
     /** Hash of the output of a completed call of an agent; null for any other step. */
     @Nullable Long callResult;
+    /** Calls of tools by its program, in their order. Only {@link RunView} changes them. */
+    List<StepRow> calls = List.of();
     /** Requests of its program to models that have not ended, by id. Only {@link Requests} changes them. */
     Map<UUID, OpenRequest> requests = Map.of();
     boolean evaluating;
@@ -97,6 +102,12 @@ public final class StepRow {
         this.turn = turn;
         this.lane = lane;
         this.callEffect = callEffect;
+    }
+
+    /** Sets the step whose program makes this call; null for any other step. Called before the step is added to a view. */
+    public StepRow calledBy(@Nullable UUID step) {
+        this.caller = step;
+        return this;
     }
 
     /** Its executor has computed its worst case; only {@link Holds} changes it. */
@@ -221,6 +232,19 @@ public final class StepRow {
     /** Attempts before a person granted new retries; they count against no retry budget. */
     public int grantedRetries() {
         return grantedRetries;
+    }
+
+    /** The step whose program makes this call; null for any other step, calls of an agent included. */
+    public @Nullable UUID caller() {
+        return caller;
+    }
+
+    /** Adds a call of its program. */
+    void addCall(StepRow call) {
+        if (calls.isEmpty()) {
+            calls = new ArrayList<>();
+        }
+        calls.add(call);
     }
 
     /** Adds a request that has not ended. */

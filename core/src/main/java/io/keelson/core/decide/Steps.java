@@ -99,7 +99,8 @@ final class Steps {
         }
         List<StepRow> steps = step.task().steps;
         int following = steps.indexOf(step) + 1;
-        while (following < steps.size() && steps.get(following).state == StepState.SKIPPED) {
+        while (following < steps.size()
+                && (steps.get(following).state == StepState.SKIPPED || steps.get(following).caller() != null)) {
             following++;
         }
         boolean given = following < steps.size() && request.holder().equals(steps.get(following).holder);
@@ -132,7 +133,7 @@ final class Steps {
         if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }
-        AgentTurns.addTurn(d, task, task.steps.indexOf(step) + 1, step, step.turn() + 1);
+        AgentTurns.addTurn(d, task, task.endOf(step.position()), step, task.lastTurn(step.position()) + 1);
         d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(TaskProgress.CONTINUATION_PAUSE));
         return Reply.CHANGED;
     }
@@ -230,6 +231,12 @@ final class Steps {
         StepRow step = d.view.steps.get(command.stepId());
         Reply refusal = fence(step, command.epoch());
         return refusal != null || step == null ? stale(refusal) : Requests.ask(d, step, command);
+    }
+
+    static Reply call(Decision d, Command.CallTool command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        return refusal != null || step == null ? stale(refusal) : ProgramCalls.call(d, step, command);
     }
 
     /** The refusal of a command that has no result to repeat. */

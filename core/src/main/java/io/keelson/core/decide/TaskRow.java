@@ -155,6 +155,20 @@ public final class TaskRow {
                 .map(step -> step.spec().asPlanned()).toList();
     }
 
+    /** The index behind the last of its steps at the position or before it. */
+    int endOf(int position) {
+        int end = steps.size();
+        while (end > 0 && steps.get(end - 1).position() > position) {
+            end--;
+        }
+        return end;
+    }
+
+    /** The highest number of a turn or call at the position. */
+    int lastTurn(int position) {
+        return steps.get(endOf(position) - 1).turn();
+    }
+
     /** The terms of the agent that a rung of the ladder has given the task to; null before the first such rung. */
     public @Nullable AgentTerms climbed() {
         return Rungs.takenRungs(this) == 0 ? null : Rungs.terms(this);

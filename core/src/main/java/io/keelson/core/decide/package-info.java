@@ -8,7 +8,7 @@
  * <li>The entries: Decider, Explain.
  * <li>Commands and timers: Steps, Signals, ChildRuns, EvaluatorAnswers, HumanGates, HumanTimeouts, TicketAnswers,
  * ProposalAnswers, ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
- * <li>A step's end and its task: AgentTurns, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Ladder,
+ * <li>A step's end and its task: AgentTurns, ProgramCalls, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Ladder,
  * Resumption.
  * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Completion.
  * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
@@ -52,6 +52,8 @@
  * lane each; a turn has lane 0, so no lease passes from one of them to the next turn. Steps of an earlier attempt of
  * the task are in neither the view nor the transcript, but for ended turns and calls that a retry keeps
  * ({@code PlanRows.keepTurns}): they belong to the new attempt then.
+ * <li>Calls of a step's program ({@code StepRow.calls}) are steps of its position and of lanes of their own. They begin at
+ * once, end with their caller at the latest, and hold up no later step.
  * <li>Rows that a new attempt or a new plan has replaced are {@code superseded}: kept in the database, not in the
  * view.
  * </ul>

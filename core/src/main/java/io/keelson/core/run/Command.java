@@ -401,6 +401,15 @@ public sealed interface Command {
             String facts, Actor actor) implements Command {}
 
     /**
+     * A program of the step calls a tool. The call becomes a step of the kind {@code call} of the same task, which ends with the
+     * calling step at the latest.
+     *
+     * @param call id of the new step: a command with a known id changes nothing
+     */
+    record CallTool(UUID runId, UUID stepId, int epoch, UUID call, TurnAnswer.Call made, Actor actor)
+            implements Command {}
+
+    /**
      * A request of a program has ended. Its answer is recorded with its charge, also after the end of the lease.
      *
      * @param used tokens and model; null if absent; a lost answer then has its worst case

@@ -147,6 +147,7 @@ final class Columns {
         return with(s.state(), "id", s.id(), "attempt_of_run", s.ofAttempt(), "task_id", s.taskId(), "task_attempt",
                 s.taskAttempt(), "name", s.spec().name(), "kind", s.spec().kind().wire(), "tool", s.spec().tool(),
                 "position", s.position(), "turn", s.turn(), "lane", s.lane(), "call_effect", s.callEffect(),
+                "called_by", s.caller(),
                 "call_result", s.callResult(), "attempt",
                 s.attempt(),
                 "failures", s.failures(),

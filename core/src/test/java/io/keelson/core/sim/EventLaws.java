@@ -120,6 +120,12 @@ final class EventLaws {
         }
     }
 
+    /** Whether later steps may begin. A program's call may have been cancelled. */
+    private boolean ended(Saved.Step step) {
+        return List.of("completed", "skipped").contains(states.get(step.id())) || step.failureIgnored()
+                || step.caller() != null && step.state().terminal();
+    }
+
     private void stepMoved(Event event, Saved.Step step) {
         if (event.to().equals("running")) {
             starts.computeIfAbsent(step.id(), id -> new int[2])[event.from().equals("running") ? 1 : 0]++;
@@ -132,11 +138,12 @@ final class EventLaws {
         }
         if (event.from().equals("pending") && !List.of("cancelled", "skipped").contains(event.to())) {
             unless(mayBegin(step), "nothing begins unless the run runs: %s", event);
-            if (!after.tasks.get(step.taskId()).spec().parallelSteps()) {
+            if (step.caller() != null) {
+                unless(states.containsKey(step.caller()), "a call before its caller: %s", event);
+            } else if (!after.tasks.get(step.taskId()).spec().parallelSteps()) {
                 after.stepsOf(step.taskId()).filter(other -> other.taskAttempt() == step.taskAttempt())
                         .filter(other -> before(other, step) && !beside(other, step))
-                        .forEach(other -> unless(List.of("completed", "skipped").contains(states.get(other.id()))
-                                || other.failureIgnored(), "steps in order: %s before %s", event, other));
+                        .forEach(other -> unless(ended(other), "steps in order: %s before %s", event, other));
             }
         }
         if (event.to().equals("running")) {

@@ -3,6 +3,7 @@ package io.keelson.core.sim;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.money.WorstCase;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.EndRequest.Outcome;
@@ -28,6 +29,8 @@ final class RemoteWorker {
     private static final int TRIES = 12;
     /** Of sixteen stories, the one whose workers start programs that request models. */
     private static final int PROGRAMS = 6;
+    /** Of 32 stories, the one whose workers start programs that call tools. */
+    private static final int CALLING = 26;
     private static final String DIGEST = "0".repeat(64);
 
     private final Simulation sim;
@@ -145,6 +148,16 @@ final class RemoteWorker {
                 });
     }
 
+    /** A program of the step calls a tool. A call may be sent again, and may come late. */
+    private void call(Held lease) {
+        Command call = new Command.CallTool(lease.runId(), lease.stepId(), lease.epoch(), sim.nextId(), Tools.call(sim),
+                Actor.agent(name));
+        sim.send(sim.anyNode(), call, reply -> {});
+        if (sim.chance(20)) {
+            sim.in(sim.between(0, 20_000), () -> sim.send(sim.anyNode(), call, reply -> {}));
+        }
+    }
+
     private void beat() {
         used.keySet().retainAll(held.values());
         for (Held lease : List.copyOf(held.values())) {
@@ -156,6 +169,8 @@ final class RemoteWorker {
                     sim.extend(lease.runId(), lease.lane());
                     if (sim.seed % 16 == PROGRAMS) {
                         request(lease);
+                    } else if (sim.seed % 32 == CALLING && step.spec().kind() == StepKind.TOOL) {
+                        call(lease);
                     } else if (sim.seed % 4 == 2 && sim.chance(40)) {
                         meter(lease);
                     }

@@ -79,6 +79,7 @@ final class ReplyDurability {
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
             case Command.AskModel c -> true;
+            case Command.CallTool c -> !done || rows.steps.containsKey(c.call());
             case Command.EndRequest c -> true;
             case Command.Meter c -> !(reply instanceof Reply.Metered) || metered(rows, c);
             case Command.TrackCall c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();

@@ -211,7 +211,8 @@ final class Saved {
     }
 
     record Step(UUID id, int ofAttempt, UUID taskId, int taskAttempt, StepSpec spec, int position, int turn,
-            int lane, String callEffect, StepState state, int attempt, int failures, int deliveries, int leaseEpoch,
+            int lane, String callEffect, UUID caller, StepState state, int attempt, int failures, int deliveries,
+            int leaseEpoch,
             int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
             String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait,
@@ -219,14 +220,15 @@ final class Saved {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
-                    s.lane(), s.callEffect(), s.state(), s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(),
+                    s.lane(), s.callEffect(), s.caller(), s.state(), s.attempt(), s.failures(), s.deliveries(),
+                    s.leaseEpoch(),
                     s.resultEpoch(), s.tokens(), s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(),
                     s.errorMessage(), s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(),
                     s.deferredSince(), s.deferredFor(), s.gate(), s.metered(), s.kept(), s.callResult());
         }
 
         StepRow restore(TaskRow task) {
-            return new StepRow(id, task, spec, position, turn, lane, callEffect)
+            return new StepRow(id, task, spec, position, turn, lane, callEffect).calledBy(caller)
                     .restore(state, attempt, failures, deliveries,
                             leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode,
                             errorMessage,

@@ -123,6 +123,15 @@ final class Tools {
                         : dice == 15 ? new TurnAnswer.Again() : null;
     }
 
+    /** The call of a program. */
+    static TurnAnswer.Call call(Simulation sim) {
+        int n = sim.random.nextInt(3);
+        String tool = n == 2 ? AgentTerms.ASK : List.of(RandomPlans.LOCAL, "remote").get(sim.random.nextInt(2));
+        return new TurnAnswer.Call(tool, "{\"n\": " + n + "}", "digest" + n,
+                n == 0 ? RetryPolicy.NONE : RetryPolicy.STEP, Duration.ofSeconds(20), null,
+                n == 0 ? Effects.ONCE : Effects.READ);
+    }
+
     /** Null for what cannot be read as one. */
     private static Verdict verdict(Simulation sim) {
         int dice = sim.faultRates.calm() ? 0 : sim.random.nextInt(20);

@@ -212,7 +212,7 @@ final class WorkLaws {
         boolean stuck = "AGENT_STUCK".equals(task.errorCode());
         unless(stuck || repeats(own) < 5, "an agent repeats a mistake: %s", own);
         for (Saved.Step step : own) {
-            if (step.spec().kind() != StepKind.CALL) {
+            if (step.spec().kind() != StepKind.CALL || step.caller() != null) {
                 continue;
             }
             boolean allowed = terms != null && terms.tools().contains(step.spec().tool());
@@ -245,7 +245,8 @@ final class WorkLaws {
         int most = 0;
         int repeats = 0;
         String last = null;
-        for (Saved.Step step : steps.stream().filter(each -> each.spec().kind() == StepKind.CALL)
+        for (Saved.Step step : steps.stream()
+                .filter(each -> each.spec().kind() == StepKind.CALL && each.caller() == null)
                 .sorted(Comparator.comparing(Saved.Step::position).thenComparing(Saved.Step::turn)).toList()) {
             boolean failed = step.state() == StepState.FAILED || step.state() == StepState.SKIPPED;
             String mistake = failed ? step.spec().tool() + step.spec().input() + step.errorCode() : null;
@@ -259,6 +260,9 @@ final class WorkLaws {
     private void step(Saved.Step step) {
         Saved.Place place = rows.queue.get(rows.laneOf(step));
         boolean waits = rows.timers.keySet().stream().anyMatch(key -> key.subject().equals(step.id()));
+        if (step.caller() != null && !step.state().terminal()) {
+            call(step, rows.steps.get(step.caller()), place != null || waits);
+        }
         switch (step.state()) {
             case RUNNING -> {
                 asked(step, waits);
@@ -281,6 +285,18 @@ final class WorkLaws {
             case PENDING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
             }
         }
+    }
+
+    /** A program's call is open as long as its caller at most, has a lane of its own, and begins at once. */
+    private void call(Saved.Step call, Saved.Step caller, boolean begun) {
+        unless(!caller.state().terminal() && caller.taskId().equals(call.taskId()), "a call without a caller: %s",
+                call);
+        unless(rows.stepsOf(call.taskId())
+                .noneMatch(other -> !other.id().equals(call.id()) && other.lane() == call.lane()
+                        && !other.state().terminal()),
+                "two open steps in the lane of %s", call);
+        unless(begun || call.state() != StepState.PENDING || state != RunState.RUNNING || mayBeHeldBack()
+                || rows.tasks.get(call.taskId()).state() != TaskState.RUNNING, "nothing begins the call %s", call);
     }
 
     /** A step whose question has an answer does not wait. */
@@ -421,7 +437,8 @@ final class WorkLaws {
 
     private void inStep(Saved.Task task) {
         List<Saved.Step> busy = rows.stepsOf(task.id())
-                .filter(step -> step.state() != StepState.PENDING && !step.state().terminal()).toList();
+                .filter(step -> step.state() != StepState.PENDING && !step.state().terminal() && step.caller() == null)
+                .toList();
         boolean beside = busy.stream().allMatch(step -> step.lane() > 0);
         int limit = task.spec().parallelSteps() ? policy.stepsPerTask() : beside ? CALLS : 1;
         unless(busy.size() <= limit, "%s at a time in %s", busy, task);

@@ -14,6 +14,7 @@ final class Mutants {
     private static final String GATES = "decide/HumanGates.java";
     private static final String CREDITS = "decide/Credits.java";
     private static final String CALLS = "decide/CallWaits.java";
+    private static final String PROGRAMS = "decide/ProgramCalls.java";
     private static final String LOST = "decide/LostAnswers.java";
     private static final String HARD_LIMIT = "decide/HardLimit.java";
 
@@ -97,6 +98,12 @@ final class Mutants {
     /** The simulations whose numbers leave 5 after a division by 7 have calls of other servers. */
     private static List<Mutant> calls() {
         return List.of(
+                new Mutant(PROGRAMS, "while (taken.contains(lane)) {", "while (taken.size() > 99) {",
+                        "two calls of a program have one lane").foundBy(26),
+                new Mutant("decide/Requests.java", "if (!call.state.terminal()) {", "if (call.isHeld()) {",
+                        "a call is open longer than its caller").foundBy(26),
+                new Mutant(LANES, "open(d, first, holder); openCalls(d, first);", "open(d, first, holder);",
+                        "calls of a program do not continue after a pause").foundBy(26),
                 new Mutant(CALLS, "return known.state() == State.ANSWERED ? null : command.deferral();",
                         "return command.deferral();", "an answer during an execution wakes no step").foundBy(229),
                 new Mutant(CALLS, "d.disarm(TimerKind.STEP_RETRY, step.id()); SlotScheduling.open(d, step, null);", "",

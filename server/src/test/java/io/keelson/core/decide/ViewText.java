@@ -149,7 +149,8 @@ public final class ViewText {
     }
 
     private void step(StepRow s) {
-        line("step", s.id(), s.task().key(), s.name(), s.callEffect(), s.callResult(), s.gate(), s.position(), s.turn(),
+        line("step", s.id(), s.task().key(), s.name(), s.callEffect(), s.caller(), s.callResult(), s.gate(),
+                s.position(), s.turn(),
                 s.lane(), s.state, s.attempt, s.failures, s.deliveries, s.leaseEpoch, s.resultEpoch, s.tokens,
                 s.cost.stripTrailingZeros(), s.nextRunAt, s.startedAt, s.completedAt, s.errorCode, s.errorMessage,
                 s.errorClass, s.taskAttempt(), s.grantedRetries, s.failureIgnored, s.call);

@@ -38,6 +38,7 @@ public final class PendingCommand {
             case Command.Continue another -> text(another.result());
             case Command.SendSignal signal -> signal.payload().length();
             case Command.AskModel ask -> ask.facts().length();
+            case Command.CallTool call -> call.made().input().length();
             case Command.EndRequest end -> end.answer() == null ? 0 : end.answer().length();
             case Command.Evaluated evaluated -> text(evaluated.evaluation());
             default -> 0;

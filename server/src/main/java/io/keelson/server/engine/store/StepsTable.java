@@ -88,13 +88,13 @@ final class StepsTable {
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
                 output_hash, model, usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold,
-                call_result, created_at)
+                call_result, called_by, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
                 usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold, call_result,
-                {now}
+                called_by, {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -119,7 +119,7 @@ final class StepsTable {
                     json("worst_case", n -> TextColumns.worstCase(n.row().spec().worstCase())),
                     text("gate", n -> gate(n.row())), json("metered", n -> TextColumns.metered(n.row().metered())),
                     json("kept_hold", n -> TextColumns.hold(n.row().kept())),
-                    bigint("call_result", n -> n.row().callResult()))));
+                    bigint("call_result", n -> n.row().callResult()), uuid("called_by", n -> n.row().caller()))));
 
     /** Inserts plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
@@ -209,7 +209,7 @@ final class StepsTable {
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
-                s.worst_case, s.gate, s.metered, s.kept_hold, s.call_result,
+                s.worst_case, s.gate, s.metered, s.kept_hold, s.call_result, s.called_by,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
@@ -273,7 +273,8 @@ final class StepsTable {
                     row.getString("input"), row.getString("retry"), row.getLong("timeout_ms"))
                     .within(TextColumns.worstCase(row.getString("worst_case")));
             StepRow step = new StepRow(ViewLoader.uuid(row, "id"), task, spec, row.getInt("position"),
-                    row.getInt("turn"), row.getInt("lane"), row.getString("call_effect"));
+                    row.getInt("turn"), row.getInt("lane"), row.getString("call_effect"))
+                    .calledBy(ViewLoader.uuidOrNull(row, "called_by"));
             restore(row, step);
             loader.view(row).add(step);
         });

@@ -4,12 +4,12 @@ import io.keelson.server.engine.store.sql.TaskUsage;
 
 /** Queries of tasks and steps, which {@link RunReader} executes, and the expressions that other queries need for a task's output. */
 final class TaskSql {
-    /** The output of the last completed step of a task's current attempt, verifiers excluded. */
+    /** The output of the last completed step of a task's current attempt, without verifiers and calls of programs. */
     static String lastOutput(String task) {
         return """
                 (select s.output from orchestration_steps s
                   where s.task_id = %1$s.id and s.task_attempt = %1$s.attempt_number and s.state = 'completed'
-                    and s.kind <> 'verify'
+                    and s.kind <> 'verify' and s.called_by is null
                   order by s.position desc, s.turn desc limit 1)""".formatted(task);
     }
 
