@@ -153,6 +153,7 @@ class ArchitectureTest {
             "server.api.http.admin | support",
             "server.annex.mcp.wire  | nothing",
             "server.annex.mcp.endpoint | wire",
+            "server.annex.mcp.gateway | wire",
             "server.annex.model.registry | .",
             "server.annex.model.wire | .",
             "server.annex.model.call | . registry",

@@ -20,6 +20,11 @@ public final class GatewayVariables {
         return server + "/gateway/anthropic";
     }
 
+    /** Address of the step's tools over the Model Context Protocol. */
+    public static String mcp(String server) {
+        return server + "/gateway/mcp";
+    }
+
     /**
      * The variables of a program. They also switch off what would send the token to a provider's own services.
      *
@@ -33,6 +38,7 @@ public final class GatewayVariables {
         variables.put("ANTHROPIC_BASE_URL", anthropic(server));
         variables.put("ANTHROPIC_API_KEY", token);
         variables.put("ANTHROPIC_AUTH_TOKEN", token);
+        variables.put("KEELSON_MCP_URL", mcp(server));
         variables.put("KEELSON_STEP_TOKEN", token);
         variables.put("OPENAI_AGENTS_DISABLE_TRACING", ON);
         variables.put("DISABLE_TELEMETRY", ON);

@@ -5,7 +5,7 @@ import java.net.URI;
 import java.util.Map;
 
 /**
- * Access of one execution of a step to models, through the server. Providers' clients take an address and the token as their key.
+ * Access of one execution of a step to models and tools, through the server. Providers' clients take an address and the token as their key.
  * Requests are refused once the lease is lost or the step has ended. The text form shows no token.
  *
  * @param server base address of the server
@@ -21,6 +21,11 @@ public record Gateway(URI server, String token) {
     /** Base address for clients of Anthropic's API; the path after it may begin with {@code /v1} or not. */
     public String anthropic() {
         return GatewayVariables.anthropic(server.toString());
+    }
+
+    /** Address of the step's tools over the Model Context Protocol, with the token as bearer. */
+    public String mcp() {
+        return GatewayVariables.mcp(server.toString());
     }
 
     /**

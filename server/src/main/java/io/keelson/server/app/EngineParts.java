@@ -3,6 +3,7 @@ package io.keelson.server.app;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.annex.effect.EffectModule;
 import io.keelson.server.annex.mcp.McpModule;
+import io.keelson.server.annex.mcp.gateway.ToolGateway;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.api.http.ToolModule;
@@ -73,13 +74,14 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
         OutboundClient outbound = closer.register(new OutboundClient(settings.tools().privateAddresses()));
         EffectModule effects = closer.register(new EffectModule(settings.commands(), database, outbound));
-        McpModule mcp = closer.register(new McpModule(settings.tools().mcpServers(), database, outbound,
-                storage.secrets(), KeelsonVersion.current().number(), clock));
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE), nanos);
+        WorkspaceRules rules = new WorkspaceRules(new WorkspaceStore(database));
+        McpModule mcp = closer.register(new McpModule(settings.tools().mcpServers(), database, outbound,
+                storage.secrets(), KeelsonVersion.current().number(),
+                new ToolGateway.Sources(served::announced, rules::tools, observation.metrics().programs()), clock));
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();
-        WorkspaceRules rules = new WorkspaceRules(new WorkspaceStore(database));
         ModelModule calls = closer.register(new ModelModule(models,
                 new ModelModule.Sources(database, storage.money().prices(), recipes, agents::of, served::announced,
                         rules::tools),

@@ -1,6 +1,6 @@
 /**
  * Servers of the Model Context Protocol that workspaces use, and their tools as tools of plans and agents. {@code wire} has the
- * protocol, {@code endpoint} Keelson as a server of it, {@code McpModule} joins them to a server.
+ * protocol, {@code endpoint} Keelson as a server of it, {@code gateway} the tools of programs, {@code McpModule} joins them to a server.
  *
  * <p>Easy to get wrong:
  * <ul>

@@ -207,8 +207,10 @@ public final class HttpServer implements AutoCloseable {
             }
         }
         for (Mount mount : mounts) {
-            MOUNTED.forEach(method -> config.routes.addHttpHandler(method, mount.path() + "/<rest>",
-                    context -> observe(context, mount)));
+            MOUNTED.forEach(method -> {
+                config.routes.addHttpHandler(method, mount.path(), context -> observe(context, mount));
+                config.routes.addHttpHandler(method, mount.path() + "/<rest>", context -> observe(context, mount));
+            });
         }
         Dashboard dashboard = options.dashboard();
         if (dashboard != null) {

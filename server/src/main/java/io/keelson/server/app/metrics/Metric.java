@@ -41,6 +41,8 @@ public enum Metric {
             "requests of programs to a model by their outcome: sent, replayed, diverged (the first new one after replayed ones), "
                     + "or refused by a limit",
             "model", "outcome"),
+    GATEWAY_CALLS(Kind.COUNTER, "keelson_gateway_calls_total",
+            "calls of tools by programs by their outcome: made, replayed, or refused", "outcome"),
     RUNS_OPEN(Kind.GAUGE, "keelson_runs_open", "runs that have not ended, 100,000 at most", "state"),
     RUNS_OLDEST(Kind.GAUGE, "keelson_runs_oldest_seconds",
             "longest time of a run in that state; 0 without one", "state"),

@@ -2,6 +2,7 @@ package io.keelson.server.app.metrics;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
+import io.keelson.server.annex.mcp.gateway.ToolGatewayObserver;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.api.http.support.RequestListener;
 import io.keelson.server.base.background.BackgroundTask;
@@ -36,6 +37,7 @@ public final class Metrics {
     private final Meters meters = new Meters();
     private final ModelMeters models = new ModelMeters(meters);
     private final EngineMeters engine = new EngineMeters(meters, models);
+    private final ProgramMeters programs = new ProgramMeters(meters);
     private final HttpMeters http = new HttpMeters(meters);
     private final WebhookMeters webhooks = new WebhookMeters(meters);
     private final BacklogMeters backlog;
@@ -58,6 +60,11 @@ public final class Metrics {
     /** Counts the use of models. */
     public ModelMeters models() {
         return models;
+    }
+
+    /** Counts calls of programs. */
+    public ToolGatewayObserver programs() {
+        return programs;
     }
 
     /** Counts requests. */

@@ -87,11 +87,20 @@ public final class TurnText {
                         + " must be {\"name\": a tool's name, \"input\": an object}");
             }
             JsonNode taken = input.isObject() ? SafeText.clean(input) : JsonNodeFactory.instance.objectNode();
-            Terms own = terms.apply(name);
-            calls.add(new Call(name, literal(taken).toString(), Json.digest(taken),
-                    own.retry(), own.timeout, refusal(name, taken, each.path(REFUSED)), own.effects));
+            calls.add(call(name, taken, terms.apply(name), refusal(name, taken, each.path(REFUSED))));
         }
         return new TurnAnswer.Calls(calls);
+    }
+
+    /**
+     * A call.
+     *
+     * @param input storable
+     * @param refusal null for a call that is made
+     */
+    public static Call call(String tool, JsonNode input, Terms terms, @Nullable StepError refusal) {
+        return new Call(tool, literal(input).toString(), Json.digest(input), terms.retry(), terms.timeout, refusal,
+                terms.effects);
     }
 
     /** No person is asked a question that cannot be answered. */

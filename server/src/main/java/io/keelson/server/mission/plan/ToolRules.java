@@ -30,7 +30,7 @@ record ToolRules(Rule workspace, JsonNode config) {
     private static final String DENIED = "denied_tools";
 
     /** The rules of all levels but the agent's. */
-    private ToolPolicy of(JsonNode task) {
+    ToolPolicy of(JsonNode task) {
         return new ToolPolicy(List.of(workspace, rule(Level.MISSION, config), rule(Level.TASK, task)));
     }
 

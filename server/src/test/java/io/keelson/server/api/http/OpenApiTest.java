@@ -7,6 +7,8 @@ import io.keelson.core.plan.TaskType;
 import io.keelson.server.annex.effect.EffectModule;
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.mcp.McpModule;
+import io.keelson.server.annex.mcp.gateway.ToolGateway;
+import io.keelson.server.annex.mcp.gateway.ToolGatewayObserver;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.annex.model.wiring.ModelObserver;
@@ -246,6 +248,9 @@ class OpenApiTest {
                                     new EffectSettings(null, null, true, Duration.ofSeconds(20), List.of()), database,
                                     new OutboundClient(false)),
                                     new McpModule(null, database, new OutboundClient(false), secrets, "1",
+                                            new ToolGateway.Sources(_ -> Map.of(),
+                                                    new WorkspaceRules(new WorkspaceStore(database))::tools,
+                                                    ToolGatewayObserver.NONE),
                                             Clock.systemUTC()),
                                     new ModelModule(Models.NONE, new ModelModule.Sources(database, money.prices(),
                                             new RecipeStore(), _ -> List.of(), _ -> Map.of(),

@@ -1,51 +1,28 @@
 package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.api.http.support.MountedRequest;
+import io.keelson.server.api.http.support.StepTokens;
 import io.keelson.server.base.db.Database;
-import io.keelson.server.base.db.DbClock;
-import io.keelson.server.engine.store.queue.GatewayTokens;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;
-import org.jspecify.annotations.Nullable;
 
 /** Finds the lease of a request's token. */
 final class GatewayCallers {
-    private static final int UNAUTHORIZED = 401;
-    private static final int CONFLICT = 409;
-
-    private final Database database;
-    private final GatewayTokens tokens = new GatewayTokens(DbClock.DATABASE);
+    private final StepTokens tokens;
 
     GatewayCallers(Database database) {
-        this.database = database;
+        this.tokens = new StepTokens(database);
     }
 
     /**
      * The lease, which lasts.
      *
-     * @throws GatewayError {@code invalid_token}, {@code step_ended} or {@code parked}
+     * @throws GatewayError {@code token_required}, {@code invalid_token}, {@code step_ended} or {@code parked}
      */
     Found of(MountedRequest request) throws GatewayError {
-        String token = token(request);
-        if (token == null) {
-            throw new GatewayError(UNAUTHORIZED, "token_required",
-                    "the gateway needs the step's token as bearer or as x-api-key");
+        try {
+            return tokens.of(request);
+        } catch (StepTokens.RefusedException e) {
+            throw new GatewayError(e.status(), e.code(), String.valueOf(e.getMessage()));
         }
-        Found found = database.withConnection(c -> tokens.find(c, token)).orElseThrow(
-                () -> new GatewayError(UNAUTHORIZED, "invalid_token", "the gateway does not know this token"));
-        if (!found.held()) {
-            throw new GatewayError(UNAUTHORIZED, "step_ended",
-                    "the step has ended or has lost its lease: nothing was sent");
-        }
-        if (found.parked()) {
-            throw new GatewayError(CONFLICT, "parked", "the step waits: nothing was sent");
-        }
-        request.admit();
-        return found;
-    }
-
-    private static @Nullable String token(MountedRequest request) {
-        String bearer = request.bearer();
-        String key = bearer == null ? request.header("x-api-key") : bearer;
-        return key == null || key.isBlank() ? null : key.strip();
     }
 }

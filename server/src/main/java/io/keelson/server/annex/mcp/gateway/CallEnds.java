@@ -1,0 +1,57 @@
+package io.keelson.server.annex.mcp.gateway;
+
+import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.engine.store.read.ProgramCallRecords;
+import io.keelson.server.engine.store.read.ProgramCallRecords.End;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Waits for ends of calls, which commits of any server may write. While requests wait, one query reads all ends. */
+final class CallEnds implements AutoCloseable {
+    private static final Duration INTERVAL = Duration.ofMillis(25);
+
+    private final ProgramCallRecords records;
+    private final Map<UUID, List<CompletableFuture<End>>> waiting = new ConcurrentHashMap<>();
+    private final BackgroundTask task = BackgroundTask.paced("gateway-calls", BackgroundTask.ON_NUDGE, this::look);
+
+    CallEnds(ProgramCallRecords records) {
+        this.records = records;
+    }
+
+    BackgroundTask task() {
+        return task;
+    }
+
+    /** Completes with the end of the call; the caller cancels it to stop waiting. */
+    CompletableFuture<End> of(UUID call) {
+        CompletableFuture<End> end = new CompletableFuture<>();
+        waiting.computeIfAbsent(call, _ -> new CopyOnWriteArrayList<>()).add(end);
+        end.whenComplete((_, _) -> waiting.computeIfPresent(call, (_, all) -> {
+            all.remove(end);
+            return all.isEmpty() ? null : all;
+        }));
+        task.nudge();
+        return end;
+    }
+
+    private Duration look() {
+        Set<UUID> calls = Set.copyOf(waiting.keySet());
+        if (calls.isEmpty()) {
+            return BackgroundTask.ON_NUDGE;
+        }
+        records.ends(calls).forEach(end -> List.copyOf(waiting.getOrDefault(end.id(), List.of()))
+                .forEach(each -> each.complete(end)));
+        return INTERVAL;
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        task.close();
+    }
+}

@@ -1,0 +1,183 @@
+package io.keelson.server.annex.mcp.gateway;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.TurnAnswer;
+import io.keelson.server.annex.mcp.gateway.CallOccurrences.Entry;
+import io.keelson.server.annex.mcp.gateway.CallOccurrences.Occurrence;
+import io.keelson.server.annex.mcp.wire.Mcp;
+import io.keelson.server.api.http.support.MountedRequest;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.execute.RecordedAnswers;
+import io.keelson.server.engine.execute.TurnText;
+import io.keelson.server.engine.store.queue.GatewayTokens.Lease;
+import io.keelson.server.engine.store.read.ProgramCallRecords;
+import io.keelson.server.engine.store.read.ProgramCallRecords.End;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Makes calls of programs: each becomes a step of the program's task, and its end is the result. A program that is executed again gets
+ * the results of equal calls, in their order.
+ */
+final class ToolCalls implements AutoCloseable {
+    private static final Actor ACTOR = Actor.agent("gateway");
+    private static final int IN_FLIGHT = 64;
+    private static final int MAX_LEASES = 100_000;
+    private static final Duration LEASE_MEMORY = Duration.ofHours(6);
+    /** How soon a request notices that its client is gone. */
+    private static final Duration SLICE = Duration.ofMillis(500);
+    private static final int UNAUTHORIZED = 401;
+    private static final int TOO_MANY = 429;
+    private static final int UNAVAILABLE = 503;
+
+    private final ProgramCallRecords records;
+    private final Commands commands;
+    private final CallEnds ends;
+    private final RecordedAnswers recorded;
+    private final ToolGatewayObserver observer;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final Cache<LeaseKey, OfLease> leases =
+            Caffeine.newBuilder().maximumSize(MAX_LEASES).expireAfterAccess(LEASE_MEMORY).build();
+
+    private record LeaseKey(UUID step, int epoch) {}
+
+    /** The calls of a lease at this server. */
+    private static final class OfLease {
+        private final CallOccurrences occurrences = new CallOccurrences();
+        private final AtomicInteger inFlight = new AtomicInteger();
+    }
+
+    ToolCalls(ProgramCallRecords records, Commands commands, CallEnds ends, RecordedAnswers recorded,
+            ToolGatewayObserver observer) {
+        this.records = records;
+        this.commands = commands;
+        this.ends = ends;
+        this.recorded = recorded;
+        this.observer = observer;
+    }
+
+    /**
+     * The result of a call, once it has ended.
+     *
+     * @param replayed whether an earlier request has made the call
+     */
+    record Answer(ObjectNode result, boolean replayed) {}
+
+    /**
+     * Makes a call, or joins an equal one.
+     *
+     * @return null if the client is gone before the end
+     */
+    @Nullable Answer call(Lease lease, ProgramTools.Offered tool, ObjectNode arguments, MountedRequest request)
+            throws CallRefusedException, InterruptedException {
+        OfLease known = leases.get(new LeaseKey(lease.stepId(), lease.epoch()), _ -> new OfLease());
+        if (known.inFlight.incrementAndGet() > IN_FLIGHT) {
+            known.inFlight.decrementAndGet();
+            throw new CallRefusedException(TOO_MANY, Mcp.INTERNAL_ERROR, "too_many_requests",
+                    "the step has " + IN_FLIGHT + " calls in flight");
+        }
+        try {
+            return call(lease, known.occurrences, TurnText.call(tool.tool(), arguments, tool.terms(), null), request);
+        } finally {
+            known.inFlight.decrementAndGet();
+        }
+    }
+
+    private @Nullable Answer call(Lease lease, CallOccurrences occurrences, TurnAnswer.Call made,
+            MountedRequest request) throws CallRefusedException, InterruptedException {
+        String content = made.tool() + ":" + made.digest();
+        Entry entry =
+                occurrences.enter(content, () -> records.find(lease.taskId(), lease.stepId(), content));
+        boolean delivered = false;
+        CompletableFuture<End> end = ends.of(entry.occurrence().id());
+        try {
+            if (entry.makes()) {
+                ObjectNode refusal = make(lease, entry.occurrence(), made);
+                if (refusal != null) {
+                    occurrences.forget(content, entry.occurrence());
+                    observer.onRefusal();
+                    return new Answer(refusal, false);
+                }
+                occurrences.markMade(entry.occurrence());
+                observer.onCall();
+            } else {
+                observer.onReplay();
+            }
+            End reached = await(end, request);
+            if (reached == null) {
+                return null;
+            }
+            if (reached.state().equals("cancelled")) {
+                throw endedFailure();
+            }
+            delivered = !request.clientGone();
+            return new Answer(CallResults.of(reached), !entry.makes());
+        } catch (CallRefusedException e) {
+            occurrences.forget(content, entry.occurrence());
+            throw e;
+        } finally {
+            end.cancel(false);
+            occurrences.leave(entry.occurrence(), delivered);
+        }
+    }
+
+    /** Adds the step of the call; the refusal if the program may not make it. */
+    private @Nullable ObjectNode make(Lease lease, Occurrence occurrence, TurnAnswer.Call made)
+            throws CallRefusedException, InterruptedException {
+        TurnAnswer turn = recorded.of(lease.workspaceId(), lease.taskId(), new TurnAnswer.Calls(List.of(made)));
+        TurnAnswer.Call call = turn instanceof TurnAnswer.Calls(List<TurnAnswer.Call> calls) ? calls.getFirst() : made;
+        Reply reply = commands.commit(new Command.CallTool(lease.runId(), lease.stepId(), lease.epoch(),
+                occurrence.id(), call, ACTOR), null);
+        if (!(reply instanceof Reply.Rejected(String code, String message, String _, List<String> _))) {
+            return null;
+        }
+        if (code.equals("STALE_LEASE")) {
+            throw endedFailure();
+        }
+        return CallResults.error(code, message);
+    }
+
+    /** The end of the call; null if the client is gone before it. */
+    private @Nullable End await(CompletableFuture<End> end, MountedRequest request)
+            throws CallRefusedException, InterruptedException {
+        while (true) {
+            try {
+                return end.get(SLICE.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (TimeoutException e) {
+                if (request.clientGone()) {
+                    return null;
+                }
+                if (closing.getCount() == 0) {
+                    throw new CallRefusedException(UNAVAILABLE, Mcp.INTERNAL_ERROR, "not_ready",
+                            "the server is stopping: repeat the call");
+                }
+            } catch (ExecutionException e) {
+                throw new IllegalStateException(e.getCause());
+            }
+        }
+    }
+
+    private static CallRefusedException endedFailure() {
+        return new CallRefusedException(UNAUTHORIZED, Mcp.INVALID_REQUEST, "step_ended",
+                "the step has ended or has lost its lease");
+    }
+
+    /** Ends all waits. */
+    @Override
+    public void close() {
+        closing.countDown();
+    }
+}
