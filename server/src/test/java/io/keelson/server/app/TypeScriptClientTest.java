@@ -3,9 +3,13 @@ package io.keelson.server.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
+import io.keelson.server.ServerProxy;
 import io.keelson.server.annex.mcp.NpmServers;
+import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;
@@ -14,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,13 +49,18 @@ class TypeScriptClientTest {
     @TempDir
     static Path folder;
 
+    private static final DatabaseUrl DATABASE = TestDatabase.createUrl();
     private static Server server;
+
+    private static Server started() throws Exception {
+        return Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0",
+                "KEELSON_DATABASE_URL", TestDatabase.text(DATABASE)), folder, folder));
+    }
 
     @BeforeAll
     static void start() throws Exception {
         NpmServers.assumeAvailable();
-        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0",
-                "KEELSON_DATABASE_URL", TestDatabase.text(TestDatabase.createUrl())), folder, folder));
+        server = started();
         copy(ROOT.resolve("clients/typescript"), HOME);
         copy(ROOT.resolve("clients/contract"), COPY.resolve("contract"));
         Files.copy(ROOT.resolve("LICENSE"), HOME.resolve("LICENSE"), StandardCopyOption.REPLACE_EXISTING);
@@ -109,12 +119,16 @@ class TypeScriptClientTest {
 
     private record Ended(int code, String output) {}
 
-    private static Ended execute(Path directory, String... command) throws IOException, InterruptedException {
+    private static ProcessBuilder builder(Path directory, String... command) {
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_") || name.startsWith("NODE_"));
         builder.environment().putAll(Map.of("KEELSON_URL", server.baseUrl().toString(), "KEELSON_API_KEY",
                 server.apiKey(), "PYTHON", PYTHON, "PYTHONDONTWRITEBYTECODE", "1"));
-        Process process = builder.start();
+        return builder;
+    }
+
+    private static Ended execute(Path directory, String... command) throws IOException, InterruptedException {
+        Process process = builder(directory, command).start();
         process.getOutputStream().close();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         return new Ended(process.waitFor(), output);
@@ -168,6 +182,30 @@ class TypeScriptClientTest {
     @Breadth.InPart(5)
     void killedWorkersLoseNothing() throws Exception {
         assertThat(node("tests/kills.mjs", Breadth.all() ? "200" : "6")).contains("kills");
+    }
+
+    @Test
+    @Breadth.InPart(5)
+    void streamsOutlastRestartsOfTheServer() throws Exception {
+        try (ServerProxy proxy = new ServerProxy(() -> server.baseUrl())) {
+            ProcessBuilder builder = builder(HOME, "node", "tests/stream.mjs", Breadth.all() ? "4900" : "400");
+            builder.environment().put("KEELSON_URL", proxy.url().toString());
+            Process process = builder.start();
+            List<String> lines = new ArrayList<>();
+            try (BufferedReader output = process.inputReader(); BufferedWriter input = process.outputWriter()) {
+                for (String line = output.readLine(); line != null; line = output.readLine()) {
+                    lines.add(line);
+                    if (line.equals("restart")) {
+                        server.close();
+                        server = started();
+                        input.newLine();
+                        input.flush();
+                    }
+                }
+            }
+            assertThat(process.waitFor()).as("%s", lines).isZero();
+            assertThat(lines).hasSize(4).last().asString().endsWith(" events");
+        }
     }
 
     @Test
