@@ -95,6 +95,12 @@ class Mistakes:
     def server_away(self) -> str:
         return self.log_of(self.serving(url="http://127.0.0.1:9"))
 
+    def wrong_key_of_a_client(self) -> Any:
+        return Keelson(self.url, "kl_wrong").runs.get("r")
+
+    def no_server(self) -> Any:
+        return Keelson("http://127.0.0.1:9", "k").runs.get("r")
+
     def no_scheme(self) -> Any:
         return Keelson("localhost:7331")
 

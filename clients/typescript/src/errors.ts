@@ -52,6 +52,7 @@ export class KeelsonError extends Error {
     if (!code && !AWAY.has(status)) {
       message = `${server} answered ${status}, not as a Keelson server does${message ? ` (${String(message)})` : ""}; ${CHECK_URL}`;
     }
+    else if (status === 401) message = `${String(message)}; ${CHECK_KEY}`;
     return new KeelsonError(String(code || `HTTP_${status}`), String(message || `${server} answered ${status}`),
       { status, document: body, retryAfter });
   }

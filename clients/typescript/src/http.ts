@@ -169,7 +169,9 @@ export class Transport {
     if (cause.code.startsWith("HPE_")) {
       return new KeelsonError("BAD_ANSWER", `${this.url} does not answer in HTTP; ${CHECK_URL}`, { cause: e });
     }
-    if (UNREACHABLE.has(cause.code)) return new KeelsonError("SERVER_UNREACHABLE", `no server at ${this.url}`, { cause: e });
+    if (UNREACHABLE.has(cause.code)) {
+      return new KeelsonError("SERVER_UNREACHABLE", `no server at ${this.url}; start it with 'keelson server', or ${CHECK_URL}`, { cause: e });
+    }
     return new KeelsonError("CONNECTION_LOST", `connection to ${this.url} lost: ${cause.message}`, { cause: e });
   }
 

@@ -71,6 +71,8 @@ const mistakes = {
     const away = await withOtherServer(other => other);
     return logOf(logger => serving({ url: away }, {}, { logger }));
   },
+  "wrong-key-of-a-client": () => new Keelson({ url, apiKey: "kl_wrong" }).runs.get("r"),
+  "no-server": async () => new Keelson({ url: await withOtherServer(other => other), apiKey: "k" }).runs.get("r"),
   "no-scheme": () => new Keelson({ url: "localhost:7331" }),
   "api-path": () => new Keelson({ url: "http://localhost:7331/api/v1" }),
   "https-to-http": () => new Keelson({ url: url.replace("http:", "https:"), apiKey: "k" }).runs.get("r"),

@@ -40,10 +40,7 @@ def is_final(error: KeelsonError, first: bool) -> bool:
 
 def advised(error: KeelsonError, tools: list[str]) -> str:
     """The message of a claim's error, with the tool that it is about and what its reader can do."""
-    advice = {401: f"; {CHECK_KEY}", 403: f"; the key of a worker needs the scope work; {CHECK_KEY}"}
-    text = error.message + advice.get(error.status, "")
-    if error.code == "SERVER_UNREACHABLE":
-        text += f"; start it with 'keelson server', or {CHECK_URL}"
+    text = error.message + (f"; the key of a worker needs the scope work; {CHECK_KEY}" if error.status == 403 else "")
     found = re.match(r"/tool(?:_spec)?s/(\d+)", str(error.document.get("pointer") or ""))
     if found and int(found[1]) < len(tools):
         text = f"tool {tools[int(found[1])]}: {text}"

@@ -56,6 +56,8 @@ class KeelsonError(Exception):
         code, text = body.get("code"), body.get("detail") or body.get("title")
         if not code and status not in _AWAY:
             text = f"{server} answered {status}, not as a Keelson server does{f' ({text})' if text else ''}; {CHECK_URL}"
+        elif status == 401:
+            text = f"{text}; {CHECK_KEY}"
         return KeelsonError(str(code or f"HTTP_{status}"), str(text or f"{server} answered {status}"), status=status,
                             document=body, retry_after=retry_after)
 

@@ -63,7 +63,7 @@ class Settings:
         if "illegal status line" in str(error):
             return KeelsonError("BAD_ANSWER", f"{self.url} does not answer in HTTP; {CHECK_URL}")
         if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
-            return KeelsonError("SERVER_UNREACHABLE", f"no server at {self.url}")
+            return KeelsonError("SERVER_UNREACHABLE", f"no server at {self.url}; start it with 'keelson server', or {CHECK_URL}")
         if isinstance(error, httpx.TimeoutException):
             return KeelsonError("CALL_TIMEOUT", f"{what} was not answered in time by {self.url}")
         return KeelsonError("CONNECTION_LOST", f"connection to {self.url} lost: {error or type(error).__name__}")

@@ -101,9 +101,7 @@ export class Claims {
 
   /** The message of a claim's error, with the tool that it is about and what its reader can do. */
   private advised(e: KeelsonError): string {
-    const advice = e.status === 401 ? `; ${CHECK_KEY}`
-      : e.status === 403 ? `; the key of a worker needs the scope work; ${CHECK_KEY}`
-      : e.code === "SERVER_UNREACHABLE" ? `; start it with 'keelson server', or ${CHECK_URL}` : "";
+    const advice = e.status === 403 ? `; the key of a worker needs the scope work; ${CHECK_KEY}` : "";
     const [, list, index] = /^\/(tools|tool_specs)\/(\d+)/.exec(String(e.document["pointer"] ?? "")) ?? [];
     const names = list === "tools" ? this.options.asking().tools : (this.options.specs() as { name: string }[]).map(each => each.name);
     const tool = index === undefined ? undefined : names[Number(index)];
