@@ -60,7 +60,8 @@ class ArchitectureTest {
             "server.outlet    | api core server.base server.tenant server.engine server.mission server.work",
             "server.api       | api core server.base server.tenant server.engine server.mission server.work server.outlet",
             "server.annex     | api core server.base server.tenant server.engine server.mission server.work server.outlet server.api",
-            "server.app       | api core server",
+            "server.app       | api core server.base server.tenant server.engine server.mission server.work server.outlet server.api server.annex",
+            "server.testing   | api core server",
             "cli              | api client core devmodel server.app server.base server.engine.tool server.mission.plan server.outlet.backup server.annex.model server.annex.postgres",
     })
     void groupDependsOnLowerGroupsOnly(String name, String known) {

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** Rules, of which the first that fits a request answers it. Safe for use by many threads. */
@@ -21,6 +23,17 @@ public final class Script {
 
     private final List<Rule> rules = new ArrayList<>();
     private final List<String> models;
+    private final @Nullable Function<Question, @Nullable JsonNode> answers;
+
+    /**
+     * A request to a model.
+     *
+     * @param turn number of the turn that it requests, from 1
+     * @param text the last message or result of a tool
+     * @param system the instructions
+     * @param lastTool the tool that was called last; null if absent
+     */
+    public record Question(String model, int turn, String text, String system, @Nullable String lastTool) {}
 
     /**
      * A rule.
@@ -68,6 +81,17 @@ public final class Script {
                     rule.path("answer")));
         }
         models = document.path("models").valueStream().map(JsonNode::asString).toList();
+        answers = null;
+    }
+
+    private Script(Function<Question, @Nullable JsonNode> answers) {
+        this.models = List.of();
+        this.answers = answers;
+    }
+
+    /** A script whose function makes each answer, as a rule's {@code answer}; null for the default answer. */
+    public static Script of(Function<Question, @Nullable JsonNode> answers) {
+        return new Script(answers);
     }
 
     /** A script without rules: each request gets the default answer. */
@@ -142,6 +166,10 @@ public final class Script {
                 return rule;
             }
         }
-        return new Rule("default", Json.object(), Json.object());
+        JsonNode answer = answers == null ? null
+                : answers.apply(new Question(asked.model(), asked.turn(),
+                        asked.lastText(), asked.systemText(), asked.lastTool()));
+        return answer == null ? new Rule("default", Json.object(), Json.object())
+                : new Rule("function", Json.object(), answer);
     }
 }

@@ -3,8 +3,11 @@ package io.keelson.client.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +24,22 @@ class SourcesTest {
         assertThat(files).extracting(file -> file.getFileName().toString())
                 .contains("WordCountWorker.java", "SubmitWordCount.java");
         assertThat(Sources.compile(files, folder)).isEmpty();
+    }
+
+    @Test
+    void guideShowsTestsOfTheExample() throws IOException {
+        Path root = Path.of("..");
+        String guide = Files.readString(root.resolve("docs/guide/testing.md"));
+        String example = words(
+                Files.readString(root.resolve("examples/tested-mission/src/test/java/example/ReminderTest.java")));
+
+        Matcher blocks = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL).matcher(guide);
+        assertThat(blocks.results().map(block -> words(block.group(1)))).hasSize(3)
+                .allSatisfy(block -> assertThat(example).contains(block));
+    }
+
+    private static String words(String text) {
+        return text.strip().replaceAll("\\s+", " ");
     }
 
     @Test

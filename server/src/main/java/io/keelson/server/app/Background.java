@@ -39,10 +39,11 @@ final class Background {
     /**
      * Starts the background parts and the engine; returns the parts that the API uses.
      *
+     * @param all receives every background task
      * @throws IOException when the folder of status documents cannot be made
      */
     static ApiServices.Background start(Settings settings, Storage storage, EngineParts parts, Observation observation,
-            Clock clock, Closer closer) throws IOException {
+            Clock clock, List<BackgroundTask> all, Closer closer) throws IOException {
         Database database = storage.database();
         Engine engine = parts.engine();
         SubmissionServices submissions = parts.submissions();
@@ -79,6 +80,7 @@ final class Background {
         Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(),
                 engine.tasks(), purger.tasks()).forEach(tasks::addAll);
         tasks.forEach(observation.metrics()::background);
+        all.addAll(tasks);
         return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner), jobs, bulk, purger);
     }
 }

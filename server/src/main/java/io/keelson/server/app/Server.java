@@ -8,6 +8,7 @@ import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
 import io.keelson.server.api.http.ApiServices;
 import io.keelson.server.api.http.HttpServer;
 import io.keelson.server.api.http.HttpStartException;
+import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseException;
 import io.keelson.server.base.db.DatabaseUrl;
@@ -21,9 +22,14 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +43,8 @@ public final class Server implements AutoCloseable {
 
     private final Closer closer = new Closer();
     private final CountDownLatch over = new CountDownLatch(1);
+    private final List<BackgroundTask> tasks = new ArrayList<>();
+    private final Runnable moved;
     private final URI baseUrl;
     private final @Nullable AuthServices links;
     private final String apiKey;
@@ -45,22 +53,60 @@ public final class Server implements AutoCloseable {
     private @Nullable Database database;
 
     /**
+     * The clocks of a server besides the database's.
+     *
+     * @param steady in nanoseconds, for the pauses that models request
+     */
+    public record Clocks(Clock wall, LongSupplier steady) {
+
+        /** The machine's clocks, ahead by a time that may grow. */
+        public static Clocks ahead(Supplier<Duration> by) {
+            return new Clocks(new Ahead(machineClock(), by), () -> System.nanoTime() + by.get().toNanos());
+        }
+    }
+
+    private static final class Ahead extends Clock {
+        private final Clock clock;
+        private final Supplier<Duration> by;
+
+        private Ahead(Clock clock, Supplier<Duration> by) {
+            this.clock = clock;
+            this.by = by;
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return clock.getZone();
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return new Ahead(clock.withZone(zone), by);
+        }
+
+        @Override
+        public Instant instant() {
+            return clock.instant().plus(by.get());
+        }
+    }
+
+    /**
      * Starts a server and returns when it accepts requests.
      *
      * @throws StartupException with the reason
      */
     public static Server start(Settings settings) throws StartupException {
-        return start(settings, System::nanoTime);
+        return start(settings, new Clocks(machineClock(), System::nanoTime));
     }
 
-    /**
-     * Starts a server with a given clock.
-     *
-     * @param nanos a steady clock in nanoseconds, for the pauses that models request
-     */
-    static Server start(Settings settings, LongSupplier nanos) throws StartupException {
+    private static Clock machineClock() {
+        return Clock.systemUTC();
+    }
+
+    /** Starts a server with given clocks, such as the clocks of a test. */
+    public static Server start(Settings settings, Clocks clocks) throws StartupException {
         try {
-            return new Server(settings, nanos);
+            return new Server(settings, clocks);
         } catch (DatabaseException e) {
             throw new StartupException(e.code().name(), String.valueOf(e.getMessage()), e);
         } catch (SqlFailure e) {
@@ -76,13 +122,13 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    private Server(Settings settings, LongSupplier nanos) throws IOException, StartupException {
+    private Server(Settings settings, Clocks clocks) throws IOException, StartupException {
         try {
             HttpServer.prepare();
             HttpServer.requireUsable(settings.http().host(), settings.http().port());
             DataFolder.create(settings.dataDir());
             DataFolder.warnings(settings.dataDir(), settings.tools().folders()).forEach(LOG::warn);
-            Clock clock = Clock.systemUTC();
+            Clock clock = clocks.wall();
             Models models = ModelConfiguration.read(settings.models());
             Storage storage = Storage.open(settings, databaseUrl(settings), closer);
             database = storage.database();
@@ -95,8 +141,12 @@ public final class Server implements AutoCloseable {
             ModelConfiguration.setPrices(models, storage.money().prices());
             Observation observation = Observation.of(settings.telemetry(), storage.database(), closer);
             ProgramGateway programs = new ProgramGateway(database);
-            EngineParts engine = EngineParts.of(settings, models, storage, observation, clock, nanos, programs, closer);
-            ApiServices.Background background = Background.start(settings, storage, engine, observation, clock, closer);
+            EngineParts engine =
+                    EngineParts.of(settings, models, storage, observation, clock, clocks.steady(), programs,
+                            closer);
+            ApiServices.Background background =
+                    Background.start(settings, storage, engine, observation, clock, tasks, closer);
+            moved = engine.engine()::clockMoved;
             HttpServer http =
                     closer.register(ApiWiring.server(settings.http(), storage, engine, background, observation, clock));
             http.start();
@@ -140,6 +190,22 @@ public final class Server implements AutoCloseable {
         return links == null || holder == null ? null
                 : baseUrl + "/ui/#code="
                         + links.sessions().link(holder.workspaceId(), holder.keyId(), holder.scopes()).code();
+    }
+
+    /**
+     * Executes all background work once, in order, as after a test has moved the clocks. Work that fails is repeated by
+     * itself.
+     */
+    public void clockMoved() throws InterruptedException {
+        moved.run();
+        for (BackgroundTask task : tasks) {
+            try {
+                task.runOnce();
+            } catch (RuntimeException e) {
+                LOG.warn("background task {} failed after a move of the clock", task.name(), e);
+                task.nudge();
+            }
+        }
     }
 
     /** The key of the default workspace that the settings give or the data directory keeps. */

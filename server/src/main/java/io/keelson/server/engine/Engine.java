@@ -206,6 +206,11 @@ public final class Engine implements Commands, AutoCloseable {
         notifier.ring(ClusterNotifier.Notification.SETTINGS);
     }
 
+    /** Has the next commits read the database's clock, as after a test has moved it. */
+    public void clockMoved() {
+        committer.clockMoved();
+    }
+
     /** The tools whose work this node claims: built-in tools and the workspaces' own tools. */
     private Map<SlotKind, List<String>> claimable(Map<SlotKind, List<String>> builtIn) {
         List<String> more = workspaceTools.names();

@@ -13,6 +13,7 @@ import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -48,7 +49,7 @@ class ProviderOutageTest {
             try (Server server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR",
                     folder.resolve("data").toString(), "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
                     TestDatabase.text(url), "KEELSON_MODELS", "models.yaml", "KEELSON_LEASE_SECONDS", "300"),
-                    folder, folder), clock)) {
+                    folder, folder), new Server.Clocks(Clock.systemUTC(), clock))) {
                 Keelson keelson =
                         Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
                 Run run = keelson.runs().create(RunRequest.of(Json.read("""

@@ -25,6 +25,7 @@ public final class Committer implements AutoCloseable {
     private final List<Observer> observers;
     private final DiskSpace diskSpace;
     private final ViewCache views = new ViewCache(VIEW_ROWS);
+    private final DatabaseTime time = new DatabaseTime(System::nanoTime);
 
     public Committer(Database database, RunStore store, Ids ids, CommitListener node, int threadCount,
             Supplier<Prices> prices, List<Observer> observers) {
@@ -32,7 +33,7 @@ public final class Committer implements AutoCloseable {
         this.diskSpace = new DiskSpace(database);
         this.queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT, views::kind);
         BatchCommit batchCommit = new BatchCommit(store, views, ids, node,
-                new DatabaseTime(System::nanoTime), prices, observers);
+                time, prices, observers);
         for (int i = 0; i < threadCount; i++) {
             threads.add(Thread.ofPlatform().name("committer-" + i)
                     .start(new CommitLoop(queue, database, batchCommit, diskSpace)));
@@ -52,6 +53,11 @@ public final class Committer implements AutoCloseable {
     public CompletableFuture<Reply> submitOwn(Command command) {
         PendingCommand pending = new PendingCommand(command);
         return queue.add(pending) ? pending.answer : CompletableFuture.failedFuture(new Commands.Overloaded());
+    }
+
+    /** Has the next commits read the database's clock. */
+    public void clockMoved() {
+        time.forget();
     }
 
     /** Drops the views of all runs: the database went back. */

@@ -32,6 +32,11 @@ public final class DatabaseTime {
         return latest;
     }
 
+    /** Discards the last reading, as after a move of the clock. */
+    synchronized void forget() {
+        said = null;
+    }
+
     /** The time, in microseconds; null when the database must be asked. */
     synchronized @Nullable Instant now() {
         long passed = nanos.getAsLong() - at;

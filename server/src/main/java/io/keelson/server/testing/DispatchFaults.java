@@ -1,0 +1,160 @@
+package io.keelson.server.testing;
+
+import io.keelson.server.base.json.Json;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Decides which requests of workers break, by the tool of their step. Thread-safe. */
+final class DispatchFaults {
+    private static final Set<String> REPORTS = Set.of("complete", "continue", "fail");
+
+    private static final class Pending {
+        private final Fault fault;
+        private final @Nullable String tool;
+        private int left;
+
+        private Pending(Fault fault, @Nullable String tool, int left) {
+            this.fault = fault;
+            this.tool = tool;
+            this.left = left;
+        }
+    }
+
+    private final List<Pending> pending = new ArrayList<>();
+    /** The tools of claimed steps, by step and epoch of the lease. */
+    private final Map<String, String> tools = new HashMap<>();
+    /** Leases whose worker has ended for the server. */
+    private final Set<String> silent = new HashSet<>();
+
+    synchronized void add(Fault fault, @Nullable String tool, int times) {
+        pending.add(new Pending(fault, tool, times));
+    }
+
+    synchronized void clear() {
+        pending.clear();
+    }
+
+    private boolean takes(Fault fault, String tool) {
+        for (Iterator<Pending> each = pending.iterator(); each.hasNext();) {
+            Pending one = each.next();
+            if (one.fault == fault && (one.tool == null || one.tool.equals(tool))) {
+                one.left--;
+                if (one.left <= 0) {
+                    each.remove();
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String lease(JsonNode item) {
+        return item.path("step_id").asString("") + "/" + item.path("lease_epoch").asInt(0);
+    }
+
+    /**
+     * A request of a worker.
+     *
+     * @param action such as {@code claim}
+     */
+    synchronized Request request(String action, byte[] body) {
+        if (!REPORTS.contains(action) && !action.equals("heartbeat")) {
+            return new Request(action, body, List.of(), false);
+        }
+        JsonNode document = Json.read(body);
+        List<JsonNode> dropped = new ArrayList<>();
+        boolean lost = false;
+        ArrayNode kept = Json.array();
+        for (JsonNode item : document.path("items")) {
+            String tool = tools.getOrDefault(lease(item), "");
+            if (REPORTS.contains(action) && takes(Fault.CRASH_BEFORE_REPORT, tool)) {
+                silent.add(lease(item));
+            }
+            if (silent.contains(lease(item))) {
+                dropped.add(item);
+            } else {
+                kept.add(item);
+                lost |= REPORTS.contains(action) && takes(Fault.REPORT_ANSWER_LOST, tool);
+            }
+        }
+        if (dropped.isEmpty()) {
+            return new Request(action, body, dropped, lost);
+        }
+        ((ObjectNode) document).set("items", kept);
+        return new Request(action, kept.isEmpty() ? null : Json.write(document), dropped, lost);
+    }
+
+    private synchronized @Nullable JsonNode changeAnswer(Request request, @Nullable JsonNode answer) {
+        ObjectNode changed = answer instanceof ObjectNode object ? object : Json.object();
+        ArrayNode items = Json.array();
+        for (JsonNode item : changed.path("items")) {
+            if (request.action.equals("claim")) {
+                if (claimed(item)) {
+                    items.add(item);
+                }
+            } else {
+                if (item.path("next").isObject() && !claimed(item.path("next"))) {
+                    ((ObjectNode) item).remove("next");
+                }
+                items.add(item);
+            }
+        }
+        for (JsonNode item : request.dropped) {
+            items.addObject().put("step_id", item.path("step_id").asString(""))
+                    .put("lease_epoch", item.path("lease_epoch").asInt(0))
+                    .put("status", request.action.equals("heartbeat") ? "ok" : "stale_lease");
+        }
+        if (changed.has("items") || !request.dropped.isEmpty()) {
+            changed.set("items", items);
+        }
+        return request.lost ? null : changed;
+    }
+
+    /** False if the worker ends before it has the step. */
+    private boolean claimed(JsonNode item) {
+        String tool = item.path("tool").asString("");
+        if (takes(Fault.CRASH_AFTER_CLAIM, tool)) {
+            return false;
+        }
+        tools.put(lease(item), tool);
+        return true;
+    }
+
+    /** A request, and its effect on its answer. */
+    final class Request {
+        private final String action;
+        private final byte @Nullable [] passed;
+        private final List<JsonNode> dropped;
+        private final boolean lost;
+
+        private Request(String action, byte @Nullable [] passed, List<JsonNode> dropped, boolean lost) {
+            this.action = action;
+            this.passed = passed;
+            this.dropped = dropped;
+            this.lost = lost;
+        }
+
+        /** The body for the server; null if the server does not get the request. */
+        byte @Nullable [] forwarded() {
+            return passed;
+        }
+
+        /**
+         * The answer for the worker; null if it is lost.
+         *
+         * @param answer of the server; null if it did not get the request
+         */
+        @Nullable JsonNode answer(@Nullable JsonNode answer) {
+            return changeAnswer(this, answer);
+        }
+    }
+}
