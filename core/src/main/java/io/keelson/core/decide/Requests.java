@@ -36,15 +36,19 @@ final class Requests {
             return Reply.rejected("NO_PRICE", "the model '" + most.model() + "' has no price");
         }
         if (step.requests.containsKey(command.request())) {
-            return new Reply.Paid(step.requests.get(command.request()).maxOutput(), null);
+            return Reply.Paid.of(step.requests.get(command.request()).maxOutput());
         }
         BigDecimal wanted = price.usd().atMost(most.maxInput(), most.maxOutput());
         BigDecimal room = room(HardLimit.task(d, step.task().planKey()), room(HardLimit.run(d), wanted));
         BigDecimal payable = room.signum() < 0 ? room : Credits.coverable(d, room);
         long output = payable.compareTo(wanted) >= 0 ? most.maxOutput()
                 : price.usd().output(payable, most.maxInput(), most.maxOutput());
-        if (output < Math.min(most.maxOutput(), command.least())) {
-            return refuse(d, step, wanted, payable.max(Amounts.ZERO));
+        long least = Math.min(most.maxOutput(), command.least());
+        if (output < least) {
+            BigDecimal needed = price.usd().atMost(most.maxInput(), least);
+            BigDecimal left = payable.max(Amounts.ZERO);
+            boolean waits = command.waits() && openHolds(d).add(left).compareTo(needed) >= 0;
+            return waits ? new Reply.Paid(0, refusal(d, step, needed, left), true) : refuse(d, step, needed, left);
         }
         BigDecimal held = Credits.cover(d, price.usd().atMost(most.maxInput(), output));
         OpenRequest open = new OpenRequest(command.request(), step.leaseEpoch, most.model(), command.k1(), d.now,
@@ -53,7 +57,7 @@ final class Requests {
         d.view.held = d.view.held.add(open.held());
         d.changes.touch(d.run);
         d.changes.add(new ChangeSet.NewRequest(d.run, step, open, command.k2(), command.facts()));
-        return new Reply.Paid(output, null);
+        return Reply.Paid.of(output);
     }
 
     /** The part of the amount that a limit leaves; below 0 where it leaves nothing for anything. */
@@ -62,23 +66,33 @@ final class Requests {
                 : !scope.allows(Amounts.ZERO) ? BigDecimal.ONE.negate() : wanted.min(scope.room());
     }
 
-    private static Reply refuse(Decision d, StepRow step, BigDecimal wanted, BigDecimal left) {
+    /** What open requests of the run hold, in credits; they give back the part that they do not use. */
+    private static BigDecimal openHolds(Decision d) {
+        return d.view.steps.values().stream().flatMap(step -> step.requests.values().stream()).map(OpenRequest::held)
+                .reduce(Amounts.ZERO, BigDecimal::add);
+    }
+
+    private static Reply refuse(Decision d, StepRow step, BigDecimal needed, BigDecimal left) {
+        String reason = refusal(d, step, needed, left);
+        step.metered = Metering.ofLease(step).refusing(reason);
+        d.changes.touch(d.run);
+        d.changes.touch(step);
+        return new Reply.Paid(0, reason, false);
+    }
+
+    private static String refusal(Decision d, StepRow step, BigDecimal needed, BigDecimal left) {
         String task = step.task().planKey();
         HardLimit.Scope ofTask = HardLimit.task(d, task);
         BigDecimal limit = HardLimit.limit(d.run);
         String raise = ": raise it with `keelson budget " + d.run.id();
-        String reason = "the request may cost " + Amounts.credits(wanted) + ", and "
-                + (ofTask != null && ofTask.room().compareTo(wanted) < 0
+        return "the request with the least output of use may cost " + Amounts.credits(needed) + ", and "
+                + (ofTask != null && ofTask.room().compareTo(needed) < 0
                         ? "the budget of its task leaves " + Amounts.text(left) + raise + " --task " + task
                                 + "=CREDITS`"
                         : limit != null ? "the run's hard limit of " + Amounts.text(limit) + " leaves "
                                 + Amounts.text(left) + raise + " --hard-limit CREDITS`"
                                 : "the workspace's credits leave " + Amounts.text(left)
                                         + ": grant some with `keelson credits grant AMOUNT`");
-        step.metered = Metering.ofLease(step).refusing(reason);
-        d.changes.touch(d.run);
-        d.changes.touch(step);
-        return new Reply.Paid(0, reason);
     }
 
     /** A failure of a step whose request a limit has refused has that reason instead of its own. */

@@ -396,9 +396,10 @@ public sealed interface Command {
      * @param k1 digest of the request, by which it is found again
      * @param k2 digest after further rules
      * @param facts JSON text for the record
+     * @param waits whether the holder waits for other requests of the run and asks again; then nothing is recorded
      */
     record AskModel(UUID runId, UUID stepId, int epoch, UUID request, WorstCase most, long least, String k1, String k2,
-            String facts, Actor actor) implements Command {}
+            String facts, boolean waits, Actor actor) implements Command {}
 
     /**
      * A program of the step calls a tool. The call becomes a step of the kind {@code call} of the same task, which ends with the

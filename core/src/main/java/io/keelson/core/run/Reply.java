@@ -47,8 +47,15 @@ public sealed interface Reply {
      *
      * @param maxOutput tokens that are paid, or 0
      * @param refusal why it is not paid, and which command helps; null if it is
+     * @param waits whether it may be paid when other requests of the run have ended; only for a holder that waits for them
      */
-    record Paid(long maxOutput, @Nullable String refusal) implements Reply {}
+    record Paid(long maxOutput, @Nullable String refusal, boolean waits) implements Reply {
+
+        /** The request is held. */
+        public static Paid of(long maxOutput) {
+            return new Paid(maxOutput, null, false);
+        }
+    }
 
     /**
      *

@@ -46,7 +46,7 @@ class RequestsTest extends OneWorkspace {
 
     private static Reply ask(World world, StepRow step, UUID id, long input, long output, long least) {
         return world.send(new Command.AskModel(world.id(), step.id(), step.leaseEpoch(), id,
-                new WorstCase("m", input, output, true), least, K, K, "{}", WORKER));
+                new WorstCase("m", input, output, true), least, K, K, "{}", false, WORKER));
     }
 
     private static Reply end(World world, StepRow step, UUID id, Outcome outcome, @Nullable Tokens used) {
@@ -70,8 +70,8 @@ class RequestsTest extends OneWorkspace {
         List<UUID> sent = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
             UUID id = UUID.randomUUID();
-            if (ask(world, step, id, 0, 3_000, 3_000) instanceof Reply.Paid(long output, String no) && no == null) {
-                assertThat(output).isEqualTo(3_000);
+            if (ask(world, step, id, 0, 3_000, 3_000) instanceof Reply.Paid paid && paid.refusal() == null) {
+                assertThat(paid.maxOutput()).isEqualTo(3_000);
                 sent.add(id);
             }
         }
@@ -86,12 +86,36 @@ class RequestsTest extends OneWorkspace {
     void theRestOfTheLimitPaysLessOutput() {
         World world = world("0.5", 1);
         StepRow step = world.claim("a");
-        assertThat(ask(world, step, UUID.randomUUID(), 100_000, 64_000, 2_048)).isEqualTo(new Reply.Paid(40_000, null));
+        assertThat(ask(world, step, UUID.randomUUID(), 100_000, 64_000, 2_048)).isEqualTo(Reply.Paid.of(40_000));
         Reply refused = ask(world, step, UUID.randomUUID(), 10, 64_000, 2_048);
         assertThat(refused).isInstanceOfSatisfying(Reply.Paid.class, paid -> {
             assertThat(paid.maxOutput()).isZero();
             assertThat(paid.refusal()).contains("hard limit of 0.5", "--hard-limit");
         });
+    }
+
+    /** The run has 1, of which the first request holds 0.6; the second needs 0.6, the third 1.2. */
+    @Test
+    void aRequestWaitsForTheHoldsOfOthersIfTheyMayPayIt() {
+        World world = world("1", 1);
+        StepRow step = world.claim("a");
+        UUID first = UUID.randomUUID();
+        ask(world, step, first, 0, 60_000, 60_000);
+        long version = world.view.run().version();
+        assertThat(waiting(world, step, 60_000)).isInstanceOfSatisfying(Reply.Paid.class, paid -> {
+            assertThat(paid.waits()).isTrue();
+            assertThat(paid.refusal()).contains("0.6", "leaves 0.4");
+        });
+        assertThat(world.view.run().version()).as("nothing is recorded").isEqualTo(version);
+        assertThat(waiting(world, step, 120_000)).isInstanceOfSatisfying(Reply.Paid.class,
+                paid -> assertThat(paid.waits()).as("all of the limit is too little").isFalse());
+        end(world, step, first, Outcome.ANSWERED, tokens(0, 1_000));
+        assertThat(waiting(world, step, 60_000)).isEqualTo(Reply.Paid.of(60_000));
+    }
+
+    private static Reply waiting(World world, StepRow step, long output) {
+        return world.send(new Command.AskModel(world.id(), step.id(), step.leaseEpoch(), UUID.randomUUID(),
+                new WorstCase("m", 0, output, true), output, K, K, "{}", true, WORKER));
     }
 
     @Test

@@ -134,8 +134,8 @@ final class RemoteWorker {
                 lease.stepId().getLeastSignificantBits());
         Actor actor = Actor.agent(name);
         sim.send(sim.anyNode(), new Command.AskModel(lease.runId(), lease.stepId(), lease.epoch(), id,
-                new WorstCase("model", 100, 100, true), 1, DIGEST, DIGEST, "{}", actor), reply -> {
-                    if (reply instanceof Reply.Paid(long output, String refusal) && refusal == null
+                new WorstCase("model", 100, 100, true), 1, DIGEST, DIGEST, "{}", requests % 2 == 0, actor), reply -> {
+                    if (reply instanceof Reply.Paid paid && paid.refusal() == null
                             && !sim.chance(10)) {
                         Outcome outcome = Outcome.values()[(int) (requests % Outcome.values().length)];
                         sim.in(sim.between(0, 20_000), () -> sim.send(sim.anyNode(), new Command.EndRequest(

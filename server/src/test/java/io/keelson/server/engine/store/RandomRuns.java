@@ -190,7 +190,7 @@ final class RandomRuns {
             return new Command.AskModel(run, step.id(), epoch, UUID.randomUUID(),
                     new WorstCase("model", random.nextInt(10_000), 1 + random.nextInt(10_000), true), 100,
                     "a".repeat(64),
-                    "b".repeat(64), "{\"path\": \"/\"}", actor);
+                    "b".repeat(64), "{\"path\": \"/\"}", chance(50), actor);
         }
         Command.EndRequest.Outcome outcome = any(List.of(Command.EndRequest.Outcome.values()));
         return new Command.EndRequest(run, step.id(), open.id(), outcome,

@@ -65,6 +65,13 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
                 && !body.path("stream_options").isObject()) {
             throw invalid("'stream_options' must be an object");
         }
+        for (String bound : path.bounds()) {
+            JsonNode tokens = body.path(bound);
+            if (body.hasNonNull(bound) && !(tokens.isIntegralNumber() && tokens.canConvertToLong()
+                    && tokens.longValue() > 0)) {
+                throw invalid("'" + bound + "' must be a whole number above 0");
+            }
+        }
         refuseExtras(body);
         String agent = Objects.requireNonNullElse(request.header("User-Agent"), "");
         Map<String, String> headers = new LinkedHashMap<>();
@@ -129,9 +136,9 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         return most > 0 ? Math.min(most, of.maxOutputTokens()) : of.maxOutputTokens();
     }
 
-    /** The bound of output that a member of the body has; 0 without a usable one. */
+    /** The bound of output that a member of the body has, or 0. */
     private long requestedOutput(String member) {
-        return Math.max(0, body.path(member).asLong(0));
+        return body.path(member).asLong(0);
     }
 
     /** The least output that is of use to the program. */
@@ -145,8 +152,7 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         sent.put("model", to.model());
         List<String> bounds = path.bounds().stream().filter(body::hasNonNull).toList();
         for (String bound : bounds.isEmpty() ? List.of(bound(to.baseUrl().getHost())) : bounds) {
-            if (!body.path(bound).isIntegralNumber() || requestedOutput(bound) == 0
-                    || requestedOutput(bound) > output) {
+            if (!body.hasNonNull(bound) || requestedOutput(bound) > output) {
                 sent.put(bound, output);
             }
         }

@@ -1,0 +1,57 @@
+package io.keelson.server.annex.model.gateway;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The requests of one lease at this server. */
+final class LeaseRequests {
+    private static final Duration ORPHANS = Duration.ofSeconds(5);
+    private static final int IN_FLIGHT = 128;
+    private static final int TOO_MANY = 429;
+
+    private final Occurrences occurrences = new Occurrences();
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final AtomicLong orphansClosedAt = new AtomicLong(Long.MIN_VALUE);
+    private final AtomicLong recordedBytes = new AtomicLong(-1);
+
+    Occurrences occurrences() {
+        return occurrences;
+    }
+
+    /** @throws GatewayError {@code too_many_requests} */
+    void begin() throws GatewayError {
+        if (inFlight.incrementAndGet() > IN_FLIGHT) {
+            inFlight.decrementAndGet();
+            throw new GatewayError(TOO_MANY, "too_many_requests",
+                    "the step has " + IN_FLIGHT + " requests in flight").header("retry-after", "1");
+        }
+    }
+
+    void end() {
+        inFlight.decrementAndGet();
+    }
+
+    /** The length of all recorded answers; -1 before it was read. */
+    AtomicLong recordedBytes() {
+        return recordedBytes;
+    }
+
+    /** True once in a few seconds, when requests of servers that are gone are to be closed. */
+    boolean orphansAreDue() {
+        long now = System.nanoTime();
+        long last = orphansClosedAt.get();
+        return (last == Long.MIN_VALUE || now - last > ORPHANS.toNanos())
+                && orphansClosedAt.compareAndSet(last, now);
+    }
+
+    /** Waits until a hold of the lease has ended, or for the time. */
+    synchronized void awaitHold(Duration atMost) throws InterruptedException {
+        wait(atMost.toMillis());
+    }
+
+    /** A hold has ended or leaves room: one waiting request asks again, and wakes the next if it is held. */
+    synchronized void wakeOne() {
+        notify();
+    }
+}

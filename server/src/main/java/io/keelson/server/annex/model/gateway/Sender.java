@@ -1,0 +1,252 @@
+package io.keelson.server.annex.model.gateway;
+
+import io.keelson.core.money.Tokens;
+import io.keelson.core.money.WorstCase;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.EndRequest.Outcome;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.server.annex.model.registry.ConfiguredModel;
+import io.keelson.server.annex.model.wire.PassedAnswer;
+import io.keelson.server.annex.model.wire.PassedRefusalException;
+import io.keelson.server.annex.model.wire.PassedRequest;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.store.queue.GatewayTokens.Found;
+import io.keelson.server.engine.store.queue.GatewayTokens.Lease;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Sends a request to its provider: its worst case is held before, and its answer is recorded and charged before anything passes on
+ * that a program acts on. Reads the answer to its end also when no client is left.
+ */
+final class Sender {
+    static final Actor ACTOR = Actor.agent("gateway");
+    private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
+    /** For a whole answer. */
+    private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(10);
+    /** How long a request waits for holds of others. */
+    private static final Duration HOLDS = Duration.ofSeconds(30);
+    private static final Duration HOLD_POLL = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
+    private static final int TRIES = 3;
+    private static final int RECORD_TRIES = 150;
+    private static final Duration RECORD_PAUSE = Duration.ofMillis(200);
+    private static final long RECORDED_BYTES = 256L << 20;
+    private static final int BAD_REQUEST = 400;
+    private static final int UNAUTHORIZED = 401;
+    private static final int PAYMENT_REQUIRED = 402;
+    private static final int TOO_LARGE = 413;
+    private static final int BAD_GATEWAY = 502;
+    private static final int UNAVAILABLE = 503;
+
+    private final ModelGateway gateway;
+    private final Lease lease;
+    private final int attempt;
+    private final LeaseRequests known;
+    private final ProgramRequest request;
+    private final ConfiguredModel model;
+
+    Sender(ModelGateway gateway, Found caller, LeaseRequests known, ProgramRequest request, ConfiguredModel model) {
+        this.gateway = gateway;
+        this.lease = caller.lease();
+        this.attempt = caller.attempt();
+        this.known = known;
+        this.request = request;
+        this.model = model;
+    }
+
+    /** Ends the exchange with an answer or a failure. */
+    void run(Exchange exchange) {
+        try {
+            send(exchange);
+        } catch (GatewayError e) {
+            if (e.code().equals("budget_exceeded")) {
+                known.occurrences().refuse(request.keys().k1(), e);
+                gateway.observer().onRefusedHold(model.name());
+            }
+            exchange.fail(e);
+        } catch (InterruptedException e) {
+            exchange.fail(stoppingFailure());
+        } catch (RuntimeException e) {
+            LOG.warn("a request of a program failed", e);
+            exchange.fail(new GatewayError(UNAVAILABLE, "not_ready", "the server cannot take the request now")
+                    .header("retry-after", "1"));
+        } finally {
+            known.wakeOne();
+        }
+    }
+
+    private void send(Exchange exchange) throws GatewayError, InterruptedException {
+        if (known.recordedBytes().get() < 0) {
+            known.recordedBytes().compareAndSet(-1, gateway.records().bytes(lease.stepId()));
+        }
+        if (known.recordedBytes().get() > RECORDED_BYTES) {
+            throw new GatewayError(TOO_LARGE, "record_full",
+                    "the answers of the step have more than " + (RECORDED_BYTES >> 20) + " MiB");
+        }
+        WorstCase most = request.most(model);
+        ObjectNode facts = request.facts(gateway.node());
+        if (known.occurrences().diverges()) {
+            Divergence.of(facts, gateway.records().facts(lease.stepId())).ifPresent(difference -> {
+                facts.set("differs", difference);
+                gateway.log().line(lease, attempt, "gateway: answers of " + known.occurrences().replayed()
+                        + " requests are replayed, the request from now on is new: message "
+                        + difference.get("message")
+                        + " (" + difference.get("role").stringValue() + ") has '"
+                        + difference.get("sent").stringValue()
+                        + "' instead of the recorded '" + difference.get("recorded").stringValue() + "'");
+                gateway.observer().onDivergence(model.name());
+            });
+        }
+        Reply.Paid paid = hold(exchange, most, facts.toString());
+        if (paid.refusal() != null) {
+            throw new GatewayError(request.codex() ? BAD_REQUEST : PAYMENT_REQUIRED, "budget_exceeded", paid.refusal())
+                    .header("x-should-retry", "false");
+        }
+        long output = paid.maxOutput();
+        exchange.lower(output < most.maxOutput() ? output : 0);
+        gateway.observer().onRequest(model.name());
+        PassedAnswer answer = pass(exchange, output);
+        Tokens usage = answer.usage();
+        Result used = Result.spent(usage == null ? new Tokens(most.maxInput(), 0, 0, output, 0) : usage, null,
+                model.name()).estimated(usage == null);
+        ObjectNode record = Json.object().put("first_ms", answer.firstMillis()).put("total_ms",
+                answer.totalMillis());
+        record.set("document", answer.document());
+        String text = record.toString();
+        end(exchange.id(), Outcome.ANSWERED, used, text);
+        known.recordedBytes().addAndGet(text.length());
+        exchange.record(answer.document());
+    }
+
+    /** Holds the worst case; waits for holds of other requests that are in the way. */
+    private Reply.Paid hold(Exchange exchange, WorstCase most, String facts) throws GatewayError, InterruptedException {
+        long end = System.nanoTime() + HOLDS.toNanos();
+        while (true) {
+            Reply reply = gateway.commands().commit(new Command.AskModel(lease.runId(), lease.stepId(), lease.epoch(),
+                    exchange.id(), most, request.leastOutput(), request.keys().k1(), request.keys().k2(), facts,
+                    System.nanoTime() < end, ACTOR), null);
+            if (!(reply instanceof Reply.Paid paid)) {
+                throw holdFailure(reply);
+            }
+            if (!paid.waits()) {
+                known.wakeOne();
+                return paid;
+            }
+            known.awaitHold(HOLD_POLL);
+            gateway.pause(Duration.ZERO);
+        }
+    }
+
+    private PassedAnswer pass(Exchange exchange, long output) throws GatewayError, InterruptedException {
+        PassedRequest sent =
+                new PassedRequest(request.providerBody(model, output), request.headers(), request.stream(),
+                        output, ANSWER_TIMEOUT);
+        for (int tries = 1;; tries++) {
+            StreamParts parts = new StreamParts(request.path(), request.wantsUsage());
+            try {
+                return gateway.client().send(model.endpoint(), sent, (data, event) -> {
+                    boolean held = parts.holds(event);
+                    byte[] bytes = parts.bytes(data, event);
+                    if (bytes != null) {
+                        exchange.add(bytes, held);
+                    }
+                }).get();
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof PassedRefusalException refusal) {
+                    Duration pause =
+                            Objects.requireNonNullElse(refusal.retryAfter(), Duration.ofMillis(500L * tries));
+                    if (!refusal.passes() || tries == TRIES || pause.compareTo(LONGEST_PAUSE) > 0) {
+                        end(exchange.id(), Outcome.REFUSED, null, null);
+                        throw providerFailure(refusal);
+                    }
+                    gateway.pause(pause);
+                } else if (isUnsent(e.getCause())) {
+                    if (tries == TRIES) {
+                        end(exchange.id(), Outcome.REFUSED, null, null);
+                        throw new GatewayError(BAD_GATEWAY, "provider_unavailable",
+                                "the provider of the model '" + model.name() + "' cannot be reached");
+                    }
+                    gateway.pause(Duration.ofMillis(500L * tries));
+                } else {
+                    LOG.info("an answer for a program is lost: {}", String.valueOf(e.getCause()));
+                    end(exchange.id(), Outcome.LOST, null, null);
+                    throw new GatewayError(BAD_GATEWAY, "answer_lost", "the answer of the model '" + model.name()
+                            + "' broke off; what its provider may have billed is charged");
+                }
+            }
+        }
+    }
+
+    private void end(UUID id, Outcome outcome, @Nullable Result used, @Nullable String answer)
+            throws GatewayError, InterruptedException {
+        Reply reply = record(
+                new Command.EndRequest(lease.runId(), lease.stepId(), id, outcome, used, answer, ACTOR));
+        if (reply instanceof Reply.Rejected && !(outcome == Outcome.ANSWERED && isRecorded(id))) {
+            throw stepEndedFailure();
+        }
+    }
+
+    /** Commits what a provider has answered. It is paid for, so a full queue of commands is waited for. */
+    private Reply record(Command command) throws InterruptedException {
+        for (int tries = 1;; tries++) {
+            try {
+                return gateway.commands().commit(command, null);
+            } catch (CompletionException e) {
+                if (!(e.getCause() instanceof Commands.Overloaded) || tries == RECORD_TRIES) {
+                    throw e;
+                }
+                gateway.pause(RECORD_PAUSE);
+            }
+        }
+    }
+
+    /** Whether an earlier try of the commit, whose reply was lost, has recorded the answer. */
+    private boolean isRecorded(UUID id) {
+        return gateway.records().answer(id).isPresent();
+    }
+
+    private static boolean isUnsent(@Nullable Throwable cause) {
+        return cause instanceof ConnectException || cause instanceof UnknownHostException
+                || cause instanceof SSLHandshakeException;
+    }
+
+    private static GatewayError holdFailure(Reply reply) {
+        if (reply instanceof Reply.Rejected(String code, String message, String _, List<String> _)
+                && code.equals("NO_PRICE")) {
+            return new GatewayError(BAD_REQUEST, "model_not_priced", message);
+        }
+        return stepEndedFailure();
+    }
+
+    private static GatewayError stepEndedFailure() {
+        return new GatewayError(UNAUTHORIZED, "step_ended", "the step has ended or has lost its lease");
+    }
+
+    private static GatewayError stoppingFailure() {
+        return new GatewayError(UNAVAILABLE, "not_ready", "the server is stopping").header("retry-after", "1");
+    }
+
+    private static GatewayError providerFailure(PassedRefusalException refusal) {
+        int status = refusal.status() == UNAUTHORIZED || refusal.status() == 403 ? BAD_GATEWAY
+                : refusal.status() == PAYMENT_REQUIRED ? BAD_GATEWAY : refusal.status();
+        GatewayError error = new GatewayError(status, "provider_refused", String.valueOf(refusal.getMessage()));
+        Duration pause = refusal.retryAfter();
+        return refusal.passes() && pause != null ? error.header("retry-after", Long.toString(pause.toSeconds() + 1))
+                : refusal.passes() ? error : error.header("x-should-retry", "false");
+    }
+}
