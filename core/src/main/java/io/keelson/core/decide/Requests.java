@@ -66,7 +66,7 @@ final class Requests {
                 : !scope.allows(Amounts.ZERO) ? BigDecimal.ONE.negate() : wanted.min(scope.room());
     }
 
-    /** What open requests of the run hold, in credits; they give back the part that they do not use. */
+    /** The holds of the run's open requests, in credits, of which the unused part comes back. */
     private static BigDecimal openHolds(Decision d) {
         return d.view.steps.values().stream().flatMap(step -> step.requests.values().stream()).map(OpenRequest::held)
                 .reduce(Amounts.ZERO, BigDecimal::add);

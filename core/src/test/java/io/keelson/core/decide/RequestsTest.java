@@ -96,7 +96,7 @@ class RequestsTest extends OneWorkspace {
 
     /** The run has 1, of which the first request holds 0.6; the second needs 0.6, the third 1.2. */
     @Test
-    void aRequestWaitsForTheHoldsOfOthersIfTheyMayPayIt() {
+    void aRequestWaitsForHoldsOfTheRun() {
         World world = world("1", 1);
         StepRow step = world.claim("a");
         UUID first = UUID.randomUUID();

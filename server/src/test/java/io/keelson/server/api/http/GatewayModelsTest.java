@@ -235,7 +235,7 @@ class GatewayModelsTest {
 
     /** Each may cost 0.05, so six are sent at a time, and the others wait for the rest that these do not use. */
     @Test
-    void parallelRequestsWaitForTheHoldsOfOthers() throws Exception {
+    void parallelRequestsWaitForHoldsOfTheRun() throws Exception {
         Program program = new Program("0.3");
         assertThat(parallel(program)).allSatisfy(answer -> assertThat(answer.statusCode()).as(answer.body())
                 .isEqualTo(200));
