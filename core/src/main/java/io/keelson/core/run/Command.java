@@ -396,7 +396,7 @@ public sealed interface Command {
      * @param k1 digest of the request, by which it is found again
      * @param k2 digest after further rules
      * @param facts JSON text for the record
-     * @param waits whether the holder waits for other requests of the run and asks again; then nothing is recorded
+     * @param waits whether the holder repeats the command after other requests of the run; a refusal is not recorded then
      */
     record AskModel(UUID runId, UUID stepId, int epoch, UUID request, WorstCase most, long least, String k1, String k2,
             String facts, boolean waits, Actor actor) implements Command {}

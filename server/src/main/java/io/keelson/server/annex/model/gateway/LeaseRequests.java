@@ -50,7 +50,7 @@ final class LeaseRequests {
         wait(atMost.toMillis());
     }
 
-    /** A hold has ended or leaves room: one waiting request asks again, and wakes the next if it is held. */
+    /** A hold has ended or leaves room: wakes one waiting request, which wakes the next if it is held. */
     synchronized void wakeOne() {
         notify();
     }
