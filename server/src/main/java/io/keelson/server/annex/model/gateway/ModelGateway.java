@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers requests of programs to models: a {@link Delivery} for each client, a {@link Sender} for each request that goes to a
+ * Answers requests of programs to models: a {@link Delivery} for each client, a {@link Sender} for each request to a
  * provider.
  */
 final class ModelGateway {

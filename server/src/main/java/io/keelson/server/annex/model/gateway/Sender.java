@@ -133,7 +133,7 @@ final class Sender {
         exchange.record(answer.document());
     }
 
-    /** Holds the worst case; waits for holds of other requests that are in the way. */
+    /** Holds the worst case, if necessary after other requests of the run have ended. */
     private Reply.Paid hold(Exchange exchange, WorstCase most, String facts) throws GatewayError, InterruptedException {
         long end = System.nanoTime() + HOLDS.toNanos();
         while (true) {
@@ -201,7 +201,7 @@ final class Sender {
         }
     }
 
-    /** Commits what a provider has answered. It is paid for, so a full queue of commands is waited for. */
+    /** Commits the answer of a provider; waits while the queue of commands is full, as the answer is paid for. */
     private Reply record(Command command) throws InterruptedException {
         for (int tries = 1;; tries++) {
             try {
