@@ -1,5 +1,6 @@
 package io.keelson.cli.worker;
 
+import io.keelson.api.work.ModelInfo;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ClientCommand;
 import io.keelson.cli.common.DocumentFile;
@@ -147,7 +148,7 @@ public final class WorkerCommand extends ClientCommand {
     @Override
     protected void run(Keelson keelson) throws IOException {
         System.setProperty("java.util.logging.SimpleFormatter.format", LOG_LINE);
-        checkKey(keelson);
+        check(keelson);
         Path root = settings().dataDir().resolve("worker");
         Path workerFolder = Path.of("").toAbsolutePath();
         removeOld(root);
@@ -180,15 +181,29 @@ public final class WorkerCommand extends ClientCommand {
         return models.isEmpty() ? spec.withGateway() : spec.withGateway(models);
     }
 
-    /** A wrong key is an error now; an unreachable server may come up later. */
-    private void checkKey(Keelson keelson) {
+    /** A wrong key or model is an error now; an unreachable server may come up later. */
+    private void check(Keelson keelson) {
         try {
             keelson.whoAmI();
+            checkModels(keelson);
         } catch (KeelsonException e) {
             if (e.status() == UNAUTHENTICATED || e.status() == FORBIDDEN) {
                 throw e;
             }
             note("the server at " + keelson.url() + " does not answer yet; the worker waits for it");
+        }
+    }
+
+    private void checkModels(Keelson keelson) {
+        if (models.isEmpty()) {
+            return;
+        }
+        List<String> known = keelson.models().stream().map(ModelInfo::name).toList();
+        for (String model : models) {
+            if (!known.contains(model)) {
+                throw CliException.usage("UNKNOWN_MODEL", "the server at " + keelson.url() + " has no model '" + model
+                        + "'; it has: " + (known.isEmpty() ? "none" : String.join(", ", known)));
+            }
         }
     }
 

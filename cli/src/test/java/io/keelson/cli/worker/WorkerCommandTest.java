@@ -240,6 +240,7 @@ class WorkerCommandTest {
             "--tool mcp.a -- sh              | --tool must be a name that does not begin with mcp.",
             "--tool a --env NO_SUCH_ONE -- sh | --env must be NAME=VALUE",
             "--tool a --output xml -- sh     | Invalid value for option '--output'",
+            "--tool a --model smal -- sh     | has no model 'smal'; it has:",
             "--tool a                        | Missing required parameter: 'PROGRAM' [USAGE]",
             "-- sh                           | Missing required option: '--tool=NAME' [USAGE]"})
     void mistakeIsReportedAtTheStart(String arguments, String message) {
