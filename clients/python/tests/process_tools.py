@@ -1,7 +1,6 @@
 """A worker with a handler in processes, for test_live.py."""
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import time
@@ -32,5 +31,4 @@ def slow(milliseconds: int) -> str:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level="INFO")
     worker.run()

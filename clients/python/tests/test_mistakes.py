@@ -7,6 +7,7 @@ import logging
 import os
 import pathlib
 import re
+import socketserver
 import sys
 import threading
 import time
@@ -94,6 +95,20 @@ class Mistakes:
 
     def server_away(self) -> str:
         return self.log_of(self.serving(url="http://127.0.0.1:9"))
+
+    def http_to_https(self) -> str:
+        class Refusing(socketserver.BaseRequestHandler):
+            """Ends the connection, as a server of TLS does after a request without it."""
+
+        with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Refusing) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            try:
+                return self.log_of(self.serving(url=f"http://127.0.0.1:{server.server_address[1]}"))
+            finally:
+                server.shutdown()
+
+    def inputs_not_by_name(self) -> Any:
+        return self.client.runs.create(Mission("m"), inputs=["Ada"])  # type: ignore[arg-type]
 
     def wrong_key_of_a_client(self) -> Any:
         return Keelson(self.url, "kl_wrong").runs.get("r")

@@ -257,6 +257,9 @@ export class Runs {
     if (typeof mission !== "object" || mission === null || Array.isArray(mission)) {
       throw new TypeError(`a run is created of a Mission or an object, not of ${kind(mission)}`);
     }
+    if (options.inputs !== undefined && (typeof options.inputs !== "object" || options.inputs === null || Array.isArray(options.inputs))) {
+      throw new TypeError(`the inputs of a run are an object, not ${kind(options.inputs)}`);
+    }
     const body: Record<string, unknown> = mission instanceof Mission ? mission.toJSON() : { ...mission };
     if (options.inputs !== undefined) body["input"] = { ...(body["input"] as object | undefined), ...options.inputs };
     body["start"] = options.start ?? true;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createTcpServer } from "node:net";
 import { test } from "node:test";
 import { Keelson, Mission, StepFailure, Task } from "@keelson/client";
 import { z } from "zod";
@@ -71,6 +72,12 @@ const mistakes = {
     const away = await withOtherServer(other => other);
     return logOf(logger => serving({ url: away }, {}, { logger }));
   },
+  "http-to-https": async () => {
+    const server = createTcpServer(socket => socket.destroy()).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return logOf(logger => serving({ url: `http://127.0.0.1:${server.address().port}` }, {}, { logger })).finally(() => server.close());
+  },
+  "inputs-not-by-name": () => client.runs.create(new Mission("m"), { inputs: ["Ada"] }),
   "wrong-key-of-a-client": () => new Keelson({ url, apiKey: "kl_wrong" }).runs.get("r"),
   "no-server": async () => new Keelson({ url: await withOtherServer(other => other), apiKey: "k" }).runs.get("r"),
   "no-scheme": () => new Keelson({ url: "localhost:7331" }),

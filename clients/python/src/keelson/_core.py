@@ -299,6 +299,8 @@ def mission_body(mission: Any, inputs: Mapping[str, Any] | None, start: bool) ->
     convert = getattr(mission, "to_json_value", None)
     if convert is None and not isinstance(mission, Mapping):
         raise TypeError(f"a run is created of a Mission or a dict, not of {_json.kind(mission)}")
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise TypeError(f"the inputs of a run are an object, not {_json.kind(inputs)}")
     body = dict(convert() if convert is not None else mission)
     if inputs:
         body["input"] = {**(body.get("input") or {}), **inputs}

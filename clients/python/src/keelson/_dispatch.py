@@ -41,6 +41,8 @@ def is_final(error: KeelsonError, first: bool) -> bool:
 def advised(error: KeelsonError, tools: list[str]) -> str:
     """The message of a claim's error, with the tool that it is about and what its reader can do."""
     text = error.message + (f"; the key of a worker needs the scope work; {CHECK_KEY}" if error.status == 403 else "")
+    if error.code == "CONNECTION_LOST":
+        text += f"; if this lasts, {CHECK_URL}: the address of a server of HTTPS begins with https://"
     found = re.match(r"/tool(?:_spec)?s/(\d+)", str(error.document.get("pointer") or ""))
     if found and int(found[1]) < len(tools):
         text = f"tool {tools[int(found[1])]}: {text}"

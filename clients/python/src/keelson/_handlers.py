@@ -52,6 +52,7 @@ class Loop:
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._warn = warn
         self._passed = threading.Event()
+        self._ended = threading.Event()
         self._warned: dict[str, float] = {}
         self._thread = threading.Thread(target=self._loop.run_forever, name="keelson-asyncio", daemon=True)
         self._thread.start()
@@ -69,10 +70,13 @@ class Loop:
 
         self._loop.call_soon_threadsafe(begin)
 
+    def end_watch(self) -> None:
+        """Warns no more. Tasks that ignore their cancellation keep the loop."""
+        self._ended.set()
+
     def _watch(self) -> None:
         """Looks every half second whether the loop passes on. One that does not is blocked by the handler that it executes."""
-        while True:
-            time.sleep(BLOCKED_SECONDS / 2)
+        while not self._ended.wait(BLOCKED_SECONDS / 2):
             if not self._tasks:
                 continue
             self._passed.clear()

@@ -235,6 +235,8 @@ class Worker:
         for tool in self._tools.values():
             if tool.pool is not None:
                 tool.pool.close()
+        if self._loop is not None:
+            self._loop.end_watch()
         self._stopped.set()
         if self.error is None:
             LOG.info("worker %s has stopped", self.id)

@@ -101,7 +101,8 @@ export class Claims {
 
   /** The message of a claim's error, with the tool that it is about and what its reader can do. */
   private advised(e: KeelsonError): string {
-    const advice = e.status === 403 ? `; the key of a worker needs the scope work; ${CHECK_KEY}` : "";
+    const advice = e.status === 403 ? `; the key of a worker needs the scope work; ${CHECK_KEY}`
+      : e.code === "CONNECTION_LOST" ? `; if this lasts, ${CHECK_URL}: the address of a server of HTTPS begins with https://` : "";
     const [, list, index] = /^\/(tools|tool_specs)\/(\d+)/.exec(String(e.document["pointer"] ?? "")) ?? [];
     const names = list === "tools" ? this.options.asking().tools : (this.options.specs() as { name: string }[]).map(each => each.name);
     const tool = index === undefined ? undefined : names[Number(index)];
