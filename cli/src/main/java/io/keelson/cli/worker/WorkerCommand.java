@@ -38,6 +38,8 @@ public final class WorkerCommand extends ClientCommand {
     private static final Duration REPORTING = Duration.ofSeconds(5);
     private static final int UNAUTHENTICATED = 401;
     private static final int FORBIDDEN = 403;
+    /** The scope that lists models; a key for workers may lack it. */
+    private static final String READ = "runs:read";
     /** Format of the SDK's log lines: time, level, message, stack trace. */
     private static final String LOG_LINE = "%1$tFT%1$tT.%1$tL%1$tz %4$s %5$s%6$s%n";
 
@@ -184,8 +186,9 @@ public final class WorkerCommand extends ClientCommand {
     /** A wrong key or model is an error now; an unreachable server may come up later. */
     private void check(Keelson keelson) {
         try {
-            keelson.whoAmI();
-            checkModels(keelson);
+            if (keelson.whoAmI().scopes().contains(READ)) {
+                checkModels(keelson);
+            }
         } catch (KeelsonException e) {
             if (e.status() == UNAUTHENTICATED || e.status() == FORBIDDEN) {
                 throw e;
