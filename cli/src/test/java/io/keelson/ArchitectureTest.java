@@ -62,7 +62,7 @@ class ArchitectureTest {
             "server.annex     | api core server.base server.tenant server.engine server.mission server.work server.outlet server.api",
             "server.app       | api core server.base server.tenant server.engine server.mission server.work server.outlet server.api server.annex",
             "server.testing   | api core server",
-            "cli              | api client core devmodel server.app server.base server.engine.tool server.mission.plan server.outlet.backup server.annex.model server.annex.postgres",
+            "cli              | api client core devmodel server.testing server.app server.base server.engine.tool server.mission.plan server.outlet.backup server.annex.model server.annex.postgres",
     })
     void groupDependsOnLowerGroupsOnly(String name, String known) {
         String[] allowed =

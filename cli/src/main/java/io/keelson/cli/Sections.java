@@ -8,6 +8,7 @@ import io.keelson.cli.admin.KeysCommand;
 import io.keelson.cli.admin.OpenCommand;
 import io.keelson.cli.admin.RestoreCommand;
 import io.keelson.cli.admin.ServerCommand;
+import io.keelson.cli.admin.TestServerCommand;
 import io.keelson.cli.admin.WhoamiCommand;
 import io.keelson.cli.admin.WorkspacesCommand;
 import io.keelson.cli.authoring.InitCommand;
@@ -126,7 +127,8 @@ final class Sections {
                             named("restore", RestoreCommand.class), named("database", DatabaseCommand.class))),
             new Section("Authoring",
                     List.of(named("init", InitCommand.class), named("validate", ValidateCommand.class),
-                            named("tools", ToolsCommand.class), named("lifecycles", LifecyclesCommand.class))),
+                            named("tools", ToolsCommand.class), named("lifecycles", LifecyclesCommand.class),
+                            named("test-server", TestServerCommand.class))),
             new Section("Models",
                     List.of(named("models", ModelsCommand.class), named("eval", EvalCommand.class),
                             named("dev-model", DevModelCommand.class))),

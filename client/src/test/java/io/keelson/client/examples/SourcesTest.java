@@ -29,12 +29,15 @@ class SourcesTest {
     @Test
     void guideShowsTestsOfTheExample() throws IOException {
         Path root = Path.of("..");
+        Path folder = root.resolve("examples/tested-mission");
         String guide = Files.readString(root.resolve("docs/guide/testing.md"));
-        String example = words(
-                Files.readString(root.resolve("examples/tested-mission/src/test/java/example/ReminderTest.java")));
+        String example =
+                words(Files.readString(folder.resolve("src/test/java/example/ReminderTest.java"))) + " "
+                        + words(Files.readString(folder.resolve("conftest.py"))) + " "
+                        + words(Files.readString(folder.resolve("test_reminder.py")));
 
-        Matcher blocks = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL).matcher(guide);
-        assertThat(blocks.results().map(block -> words(block.group(1)))).hasSize(3)
+        Matcher blocks = Pattern.compile("```(?:java|python)\\n(.*?)```", Pattern.DOTALL).matcher(guide);
+        assertThat(blocks.results().map(block -> words(block.group(1)))).hasSize(5)
                 .allSatisfy(block -> assertThat(example).contains(block));
     }
 

@@ -93,7 +93,7 @@ public final class TestServer implements AutoCloseable {
         try {
             return new TestServer(settings, port, control);
         } catch (InvalidSettingsException e) {
-            throw new StartupException("SETTINGS_INVALID", String.valueOf(e.getMessage()), e);
+            throw new StartupException("SETTING_INVALID", String.valueOf(e.getMessage()), e);
         } catch (IOException | SQLException e) {
             throw new StartupException("TEST_SERVER_FAILED", "The test server did not start: " + e.getMessage(), e);
         }

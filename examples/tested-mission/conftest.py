@@ -1,0 +1,1 @@
+from keelson.testing import keelson, keelson_server  # noqa: F401
