@@ -29,8 +29,7 @@ export class KeelsonError extends Error {
   readonly status: number;
   /** Seconds until the next try, as the server asks; null if it does not say */
   readonly retryAfter: number | null;
-  /** What is wrong and what to do, without code and problems */
-  readonly detail: string;
+  readonly #detail: string;
   /** The whole problem document (RFC 9457); empty without one */
   readonly document: Members;
 
@@ -38,7 +37,7 @@ export class KeelsonError extends Error {
     options: { status?: number; document?: Members; retryAfter?: number | null; cause?: unknown } = {}) {
     super(text(code, message, problemsOf(options.document ?? {})), "cause" in options ? { cause: options.cause } : {});
     this.code = code;
-    this.detail = message;
+    this.#detail = message;
     this.status = options.status ?? 0;
     this.retryAfter = options.retryAfter ?? null;
     this.document = options.document ?? {};
@@ -55,6 +54,11 @@ export class KeelsonError extends Error {
     else if (status === 401) message = `${String(message)}; ${CHECK_KEY}`;
     return new KeelsonError(String(code || `HTTP_${status}`), String(message || `${server} answered ${status}`),
       { status, document: body, retryAfter });
+  }
+
+  /** What is wrong and what to do, without code and problems. */
+  get detail(): string {
+    return this.#detail;
   }
 
   /** Everything that is wrong with the request, each with its place. */

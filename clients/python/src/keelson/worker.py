@@ -221,6 +221,8 @@ class Worker:
         if not self._started or self._stopping.is_set():
             self._stopped.wait(0 if not self._started else None)
             return
+        if self.error is None:
+            LOG.info("worker %s stops, with %d steps at work", self.id, len(self._slots.taken()))
         self._stopping.set()
         self._slots.close()
         deadline = time.monotonic() + self._grace

@@ -80,7 +80,7 @@ export class Claims {
 
   private giveUp(e: KeelsonError): void {
     const text = `worker ${this.options.workerId} cannot serve at ${this.transport.url}: ${this.advised(e)}`;
-    this.error = new KeelsonError(e.code, text, { status: e.status, document: e.document, cause: e });
+    this.error = new KeelsonError(e.code, text, { status: e.status, document: e.document });
     this.#asked();
   }
 

@@ -207,6 +207,8 @@ export class Worker {
 
   private async shutDown(): Promise<void> {
     const deadline = performance.now() + this.#options.graceMs;
+    const { logger } = this.#options;
+    if (this.error === null) logger.info(`worker ${this.id} stops, with ${this.#taken.size} steps at work`);
     this.#stopping.abort();
     this.wake();
     // An answer on its way has steps that would wait for the end of their leases.
@@ -222,6 +224,7 @@ export class Worker {
     this.#watch?.close();
     this.#reporter?.close();
     await this.#heartbeats?.close();
+    if (this.error === null) logger.info(`worker ${this.id} has stopped`);
   }
 
   private asking(): { readonly tools: readonly string[]; readonly lease_ms: number } {
