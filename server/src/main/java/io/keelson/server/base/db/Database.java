@@ -8,7 +8,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * Safe for any number of threads, virtual ones included.
  */
 public final class Database implements AutoCloseable {
-
-    /** Beyond the statement timeout, so that only a dead network ends a wait this way. */
-    private static final Duration SOCKET_GRACE = Duration.ofSeconds(30);
 
     /**
      * Plans cached while tables were empty read whole tables later on; the committers' statements all go by index, so
@@ -32,6 +28,7 @@ public final class Database implements AutoCloseable {
 
     private final DatabaseUrl url;
     private final DatabaseOptions options;
+    private final Connector connector;
     private final HikariDataSource pool;
     private final ReentrantLock opening = new ReentrantLock();
     private volatile @Nullable RequestPool requests;
@@ -45,7 +42,13 @@ public final class Database implements AutoCloseable {
     public Database(DatabaseUrl url, DatabaseOptions options) {
         this.url = url;
         this.options = options;
-        DatabaseRequirements.check(url, connectionProperties());
+        this.connector = new Connector(url, options);
+        try {
+            DatabaseRequirements.check(url, connector.properties());
+        } catch (DatabaseException e) {
+            connector.close();
+            throw e;
+        }
         this.pool = new HikariDataSource(poolConfig());
     }
 
@@ -170,13 +173,36 @@ public final class Database implements AutoCloseable {
         }
     }
 
+    /**
+     * Does the work on a new connection to the primary, on which no answer takes longer.
+     *
+     * @throws SqlFailure if no primary answers
+     */
+    public <T extends @Nullable Object> T probe(Duration answer, TxFunction<T> work) {
+        try (Connection connection = connector.openPrimary(answer)) {
+            return work.apply(connection);
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+
+    /**
+     * Ends connections whose peer is dead: threads that wait for it get a failure at once.
+     *
+     * @param openedBefore a moment of {@link System#nanoTime}
+     * @return their number
+     */
+    public int abandon(long openedBefore) {
+        return connector.sockets().closeOlderThan(openedBefore);
+    }
+
     /** True where no connection is left and the database accepts none. */
     public boolean isGone() {
         if (engineUse().active() + engineUse().idle() > 0) {
             return false;
         }
         try {
-            url.connect(connectionProperties()).close();
+            connector.open().close();
             return false;
         } catch (SQLException e) {
             return true;
@@ -191,11 +217,12 @@ public final class Database implements AutoCloseable {
             open.close();
         }
         pool.close();
+        connector.close();
     }
 
     private Connection dedicated(String moreSql) {
         try {
-            Connection connection = url.connect(connectionProperties());
+            Connection connection = connector.open();
             try (Statement statement = connection.createStatement()) {
                 statement.execute(options.sessionSql() + moreSql);
                 return connection;
@@ -211,35 +238,13 @@ public final class Database implements AutoCloseable {
     private HikariConfig poolConfig() {
         var config = new HikariConfig();
         config.setPoolName("keelson");
-        config.setJdbcUrl(url.jdbc());
-        config.setUsername(url.user());
-        config.setPassword(url.password());
-        config.setDataSourceProperties(driverProperties());
+        config.setDataSource(connector);
         config.setConnectionInitSql(options.sessionSql());
         config.setMaximumPoolSize(options.poolSize());
         config.setMinimumIdle(1);
         config.setInitializationFailTimeout(-1); // the first use of a connection reports the failure
         config.setConnectionTimeout(options.connectTimeout().toMillis());
         return config;
-    }
-
-    private Properties connectionProperties() {
-        Properties properties = driverProperties();
-        properties.putAll(url.credentials());
-        return properties;
-    }
-
-    private Properties driverProperties() {
-        var properties = new Properties();
-        properties.setProperty("ApplicationName", "keelson");
-        properties.setProperty("reWriteBatchedInserts", "true");
-        properties.setProperty("prepareThreshold", "1");
-        properties.setProperty("tcpKeepAlive", "true");
-        properties.setProperty("connectTimeout", Long.toString(options.connectTimeout().toSeconds()));
-        properties.setProperty("loginTimeout", Long.toString(options.connectTimeout().toSeconds()));
-        properties.setProperty("socketTimeout",
-                Long.toString(options.statementTimeout().plus(SOCKET_GRACE).toSeconds()));
-        return properties;
     }
 
     private static void rollback(Connection connection, Throwable failure) {

@@ -69,6 +69,11 @@ public record DatabaseUrl(String hosts, String database, @Nullable String user, 
         return new DatabaseUrl(hosts, other, user, password, parameters);
     }
 
+    /** The URL of this database on another server. */
+    DatabaseUrl withHosts(String others) {
+        return new DatabaseUrl(others, database, user, password, parameters);
+    }
+
     /** The URL for the driver, without user and password. */
     public String jdbc() {
         String name = URLEncoder.encode(database, StandardCharsets.UTF_8).replace("+", "%20");

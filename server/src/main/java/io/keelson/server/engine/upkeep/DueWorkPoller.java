@@ -1,5 +1,6 @@
 package io.keelson.server.engine.upkeep;
 
+import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.db.TxFunction;
@@ -45,6 +46,7 @@ public final class DueWorkPoller implements AutoCloseable {
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private final List<Observer> observers;
     private final DatabaseHistory history;
+    private final PeerWatch watch;
     private final LongSupplier nanoTime;
     private FeedWatermark events = new FeedWatermark();
     private @Nullable Connection connection;
@@ -62,6 +64,7 @@ public final class DueWorkPoller implements AutoCloseable {
             LongSupplier nanoTime) {
         this.history = history;
         this.nanoTime = nanoTime;
+        this.watch = new PeerWatch(database);
         this.answeredAt = nanoTime.getAsLong();
         this.reportsUntil = answeredAt;
         this.database = database;
@@ -178,12 +181,21 @@ public final class DueWorkPoller implements AutoCloseable {
         try {
             if (connection == null) {
                 connection = database.dedicatedConnection();
+                watch.open(connection);
             }
+            watch.begin();
             return query.apply(connection);
         } catch (SQLException e) {
             close();
             throw new SqlFailure(e);
+        } finally {
+            watch.end();
         }
+    }
+
+    /** Watches its statements. */
+    BackgroundTask watch() {
+        return watch.task();
     }
 
     @Override

@@ -52,7 +52,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         dueWorkPoller.readLosses();
         BackgroundTask beat = BackgroundTask.every("heartbeat", heartbeat.period(), heartbeat::send);
         dueWorkPoller.onReturn(beat::nudge);
-        tasks = List.of(history.task(), beat,
+        tasks = List.of(history.task(), dueWorkPoller.watch(), beat,
                 BackgroundTask.every("ended-runs", TIMER_INTERVAL, ends::poll),
                 BackgroundTask.every("settings", SETTINGS_INTERVAL, this::readSettings),
                 BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> dueWorkPoller.look(actions)),

@@ -64,9 +64,30 @@ public final class TwoPostgres implements AutoCloseable {
 
     /** The URL as settings take it. */
     public String text() {
+        return text(url().hosts()) + "?" + url().parameters();
+    }
+
+    /** The URL with another address, as settings take it. */
+    public String text(String address) {
         DatabaseUrl url = url();
-        return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database() + "?"
-                + url.parameters();
+        return "postgresql://" + url.user() + ":" + url.password() + "@" + address + "/" + url.database();
+    }
+
+    /** The database at the primary. */
+    public DatabaseUrl primary() {
+        return primary.url();
+    }
+
+    /** The database at the standby. */
+    public DatabaseUrl standby() {
+        return standby.url();
+    }
+
+    /** From now on the primary acknowledges commits that the standby has. */
+    public void replicateSynchronously() throws SQLException {
+        execute(primary, "alter system set synchronous_standby_names = '*'");
+        execute(primary, "select pg_reload_conf()");
+        await(() -> number(primary, "select count(*) from pg_stat_replication where sync_state = 'sync'") == 1);
     }
 
     /** Waits until the standby has all commits so far, and ends the replication: the standby gets no later ones. */
