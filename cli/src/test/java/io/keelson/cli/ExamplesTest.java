@@ -68,7 +68,8 @@ class ExamplesTest {
     }
 
     private static void check(String yaml) {
-        assertThat(new OfflineToolCatalog(Clock.systemUTC()).reader(Set.of("text.wordcount", "plan", "weather.agent"))
+        assertThat(new OfflineToolCatalog(Clock.systemUTC())
+                .reader(Set.of("text.wordcount", "plan", "weather.agent", "mail.send"))
                 .read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML)).isInstanceOf(ReadResult.Ok.class);
     }
 }
