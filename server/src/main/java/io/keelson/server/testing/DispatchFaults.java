@@ -108,6 +108,11 @@ final class DispatchFaults {
                 items.add(item);
             }
         }
+        if (changed.path("claimed").isArray()) {
+            ArrayNode claimed = Json.array();
+            changed.path("claimed").valueStream().filter(this::claimed).forEach(claimed::add);
+            changed.set("claimed", claimed);
+        }
         for (JsonNode item : request.dropped) {
             items.addObject().put("step_id", item.path("step_id").asString(""))
                     .put("lease_epoch", item.path("lease_epoch").asInt(0))
