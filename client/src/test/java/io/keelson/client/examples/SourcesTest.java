@@ -34,10 +34,11 @@ class SourcesTest {
         String example =
                 words(Files.readString(folder.resolve("src/test/java/example/ReminderTest.java"))) + " "
                         + words(Files.readString(folder.resolve("conftest.py"))) + " "
-                        + words(Files.readString(folder.resolve("test_reminder.py")));
+                        + words(Files.readString(folder.resolve("test_reminder.py"))) + " "
+                        + words(Files.readString(folder.resolve("reminder.test.mjs")));
 
-        Matcher blocks = Pattern.compile("```(?:java|python)\\n(.*?)```", Pattern.DOTALL).matcher(guide);
-        assertThat(blocks.results().map(block -> words(block.group(1)))).hasSize(5)
+        Matcher blocks = Pattern.compile("```(?:java|python|js)\\n(.*?)```", Pattern.DOTALL).matcher(guide);
+        assertThat(blocks.results().map(block -> words(block.group(1)))).hasSize(7)
                 .allSatisfy(block -> assertThat(example).contains(block));
     }
 
