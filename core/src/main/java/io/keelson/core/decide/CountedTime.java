@@ -34,7 +34,7 @@ final class CountedTime {
 
     /** True while a task's time does not count: it waits for a person, a time, a signal, another run or a busy system. */
     static boolean spared(TaskRow task) {
-        return task.waits || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING
+        return task.waits || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING && !step.queued
                 || step.state == StepState.RUNNING && step.deferredSince != null);
     }
 

@@ -120,6 +120,7 @@ public final class Decider {
             case Command.Meter c -> Steps.meter(d, c);
             case Command.AskModel c -> Steps.ask(d, c);
             case Command.CallTool c -> Steps.call(d, c);
+            case Command.Park c -> Steps.park(d, c);
             case Command.EndRequest c -> Requests.end(d, c);
             case Command.LeaseExpired c -> Steps.leaseExpired(d, c);
             case Command.Settle c -> settle(d);

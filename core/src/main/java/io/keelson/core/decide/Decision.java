@@ -160,7 +160,7 @@ final class Decision {
 
     void move(StepRow step, StepState to, Payload payload) {
         Edge<StepState> edge = edge(Lifecycles.STEP, step.state, to, payload);
-        if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL) {
+        if (step.state == StepState.WAITING && !step.waitsForCalls() || step.state == StepState.WAITING_APPROVAL) {
             CountedTime.spare(changes, step, step.startedAt, now);
         }
         if (to.terminal() && !step.requests.isEmpty()) {
@@ -180,6 +180,11 @@ final class Decision {
             view.lookAtWaits(step.task());
         }
         changes.touch(step);
+        StepRow caller = !to.terminal() || step.caller() == null ? null : view.steps.get(step.caller());
+        if (caller != null && caller.waitsForCalls() && caller.nextRunAt == null) {
+            caller.nextRunAt = now;
+            changes.touch(caller);
+        }
         event(step.task().agent(), step.task(), step, edge.from(), edge.to(), payload);
     }
 

@@ -481,7 +481,13 @@ public final class Explain {
             case WAITING -> {
                 SignalWait signalWait = step.signalWait;
                 ChildRow child = view.children.get(step.id());
-                if (child != null) {
+                if (step.waitsForCalls() && step.queued) {
+                    unclaimed(step, served);
+                } else if (step.waitsForCalls()) {
+                    add(step, "CALL_OPEN", "its program is ended and is started again when a call of it has ended",
+                            null,
+                            step.calls.stream().filter(call -> !call.state.terminal()).map(StepRow::name).toList());
+                } else if (child != null) {
                     add(step, "CHILD_RUN", "it waits for the run that it has started", step.nextRunAt,
                             List.of(child.runId().toString()));
                 } else if (signalWait == null) {

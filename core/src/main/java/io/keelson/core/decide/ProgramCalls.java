@@ -1,10 +1,13 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TurnAnswer;
 import java.math.BigDecimal;
 import java.util.HashSet;
@@ -70,6 +73,25 @@ final class ProgramCalls {
                 : Reply.rejected("BUDGET_EXCEEDED",
                         "the limits of the run and its task do not pay the call, which costs "
                                 + Amounts.text(price) + ": raise them with `keelson budget " + d.run.id() + "`");
+    }
+
+    /** Ends the lease of a step whose program waits for a call that waits for a person. */
+    static Reply park(Decision d, StepRow caller) {
+        if (caller.calls.stream().noneMatch(call -> waits(d, call))) {
+            return Reply.rejected("NO_CALL_WAITS", "no call of the step waits for a person");
+        }
+        SlotScheduling.close(d, caller);
+        caller.deliveries--;
+        d.move(caller, StepState.WAITING, new StepPayload.Waiting());
+        return Reply.CHANGED;
+    }
+
+    /** True for a call that waits for a person, or for the end of a pause of the run. */
+    private static boolean waits(Decision d, StepRow call) {
+        CallRow foreign = call.call;
+        return call.state == StepState.WAITING_APPROVAL || call.parked()
+                || call.deferred() && foreign != null && foreign.state() == CallWait.State.ASKED
+                || SlotScheduling.idle(call) && !d.atWork();
     }
 
     /** The first lane, from 1, that no open step of the task has. */

@@ -133,6 +133,7 @@ final class Requests {
         for (StepRow call : List.copyOf(step.calls)) {
             if (!call.state.terminal()) {
                 TaskMoves.cancel(d, call);
+                Tickets.voidOf(d, call);
             }
         }
         for (OpenRequest request : new ArrayList<>(step.requests.values())) {

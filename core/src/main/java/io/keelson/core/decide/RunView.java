@@ -254,7 +254,8 @@ public final class RunView {
     private static boolean onlyWaits(List<StepRow> steps) {
         boolean waits = false;
         for (StepRow step : steps) {
-            if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL || step.parked()) {
+            if (step.state == StepState.WAITING && !step.queued || step.state == StepState.WAITING_APPROVAL
+                    || step.parked()) {
                 waits = true;
             } else if (!step.state.terminal()
                     && (step.state != StepState.PENDING || step.queued || step.evaluating)) {

@@ -230,7 +230,8 @@ final class SlotScheduling {
             case PENDING -> true;
             case RUNNING -> !step.isHeld() && (step.nextRunAt == null || !step.nextRunAt.isAfter(d.now));
             case AWAITING_RETRY -> step.nextRunAt != null && !step.nextRunAt.isAfter(d.now);
-            case WAITING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
+            case WAITING -> step.waitsForCalls() && step.nextRunAt != null;
+            case WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
         };
         if (!due) {
             return;
@@ -276,6 +277,9 @@ final class SlotScheduling {
         if (slot == null) {
             step.queued = true;
             enqueue(d, step, null, null);
+            if (step.waitsForCalls()) {
+                d.view.lookAtWaits(step.task());
+            }
         } else {
             claim(d, step, slot.holder());
             d.changes.assign(step, new Given(slot,
@@ -302,7 +306,7 @@ final class SlotScheduling {
     /** Gives a step to a holder: a new epoch, and a new attempt when it follows a reported failure. */
     static void claim(Decision d, StepRow step, String holder) {
         begin(d, step.task(), holder);
-        boolean again = step.state == StepState.RUNNING;
+        boolean again = step.state == StepState.RUNNING || step.state == StepState.WAITING;
         if (!again) {
             step.attempt++;
             step.deferredSince = null;

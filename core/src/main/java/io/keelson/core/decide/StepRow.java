@@ -199,6 +199,11 @@ public final class StepRow {
         return state == StepState.RUNNING && !queued && nextRunAt != null;
     }
 
+    /** True while its program is ended and it waits for the end of a call, until it is claimed again. */
+    public boolean waitsForCalls() {
+        return state == StepState.WAITING && spec.kind() == StepKind.TOOL;
+    }
+
     /** True after a lost lease until it is claimed again. */
     boolean isLost() {
         return state == StepState.RUNNING && !isHeld() && nextRunAt == null && deliveries > 0;

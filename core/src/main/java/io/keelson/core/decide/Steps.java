@@ -239,6 +239,12 @@ final class Steps {
         return refusal != null || step == null ? stale(refusal) : ProgramCalls.call(d, step, command);
     }
 
+    static Reply park(Decision d, Command.Park command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        return refusal != null || step == null ? stale(refusal) : ProgramCalls.park(d, step);
+    }
+
     /** The refusal of a command that has no result to repeat. */
     private static Reply stale(@Nullable Reply refusal) {
         return refusal instanceof Reply.Duplicate

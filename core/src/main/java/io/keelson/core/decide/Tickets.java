@@ -71,6 +71,14 @@ final class Tickets {
         }
     }
 
+    static void voidOf(Decision d, StepRow step) {
+        for (TicketRow ticket : List.copyOf(d.view.tickets.values())) {
+            if (step.id().equals(ticket.stepId())) {
+                close(d, ticket, OtherPayload.VOID, null);
+            }
+        }
+    }
+
     static void close(Decision d, TicketRow ticket, String resolution, @Nullable String comment) {
         ticket.resolution = resolution;
         ticket.resolvedBy = d.by();

@@ -72,7 +72,7 @@ public enum EventType {
     TASK_CANCELLED(ActorType.SYSTEM, "it is cancelled, alone or with its run"),
     STEP_STARTED(ActorType.AGENT, "a worker begins a try of the step"),
     STEP_RECLAIMED(ActorType.AGENT, "a worker takes it over under a new lease epoch"),
-    STEP_WAITING(ActorType.SYSTEM, "it waits for a time, a signal or a child run"),
+    STEP_WAITING(ActorType.SYSTEM, "it waits for a time, a signal, a child run or a call of its program"),
     STEP_APPROVAL_REQUESTED(ActorType.SYSTEM, "a person is asked for an approval"),
     STEP_APPROVED(ActorType.HUMAN, "a person approves"), STEP_REJECTED(ActorType.HUMAN, "a person rejects"),
     STEP_COMPLETED(ActorType.AGENT, "its result is recorded, or what it waited for is there"),

@@ -145,12 +145,14 @@ public final class Lifecycles {
                         EventType.STEP_COMPLETED);
         t.from(StepState.WAITING).to(StepState.COMPLETED, "what it waited for came", EventType.STEP_COMPLETED)
                 .to(StepState.FAILED, "it will not come", EventType.STEP_FAILED)
+                .to(StepState.RUNNING, "claimed again: a call of its program has ended", EventType.STEP_RECLAIMED)
                 .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED);
         t.from(StepState.RUNNING).to(StepState.COMPLETED, "result recorded", EventType.STEP_COMPLETED)
                 .to(StepState.FAILED, "failed for good", EventType.STEP_FAILED)
                 .to(StepState.AWAITING_RETRY, "failed, may be tried again", EventType.STEP_RETRYING)
                 .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED)
-                .to(StepState.RUNNING, "claimed again under a new epoch", EventType.STEP_RECLAIMED);
+                .to(StepState.RUNNING, "claimed again under a new epoch", EventType.STEP_RECLAIMED)
+                .to(StepState.WAITING, "a call of its program waits for a person", EventType.STEP_WAITING);
         t.from(StepState.AWAITING_RETRY).to(StepState.RUNNING, "claimed after its backoff", EventType.STEP_STARTED)
                 .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED)
                 .to(StepState.FAILED, "ticket resolved so", EventType.STEP_FAILED)

@@ -411,6 +411,12 @@ public sealed interface Command {
             implements Command {}
 
     /**
+     * The program of the step waits for a call that waits for a person. The lease ends, and the step waits for the end of a call of its
+     * program. Attempts and deliveries stay as they are.
+     */
+    record Park(UUID runId, UUID stepId, int epoch, Actor actor) implements Command {}
+
+    /**
      * A request of a program has ended. Its answer is recorded with its charge, also after the end of the lease.
      *
      * @param used tokens and model; null if absent; a lost answer then has its worst case

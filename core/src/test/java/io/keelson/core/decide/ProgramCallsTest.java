@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import static io.keelson.core.decide.Plans.plan;
 import static io.keelson.core.decide.Plans.task;
+import static io.keelson.core.decide.Rules.ASK;
 import static io.keelson.core.decide.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -196,6 +197,110 @@ class ProgramCallsTest {
             world.complete(claim(read(program, i)));
         }
         assertThat(refusal(program, made)).isEqualTo("CALL_LIMIT");
+    }
+
+    /** A person is asked about a call that has failed for good, and nothing waits for the answer after the end of its caller. */
+    @Test
+    void theEndOfTheCallerVoidsTheTicketOfACall() {
+        world = World.start(rules().escalation(ASK).policy(),
+                plan(task("a").step("program", StepKind.TOOL).step("after", StepKind.TOOL)));
+        StepRow program = world.claim("a");
+        StepRow call = claim(call(program, made("read", 1, RetryPolicy.NONE, Effects.READ)));
+        world.fail(call, ErrorClass.INFRASTRUCTURE);
+        assertThat(call.parked()).isTrue();
+        assertThat(world.state()).isEqualTo(RunState.ESCALATED);
+        world.complete(program);
+        assertThat(world.view.tickets()).isEmpty();
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.claimAll()).extracting(StepRow::name).containsExactly("after");
+    }
+
+    private void park(StepRow program) {
+        world.done(new Command.Park(world.id(), program.id(), program.leaseEpoch(), WORKER));
+    }
+
+    private void answer(StepRow asked) {
+        world.done(new Command.DecideStep(world.id(), asked.id(), true, null, "1", World.WHO));
+    }
+
+    private StepRow ask(StepRow program) {
+        return call(program, made(AgentTerms.ASK, 1, RetryPolicy.STEP, Effects.READ));
+    }
+
+    /** Timeouts of run, agent, task and step are shorter than the wait. */
+    @Test
+    void aParkedStepHasNoLeaseAndWaitsForDaysWithoutAnAttempt() {
+        StepRow program = world.claim("a");
+        StepRow asked = ask(program);
+        park(program);
+        assertThat(program.state()).isEqualTo(StepState.WAITING);
+        assertThat(world.queue).isEmpty();
+        assertThat(world.view.run().activeSince()).as("time at work").isNull();
+        world.watchUntil(world.now.plus(Duration.ofDays(3)));
+        assertThat(program.state()).isEqualTo(StepState.WAITING);
+        answer(asked);
+        assertThat(world.claimAll()).containsExactly(program);
+        assertThat(program.state()).isEqualTo(StepState.RUNNING);
+        assertThat(program.attempt()).isEqualTo(1);
+        assertThat(program.deliveries()).isEqualTo(1);
+        assertThat(program.leaseEpoch()).isEqualTo(2);
+        assertThat(world.view.run().activeSince()).isNotNull();
+        world.watchUntil(world.now.plus(Duration.ofMinutes(1)));
+        world.complete(program);
+        assertThat(world.claimAll()).extracting(StepRow::name).containsExactly("after");
+    }
+
+    @Test
+    void onlyAStepWithACallThatWaitsForAPersonIsParked() {
+        StepRow program = world.claim("a");
+        StepRow read = read(program, 2);
+        Command park = new Command.Park(world.id(), program.id(), 1, WORKER);
+        assertThat(world.refused(park).code()).isEqualTo("NO_CALL_WAITS");
+        StepRow asked = ask(program);
+        answer(asked);
+        assertThat(world.refused(park).code()).isEqualTo("NO_CALL_WAITS");
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        read(program, 3);
+        park(program);
+        assertThat(world.refused(park).code()).isEqualTo("STALE_LEASE");
+        world.done(new Command.Resume(world.id(), World.WHO));
+        claim(read);
+        world.complete(read);
+        assertThat(world.queue.get(new ChangeSet.Lane(program.task().id(), 0))).as("it is queued again").isNotNull();
+    }
+
+    @Test
+    void aParkedStepContinuesAfterAPause() {
+        StepRow program = world.claim("a");
+        StepRow asked = ask(program);
+        park(program);
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        answer(asked);
+        assertThat(world.queue).isEmpty();
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.claimAll()).containsExactly(program);
+    }
+
+    @Test
+    void aParkedStepIsCancelledWithItsCalls() {
+        StepRow program = world.claim("a");
+        StepRow asked = ask(program);
+        park(program);
+        world.done(new Command.Cancel(world.id(), "because", World.WHO));
+        assertThat(List.of(program.state(), asked.state())).containsOnly(StepState.CANCELLED);
+        assertThat(world.timers.keySet()).isEmpty();
+    }
+
+    @Test
+    void aParkedStepBesideOthersIsClaimedInItsLane() {
+        world = World.start(rules().policy(), plan(task("a").parallel().step("one", StepKind.TOOL)
+                .step("two", StepKind.TOOL)));
+        StepRow one = world.claimAll().getFirst();
+        StepRow asked = ask(one);
+        park(one);
+        answer(asked);
+        assertThat(world.claimAll()).containsExactly(one);
+        assertThat(one.lane()).isEqualTo(1);
     }
 
     private String refusal(StepRow program, TurnAnswer.Call made) {

@@ -57,8 +57,8 @@ class LifecyclesTest {
             """;
     private static final String STEP = """
             pending          -> running, waiting, waiting_approval, cancelled, skipped, completed
-            waiting          -> completed, failed, cancelled
-            running          -> completed, failed, awaiting_retry, cancelled, running
+            waiting          -> completed, failed, cancelled, running
+            running          -> completed, failed, awaiting_retry, cancelled, running, waiting
             awaiting_retry   -> running, cancelled, failed, skipped
             waiting_approval -> completed, pending, failed, cancelled
             completed        ->

@@ -8,6 +8,7 @@ import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Tokens;
+import io.keelson.core.plan.AgentTerms;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;
@@ -72,7 +73,8 @@ final class CountLaws {
         unless(results.size() - failed - lost <= 1, "I2: two results under one effect: %s", results);
         unless(results.stream().allMatch(r -> r.epoch() <= step.leaseEpoch()), "no such lease: %s", results);
         boolean reported = results.size() > failed + lost;
-        unless(step.spec().engineOwned() || reported == (step.state() == StepState.COMPLETED),
+        unless(step.spec().engineOwned() || step.spec().tool().equals(AgentTerms.ASK)
+                || reported == (step.state() == StepState.COMPLETED),
                 "completed means that a result is recorded: %s %s", step, results);
         spent(step.spec().name(), step.tokens(), step.cost(),
                 Stream.concat(results.stream().map(r -> new Metered(r.epoch(), r.tokens(), r.cost())), open(step))

@@ -128,8 +128,11 @@ final class EventLaws {
 
     private void stepMoved(Event event, Saved.Step step) {
         if (event.to().equals("running")) {
-            starts.computeIfAbsent(step.id(), id -> new int[2])[event.from().equals("running") ? 1 : 0]++;
+            starts.computeIfAbsent(step.id(), id -> new int[2])[List.of("running", "waiting").contains(event.from()) ? 1
+                    : 0]++;
             deliveries.merge(step.id(), 1, Integer::sum);
+        } else if (event.from().equals("running") && event.to().equals("waiting")) {
+            deliveries.merge(step.id(), -1, Integer::sum);
         } else if (event.from().equals("running")) {
             heard.add(step.id());
         }

@@ -7,6 +7,7 @@ import io.keelson.core.decide.RunRow.Gate;
 import io.keelson.core.decide.TaskBudgetRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
@@ -172,7 +173,9 @@ final class Humans {
                     TRIES);
         }
         rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL).forEach(step -> ask(
-                new Command.DecideStep(run, step.id(), calm || sim.chance(85), null, ANN), TRIES));
+                new Command.DecideStep(run, step.id(), calm || sim.chance(85), null,
+                        step.spec().tool().equals(AgentTerms.ASK) ? "1" : null, ANN),
+                TRIES));
         rows.stepsNow().stream().filter(step -> step.signalWait() != null && (calm || sim.chance(40)))
                 .forEach(step -> ask(new Command.SendSignal(run, sim.nextId(), step.signalWait().signal(),
                         "1", new Command.SendSignal.Awaiting(Set.of(step.id()), Set.of()), ANN), TRIES));

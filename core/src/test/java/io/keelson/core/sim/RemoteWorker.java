@@ -153,6 +153,10 @@ final class RemoteWorker {
         Command call = new Command.CallTool(lease.runId(), lease.stepId(), lease.epoch(), sim.nextId(), Tools.call(sim),
                 Actor.agent(name));
         sim.send(sim.anyNode(), call, reply -> {});
+        if (sim.chance(60)) {
+            sim.in(sim.between(0, 20_000), () -> sim.send(sim.anyNode(),
+                    new Command.Park(lease.runId(), lease.stepId(), lease.epoch(), Actor.agent(name)), reply -> {}));
+        }
         if (sim.chance(20)) {
             sim.in(sim.between(0, 20_000), () -> sim.send(sim.anyNode(), call, reply -> {}));
         }

@@ -80,6 +80,8 @@ final class ReplyDurability {
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
             case Command.AskModel c -> true;
             case Command.CallTool c -> !done || rows.steps.containsKey(c.call());
+            case Command.Park c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() > c.epoch()
+                    || rows.steps.get(c.stepId()).state() != StepState.RUNNING;
             case Command.EndRequest c -> true;
             case Command.Meter c -> !(reply instanceof Reply.Metered) || metered(rows, c);
             case Command.TrackCall c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();

@@ -270,8 +270,8 @@ final class WorkLaws {
                         || rows.tasks.get(step.taskId()).state() == TaskState.QUEUED, "no executor: %s", step);
             }
             case WAITING -> {
-                unless(waits || step.signalWait() != null || rows.children.containsKey(step.id()),
-                        "waits for nothing: %s",
+                unless(waits || step.signalWait() != null || rows.children.containsKey(step.id())
+                        || parked(step, place != null), "waits for nothing: %s",
                         step);
                 unless(!rows.children.containsKey(step.id()) || !rows.children.get(step.id()).ended(),
                         "waits for a run that has ended: %s", step);
@@ -285,6 +285,13 @@ final class WorkLaws {
             case PENDING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
             }
         }
+    }
+
+    /** True for the step of an ended program that has an open call, or that is to be claimed again. */
+    private boolean parked(Saved.Step step, boolean queued) {
+        return step.spec().kind() == StepKind.TOOL && (queued || state != RunState.RUNNING || mayBeHeldBack()
+                || step.nextRunAt() == null && rows.stepsOf(step.taskId())
+                        .anyMatch(call -> step.id().equals(call.caller()) && !call.state().terminal()));
     }
 
     /** A program's call is open as long as its caller at most, has a lane of its own, and begins at once. */

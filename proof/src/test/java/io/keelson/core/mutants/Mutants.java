@@ -99,11 +99,11 @@ final class Mutants {
     private static List<Mutant> calls() {
         return List.of(
                 new Mutant(PROGRAMS, "while (taken.contains(lane)) {", "while (taken.size() > 99) {",
-                        "two calls of a program have one lane").foundBy(26),
+                        "two calls of a program have one lane").foundBy(58),
                 new Mutant("decide/Requests.java", "if (!call.state.terminal()) {", "if (call.isHeld()) {",
-                        "a call is open longer than its caller").foundBy(26),
-                new Mutant(LANES, "open(d, first, holder); openCalls(d, first);", "open(d, first, holder);",
-                        "calls of a program do not continue after a pause").foundBy(26),
+                        "a call of a program is open longer than its step").foundBy(26),
+                new Mutant("decide/Decision.java", "caller.nextRunAt = now;", "caller.nextRunAt = null;",
+                        "a step whose program waited is not claimed again").foundBy(58),
                 new Mutant(CALLS, "return known.state() == State.ANSWERED ? null : command.deferral();",
                         "return command.deferral();", "an answer during an execution wakes no step").foundBy(229),
                 new Mutant(CALLS, "d.disarm(TimerKind.STEP_RETRY, step.id()); SlotScheduling.open(d, step, null);", "",

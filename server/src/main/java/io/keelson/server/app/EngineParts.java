@@ -78,7 +78,9 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         WorkspaceRules rules = new WorkspaceRules(new WorkspaceStore(database));
         McpModule mcp = closer.register(new McpModule(settings.tools().mcpServers(), database, outbound,
                 storage.secrets(), KeelsonVersion.current().number(),
-                new ToolGateway.Sources(served::announced, rules::tools, observation.metrics().programs()), clock));
+                new ToolGateway.Sources(served::announced, rules::tools, observation.metrics().programs(),
+                        settings.tools().parkAfter()),
+                clock));
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();

@@ -90,8 +90,10 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param programs that they may start
      * @param privateAddresses whether they reach private networks
      * @param mcpServers file with commands that workspaces may start MCP servers with; null if absent
+     * @param parkAfter time after which a step's program is ended whose call waits for a person
      */
-    public record Tools(Folders folders, Set<String> programs, boolean privateAddresses, @Nullable Path mcpServers) {
+    public record Tools(Folders folders, Set<String> programs, boolean privateAddresses, @Nullable Path mcpServers,
+            Duration parkAfter) {
 
         public Tools {
             programs = Set.copyOf(programs);
@@ -223,7 +225,8 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     /** These settings with other folders of the user. */
     public Settings withFoldersOfUser(List<Path> ofUser) {
         Folders others = new Folders(tools.folders.allowed, ofUser, tools.folders.keyFiles);
-        return with(http, new Tools(others, tools.programs, tools.privateAddresses, tools.mcpServers), execution);
+        return with(http, new Tools(others, tools.programs, tools.privateAddresses, tools.mcpServers,
+                tools.parkAfter), execution);
     }
 
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {

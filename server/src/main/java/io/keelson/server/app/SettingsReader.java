@@ -50,6 +50,7 @@ final class SettingsReader {
     private static final int MAX_WAITING_SLOTS = 100_000;
     private static final int MAX_RUN_COMPUTE_SECONDS = 86_400;
     private static final int MAX_LEASE_SECONDS = 3_600;
+    private static final int MAX_PARK_SECONDS = 600;
     private static final int MAX_CHAIN_MS = 1_000;
     private static final int MAX_ARTIFACT_MIB = 10_240;
     private static final int MAX_RUN_ARTIFACTS_MIB = 1_048_576;
@@ -91,7 +92,8 @@ final class SettingsReader {
                         secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS)).toList()),
                 new Settings.Tools(folders(config),
                         list(Setting.KEELSON_ALLOWED_PROGRAMS, ",").collect(Collectors.toSet()),
-                        flag(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES), mcpServers()),
+                        flag(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES), mcpServers(),
+                        seconds(Setting.KEELSON_PARK_SECONDS, MAX_PARK_SECONDS)),
                 new Settings.Execution(number(Setting.KEELSON_EXECUTOR_SLOTS, 0, MAX_EXECUTOR_SLOTS),
                         number(Setting.KEELSON_WAITING_SLOTS, 0, MAX_WAITING_SLOTS),
                         number(Setting.KEELSON_MODEL_CALLS, 0, MAX_WAITING_SLOTS),

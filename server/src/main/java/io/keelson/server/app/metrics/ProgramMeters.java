@@ -8,11 +8,13 @@ final class ProgramMeters implements ToolGatewayObserver {
     private final Counter made;
     private final Counter replayed;
     private final Counter refused;
+    private final Counter parked;
 
     ProgramMeters(Meters meters) {
         this.made = meters.counter(Metric.GATEWAY_CALLS, "made");
         this.replayed = meters.counter(Metric.GATEWAY_CALLS, "replayed");
         this.refused = meters.counter(Metric.GATEWAY_CALLS, "refused");
+        this.parked = meters.counter(Metric.GATEWAY_CALLS, "parked");
     }
 
     @Override
@@ -23,6 +25,11 @@ final class ProgramMeters implements ToolGatewayObserver {
     @Override
     public void onReplay() {
         replayed.increment();
+    }
+
+    @Override
+    public void onPark() {
+        parked.increment();
     }
 
     @Override

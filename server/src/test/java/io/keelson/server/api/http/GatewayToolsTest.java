@@ -15,6 +15,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -38,7 +39,7 @@ class GatewayToolsTest {
 
     @BeforeAll
     void start(@TempDir Path folder) throws Exception {
-        api = new ApiServer(folder, TestDatabase.createUrl());
+        api = new ApiServer(folder, TestDatabase.createUrl(), Map.of("KEELSON_PARK_SECONDS", "1"));
     }
 
     @AfterAll
@@ -264,6 +265,50 @@ class GatewayToolsTest {
                 "{\"reason\": \"no\"}");
         assertThat(result(refused.join()).get("isError").booleanValue()).isTrue();
         assertThat(text(result(refused.join()))).startsWith("CALL_REJECTED");
+    }
+
+    /** A client that ends calls by itself, as many do, is as good as a killed program: the worker ends it. */
+    @Test
+    void aProgramThatWaitsForAPersonIsEndedAndGetsTheAnswerInItsNextExecution() throws Exception {
+        Program program = new Program();
+        String first = "{\"question\": \"First?\"}";
+        CompletableFuture<HttpResponse<String>> waits = program.sendCall("ask_person", first);
+        JsonNode question = item(program, "question");
+        api.awaitStep(program.run, "waiting");
+        HttpResponse<String> refused = program.sendCall("text_template", TEMPLATE).join();
+        assertThat(refused.statusCode()).isEqualTo(409);
+        assertThat(Json.read(refused.body()).at("/error/data/code").stringValue()).isEqualTo("parked");
+        assertThat(heartbeat(program).get("status").stringValue()).isEqualTo("stop");
+        assertThat(waits).as("no answer").isNotDone();
+        waits.cancel(true);
+        assertThat(program.claim(0)).as("no lease").isEmpty();
+        moveClock(program, 3);
+        assertThat(api.run(program.run).get("state").stringValue()).isEqualTo("running");
+        api.post("/api/v1/inbox/" + question.get("id").stringValue() + "/accept", "{\"answer\": \"yes\"}");
+        JsonNode before = program.item;
+        program.item = program.claim(WAIT).get(0);
+        assertThat(program.item.get("lease_epoch").intValue()).isEqualTo(before.get("lease_epoch").intValue() + 1);
+        assertThat(program.item.get("attempt").intValue()).isEqualTo(1);
+        HttpResponse<String> answered = program.sendCall("ask_person", first).join();
+        assertThat(text(result(answered))).isEqualTo("yes");
+        assertThat(replayed(answered)).isTrue();
+        assertThat(program.calls()).hasSize(1);
+        report("w", "complete", program.item, ", \"output\": 1");
+        api.awaitState(program.run, "completed");
+    }
+
+    private JsonNode heartbeat(Program program) {
+        return report("w", "heartbeat", program.item, "");
+    }
+
+    /** Lets so many days pass for the run and all its timers but the person's. */
+    private void moveClock(Program program, int days) {
+        String id = "'" + program.run + "'";
+        String by = " - interval '" + days + " days'";
+        api.sql("update orchestration_tasks set started_at = started_at" + by + ", begun_at = begun_at" + by
+                + ", state_since = state_since" + by + ", queued_at = queued_at" + by + " where run_id = " + id);
+        api.sql("update task_steps set started_at = started_at" + by + " where run_id = " + id);
+        api.sql("update timers set due_at = due_at" + by + " where kind <> 'human' and run_id = " + id);
     }
 
     private JsonNode item(Program program, String kind) {

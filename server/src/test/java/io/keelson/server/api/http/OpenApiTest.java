@@ -250,7 +250,7 @@ class OpenApiTest {
                                     new McpModule(null, database, new OutboundClient(false), secrets, "1",
                                             new ToolGateway.Sources(_ -> Map.of(),
                                                     new WorkspaceRules(new WorkspaceStore(database))::tools,
-                                                    ToolGatewayObserver.NONE),
+                                                    ToolGatewayObserver.NONE, Duration.ofSeconds(45)),
                                             Clock.systemUTC()),
                                     new ModelModule(Models.NONE, new ModelModule.Sources(database, money.prices(),
                                             new RecipeStore(), _ -> List.of(), _ -> Map.of(),

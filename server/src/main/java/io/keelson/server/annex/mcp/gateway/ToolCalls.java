@@ -2,6 +2,7 @@ package io.keelson.server.annex.mcp.gateway;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
@@ -39,7 +40,12 @@ final class ToolCalls implements AutoCloseable {
     private static final Duration LEASE_MEMORY = Duration.ofHours(6);
     /** How soon a request notices that its client is gone. */
     private static final Duration SLICE = Duration.ofMillis(500);
+    /** The pause between two attempts to park. */
+    private static final Duration AGAIN = Duration.ofSeconds(2);
+    /** The time after which the request of a parked program that still runs is refused. */
+    private static final Duration LONGEST_PARKED = Duration.ofMinutes(10);
     private static final int UNAUTHORIZED = 401;
+    private static final int CONFLICT = 409;
     private static final int TOO_MANY = 429;
     private static final int UNAVAILABLE = 503;
 
@@ -48,6 +54,7 @@ final class ToolCalls implements AutoCloseable {
     private final CallEnds ends;
     private final RecordedAnswers recorded;
     private final ToolGatewayObserver observer;
+    private final Duration parkAfter;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Cache<LeaseKey, OfLease> leases =
             Caffeine.newBuilder().maximumSize(MAX_LEASES).expireAfterAccess(LEASE_MEMORY).build();
@@ -60,8 +67,10 @@ final class ToolCalls implements AutoCloseable {
         private final AtomicInteger inFlight = new AtomicInteger();
     }
 
+    /** @param parkAfter time after which the program of a call that waits for a person is ended */
     ToolCalls(ProgramCallRecords records, Commands commands, CallEnds ends, RecordedAnswers recorded,
-            ToolGatewayObserver observer) {
+            ToolGatewayObserver observer, Duration parkAfter) {
+        this.parkAfter = parkAfter;
         this.records = records;
         this.commands = commands;
         this.ends = ends;
@@ -116,7 +125,7 @@ final class ToolCalls implements AutoCloseable {
             } else {
                 observer.onReplay();
             }
-            End reached = await(end, request);
+            End reached = await(lease, end, request);
             if (reached == null) {
                 return null;
             }
@@ -150,12 +159,26 @@ final class ToolCalls implements AutoCloseable {
         return CallResults.error(code, message);
     }
 
-    /** The end of the call; null if the client is gone before it. */
-    private @Nullable End await(CompletableFuture<End> end, MountedRequest request)
+    /**
+     * The end of the call. If it waits for a person, the step is parked: the request gets no answer, and its socket closes with the
+     * program.
+     *
+     * @return null if the client is gone before the end
+     */
+    private @Nullable End await(Lease lease, CompletableFuture<End> end, MountedRequest request)
             throws CallRefusedException, InterruptedException {
+        long park = System.nanoTime() + parkAfter.toNanos();
+        long last = park + LONGEST_PARKED.toNanos();
+        boolean parked = false;
+        CompletableFuture<End> awaited = end;
         while (true) {
             try {
-                return end.get(SLICE.toMillis(), TimeUnit.MILLISECONDS);
+                long left = parked ? SLICE.toNanos() : Math.clamp(park - System.nanoTime(), 1, SLICE.toNanos());
+                End reached = awaited.get(left, TimeUnit.NANOSECONDS);
+                if (!parked) {
+                    return reached;
+                }
+                awaited = new CompletableFuture<>();
             } catch (TimeoutException e) {
                 if (request.clientGone()) {
                     return null;
@@ -164,10 +187,36 @@ final class ToolCalls implements AutoCloseable {
                     throw new CallRefusedException(UNAVAILABLE, Mcp.INTERNAL_ERROR, "not_ready",
                             "the server is stopping: repeat the call");
                 }
+                if (parked && System.nanoTime() > last) {
+                    throw new CallRefusedException(CONFLICT, Mcp.INVALID_REQUEST, "parked",
+                            "the step waits: end the program, it is started again with the answer");
+                }
+                if (!parked && System.nanoTime() >= park) {
+                    parked = park(lease);
+                    park = System.nanoTime() + AGAIN.toNanos();
+                }
             } catch (ExecutionException e) {
                 throw new IllegalStateException(e.getCause());
             }
         }
+    }
+
+    /** Ends the lease if a call of its program waits for a person. */
+    private boolean park(Lease lease) throws CallRefusedException, InterruptedException {
+        Reply reply =
+                commands.commit(new Command.Park(lease.runId(), lease.stepId(), lease.epoch(), ACTOR), null);
+        if (reply instanceof Reply.Rejected(String code, String _, String state, List<String> _)
+                && code.equals("STALE_LEASE")) {
+            if (!StepState.WAITING.wire().equals(state)) {
+                throw endedFailure();
+            }
+            return true;
+        }
+        boolean parks = reply instanceof Reply.Done(boolean changed) && changed;
+        if (parks) {
+            observer.onPark();
+        }
+        return parks;
     }
 
     private static CallRefusedException endedFailure() {

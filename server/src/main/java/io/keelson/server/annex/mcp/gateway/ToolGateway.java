@@ -9,6 +9,7 @@ import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.execute.RecordedAnswers;
 import io.keelson.server.engine.store.read.ProgramCallRecords;
 import io.keelson.server.engine.tool.ToolCatalog;
+import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
@@ -27,9 +28,10 @@ public final class ToolGateway implements AutoCloseable {
      *
      * @param announced the announcements of a workspace's workers, by tool
      * @param rules of workspaces about tools
+     * @param parkAfter time after which the program of a call that waits for a person is ended
      */
     public record Sources(Function<UUID, Map<String, JsonNode>> announced, Function<UUID, ToolPolicy.Rule> rules,
-            ToolGatewayObserver observer) {}
+            ToolGatewayObserver observer, Duration parkAfter) {}
 
     public ToolGateway(Database database, Sources sources) {
         this.database = database;
@@ -50,7 +52,8 @@ public final class ToolGateway implements AutoCloseable {
      * @param version shown to clients
      */
     public Mount mount(Commands commands, ToolCatalog catalog, String version) {
-        ToolCalls calls = new ToolCalls(records, commands, ends, new RecordedAnswers(database), sources.observer);
+        ToolCalls calls = new ToolCalls(records, commands, ends, new RecordedAnswers(database), sources.observer,
+                sources.parkAfter);
         closing = calls::close;
         ProgramTools tools = new ProgramTools(
                 new ProgramTools.Sources(catalog, sources.announced, sources.rules, records));

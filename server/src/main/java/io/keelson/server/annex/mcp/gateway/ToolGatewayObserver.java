@@ -12,6 +12,9 @@ public interface ToolGatewayObserver {
     /** A call is answered by the result of an earlier one. */
     default void onReplay() {}
 
+    /** A step waits for a person without its program. */
+    default void onPark() {}
+
     /** A call is not made. */
     default void onRefusal() {}
 }

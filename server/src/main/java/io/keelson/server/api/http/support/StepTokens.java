@@ -55,12 +55,13 @@ public final class StepTokens {
         }
         Found found = database.withConnection(c -> tokens.find(c, token)).orElseThrow(
                 () -> new RefusedException(UNAUTHORIZED, "invalid_token", "the gateway does not know this token"));
+        if (found.parked()) {
+            throw new RefusedException(CONFLICT, "parked",
+                    "the step waits: end the program, it is started again with the answer");
+        }
         if (!found.held()) {
             throw new RefusedException(UNAUTHORIZED, "step_ended",
                     "the step has ended or has lost its lease: nothing was sent");
-        }
-        if (found.parked()) {
-            throw new RefusedException(CONFLICT, "parked", "the step waits: nothing was sent");
         }
         request.admit();
         return found;

@@ -29,16 +29,13 @@ public final class GatewayTokens {
             values (:hash, :workspace, :run, :task, :step, :epoch, :allowed::jsonb)""");
 
     private static final Sql FIND = Sql.of("""
-            select t.workspace_id, t.run_id, t.task_id, t.step_id, t.lease_epoch, t.allowed::text as allowed, t.parked,
-                s.attempt, coalesce(s.lease_epoch = t.lease_epoch and s.state = 'running'
+            select t.workspace_id, t.run_id, t.task_id, t.step_id, t.lease_epoch, t.allowed::text as allowed,
+                coalesce(s.lease_epoch = t.lease_epoch and s.state = 'waiting', false) as parked, s.attempt, coalesce(s.lease_epoch = t.lease_epoch and s.state = 'running'
                     and q.holder is not null and q.lease_expires_at > {now}, false) as held
               from gateway_tokens t
               left join orchestration_steps s on s.id = t.step_id
               left join work_queue q on q.task_id = s.task_id and q.lane = s.lane
              where t.token_sha256 = :hash""");
-
-    private static final Sql PARK =
-            Sql.of("update gateway_tokens set parked = true where step_id = :step and lease_epoch = :epoch");
 
     private final DbClock clock;
 
@@ -53,7 +50,7 @@ public final class GatewayTokens {
      * A known token.
      *
      * @param held whether the lease lasts
-     * @param parked whether the step waits, so that nothing more is begun
+     * @param parked whether the lease has ended because the step waits for a call of its program
      * @param attempt of the step
      */
     public record Found(Lease lease, GatewayGrant grant, boolean held, boolean parked, int attempt) {}
@@ -77,11 +74,6 @@ public final class GatewayTokens {
                         row.getInt("lease_epoch")),
                 Objects.requireNonNull(GatewayGrant.of(Json.read(row.getString("allowed")))), row.getBoolean("held"),
                 row.getBoolean("parked"), row.getInt("attempt"))) : Optional.empty();
-    }
-
-    /** Closes the tokens of a lease for new requests: the step is going to wait. */
-    public void park(Connection c, UUID step, int epoch) throws SQLException {
-        PARK.on(c).set("step", step).set("epoch", epoch).update();
     }
 
     /** A fast hash is enough for a random token. */
