@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import enum
 import http.server
+import json
 import pathlib
 import pickle
 import socket
@@ -315,6 +316,44 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual((worker.error.code, worker.error.status), ("INVALID_API_KEY", 401))
         self.assertEqual([record.levelname for record in logged.records], ["WARNING", "INFO", "ERROR"])
         self.assertRegex(logged.output[1], f"serves a at http://127.0.0.1:{port} with 8 slots$")
+
+    def test_claims_with_reports(self) -> None:
+        """A request with a report claims a step for the slot that it frees."""
+        item: dict[str, Any] = {**ITEM, "tool": "t", "input": {}, "deadline": "2030-01-01T00:00:00Z"}
+        items: list[dict[str, Any]] = [{**item, "step_id": "first"}]
+        reports: list[dict[str, Any]] = []
+        done = threading.Event()
+
+        class Server(Refusing):
+            """Gives one step to a claim, and one to the first report."""
+
+            def do_POST(self) -> None:
+                """An answer."""
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                answer: dict[str, Any] = {"items": []}
+                if self.path.endswith("/claim"):
+                    time.sleep(0.05)
+                    answer["items"], items[:] = list(items), []
+                else:
+                    reports.append(body)
+                    answer["items"] = [{"step_id": each["step_id"], "status": "ok"} for each in body["items"]]
+                    if len(reports) == 1:
+                        answer["claimed"] = [{**item, "step_id": "second"}]
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(json.dumps(answer, default=str).encode())
+                if len(reports) == 2:
+                    done.set()
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            worker = Worker(Keelson(f"http://127.0.0.1:{server.server_port}", "k"), slots=1, poll=0.05, lease=9)
+            worker.tool("t")(lambda: 1)
+            with worker:
+                self.assertTrue(done.wait(10))
+            server.shutdown()
+        self.assertEqual([(each["items"][0]["step_id"], each.get("claim")) for each in reports], [
+            (step, {"tools": ["t"], "lease_ms": 9000, "max": 1}) for step in ("first", "second")])
 
     def test_failures_leave_processes(self) -> None:
         """Failures are the same behind a process boundary."""

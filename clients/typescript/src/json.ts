@@ -143,7 +143,7 @@ function convert(value: unknown, kind: string, marked: boolean): unknown {
     const inner = kind.startsWith("[") ? kind.slice(1, -1) : "";
     return value.map(each => convert(each, inner, marked));
   }
-  const members = kind.startsWith("{") ? null : kind.startsWith("Page of ") ? { items: `[${kind.slice(8)}]` } : KINDS[kind];
+  const members = kind.startsWith("{") ? null : kind.startsWith("Page of ") ? pageOf(kind.slice(8)) : KINDS[kind];
   const record = value as Record<string, unknown>;
   for (const [name, each] of Object.entries(record)) {
     const inner = members === null ? kind.slice(1, -1) : Object.hasOwn(members ?? {}, name) ? members![name as "items"]! : "";
@@ -151,6 +151,10 @@ function convert(value: unknown, kind: string, marked: boolean): unknown {
   }
   return record;
 }
+
+/** Kinds of the members of a page. One of answers to reports has the steps that were claimed, too. */
+const pageOf = (record: string): { items: string; claimed?: string } =>
+  ({ items: `[${record}]`, ...(record === "ReportAnswer" ? { claimed: "[WorkItem]" } : {}) });
 
 /** Sets a member of any name, including `__proto__`. */
 function define(record: Record<string, unknown>, name: string, value: unknown): void {

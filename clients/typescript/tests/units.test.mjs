@@ -192,6 +192,36 @@ describe("workers", () => {
     assert.deepEqual(lines.map(each => each[0]), ["warn", "info", "error"]);
     assert.match(lines[1][1], new RegExp(`serves a at http://127.0.0.1:${port} with 8 slots$`));
   });
+  test("a request with a report claims a step for the slot that it frees", async () => {
+    const item = step_id => ({ step_id, lease_epoch: 1, tool: "t", input: step_id, attempt: 1, effect_key: "k", deadline: "2030-01-01T00:00:00Z" });
+    const items = [item("first")];
+    const reports = [];
+    let ended;
+    const done = new Promise(resolve => { ended = resolve; });
+    const server = createServer(async (request, response) => {
+      let body = "";
+      for await (const each of request) body += each;
+      body = JSON.parse(body);
+      const claim = request.url.endsWith("/claim");
+      if (!claim) reports.push(body);
+      const answers = claim ? items.splice(0) : body.items.map(each => ({ step_id: each.step_id, status: "ok" }));
+      setTimeout(() => response.end(JSON.stringify({ items: answers, ...(reports.length === 1 && !claim ? { claimed: [item("second")] } : {}) })), claim ? 50 : 0);
+      if (reports.length === 2) ended();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const worker = new Keelson({ url: `http://127.0.0.1:${server.address().port}`, apiKey: "k" })
+      .worker({ slots: 1, pollMs: 50, leaseMs: 9000, logger: { info() {}, warn() {}, error() {} } });
+    const deadlines = [];
+    worker.tool({ name: "t", handler: (_, ctx) => { deadlines.push(ctx.deadline?.getUTCFullYear()); return 1; } });
+    await worker.start();
+    await done;
+    await worker.stop();
+    assert.deepEqual(reports.map(each => [each.items[0].step_id, each.claim]),
+      ["first", "second"].map(id => [id, { tools: ["t"], lease_ms: 9000, max: 1 }]));
+    assert.deepEqual(deadlines, [2030, 2030]);
+    server.closeAllConnections();
+    server.close();
+  });
   test("a cost is text", async () => {
     const { Execution } = await import("../dist/worker/execution.js");
     const { context } = new Execution({ step_id: "s", lease_epoch: 1, tool: "t" }, { note() {} });

@@ -84,12 +84,16 @@ class Dispatch:
         """The server's answers in the order of the items; None where it gave none."""
         return _matched(items, self._post("heartbeat", {"items": items}, min(limit, ANSWER_LIMIT)))
 
-    def report(self, kind: str, items: list[dict[str, Any]], next_step: bool) -> list[dict[str, Any] | None]:
-        """Sends reports to the route of their kind; the answer to a completed step may have the next of its task."""
+    def report(self, kind: str, items: list[dict[str, Any]], claims: bool) -> tuple[list[dict[str, Any] | None], list[dict[str, Any]]]:
+        """Sends reports to the route of their kind, and claims steps for the slots that they free.
+
+        Returns the answers, of which one to a completed step may have the next of its task, and the other steps.
+        """
         body: dict[str, Any] = {"items": items}
-        if next_step and kind == "complete":
-            body["next"] = self._asking
-        return _matched(items, self._post(kind, body, ANSWER_LIMIT))
+        if claims:
+            body["claim"] = {**self._asking, "max": len(items)}
+        answer = self._post(kind, body, ANSWER_LIMIT)
+        return _matched(items, answer), answer.get("claimed") or []
 
     def upload(self, execution: Execution, artifact: dict[str, Any]) -> str:
         """Sends a file for a step that the worker has; returns the id that the step's report names."""
@@ -228,12 +232,15 @@ class Heartbeats:
 
 
 class Reports:
-    """Sends reports in batches, and again until each is answered."""
+    """Sends reports in batches, and again until each is answered, and claims steps for the slots that they free.
 
-    def __init__(self, dispatch: Dispatch, heartbeats: Heartbeats, slots: Slots, next_step: Callable[[], bool],
-                 on_next: Callable[[dict[str, Any]], None]) -> None:
+    `claims`: whether the worker takes further steps. `on_work` takes one, before the slot of a reported one is free.
+    """
+
+    def __init__(self, dispatch: Dispatch, heartbeats: Heartbeats, slots: Slots, claims: Callable[[], bool],
+                 on_work: Callable[[dict[str, Any]], None]) -> None:
         self._dispatch, self._heartbeats, self._slots = dispatch, heartbeats, slots
-        self._next_step, self._on_next = next_step, on_next
+        self._claims, self._on_work = claims, on_work
         self._queue: queue.SimpleQueue[tuple[Execution, Result] | None] = queue.SimpleQueue()
         self._backoff = _core.Backoff(0.1, 5.0)
         self._ended = threading.Event()
@@ -276,7 +283,7 @@ class Reports:
     def _send(self, part: list[tuple[Execution, Result]]) -> float:
         items = [{**execution.reference(), **result.body} for execution, result in part]
         try:
-            answers = self._dispatch.report(part[0][1].kind, items, self._next_step())
+            answers, claimed = self._dispatch.report(part[0][1].kind, items, self._claims())
         except KeelsonError as e:
             if may_pass(e):
                 return self._later(part, e)
@@ -285,6 +292,8 @@ class Reports:
             self._refused(*part[0], e.code, e.message)
             return 0.0
         self._backoff.reset()
+        for item in claimed:
+            self._on_work(item)
         unanswered, settled = [], []
         for report, answer in zip(part, answers, strict=True):
             if answer is None:
@@ -301,7 +310,7 @@ class Reports:
         status = answer.get("status")
         if status in ("ok", "duplicate"):
             if isinstance(answer.get("next"), dict):  # before the slot is free, so that the worker never seems idle
-                self._on_next(answer["next"])
+                self._on_work(answer["next"])
             return True
         if status in ("conflict", "stale_lease", "not_found"):
             LOG.info("report of step %s is no longer accepted (%s)", execution.key[0], status)

@@ -31,10 +31,10 @@ interface Answer {
 
 export interface ReporterOptions {
   readonly workerId: string;
-  /** Members that ask for the next step of a task; null when none is wanted */
-  readonly next: () => Record<string, unknown> | null;
-  /** Takes a next step, before the slot of the one before it is free */
-  readonly onNext: (item: Assignment) => void;
+  /** Members that claim steps for the slots that reports free; null when none are wanted */
+  readonly claim: () => Record<string, unknown> | null;
+  /** Takes such a step, before the slot of a reported one is free */
+  readonly onWork: (item: Assignment) => void;
   /** Frees the slots of executions whose reports were answered */
   readonly free: (executions: readonly Execution[]) => void;
   readonly log: (level: "info" | "warn" | "error", text: string) => void;
@@ -56,7 +56,7 @@ export function mayPass(e: unknown): boolean {
   return (e.status === 0 && e.code !== "NOT_JSON") || e.status >= 500 || [401, 403, 408, 429].includes(e.status);
 }
 
-/** Sends results in batches and repeats them until each is answered. */
+/** Sends results in batches, repeats them until each is answered, and claims steps for the slots that they free. */
 export class Reporter {
   private queue: Report[] = [];
   private sending = false;
@@ -100,13 +100,14 @@ export class Reporter {
   /** Sends reports of one kind; returns how long to wait before the next call. */
   private async send(part: readonly Report[]): Promise<number> {
     const kind = part[0]!.result.kind;
-    const next = kind === "complete" ? this.options.next() : null;
-    const head = stringify({ worker_id: this.options.workerId, ...(next === null ? {} : { next }) });
+    const claim = this.options.claim();
+    const head = stringify({ worker_id: this.options.workerId, ...(claim === null ? {} : { claim: { ...claim, max: part.length } }) });
     try {
       const reply = await this.transport.sendOnce({ method: "POST", path: `${API}/dispatch/${kind}`, kind: "Page of ReportAnswer",
         body: `${head.slice(0, -1)},"items":[${part.map(each => each.text).join(",")}]}`, timeoutMs: ANSWER_TIMEOUT_MS,
         signal: this.closed.signal });
       this.backoff.reset();
+      for (const item of (reply.document as { claimed?: Assignment[] } | null)?.claimed ?? []) this.options.onWork(item);
       return this.settleAll(part, [...((reply.document as { items?: Answer[] } | null)?.items ?? [])]);
     } catch (e) {
       if (this.closed.signal.aborted) return 0;
@@ -128,7 +129,7 @@ export class Reporter {
         this.queue.push(report);
         unanswered++;
       } else if (ACCEPTED.has(answer.status) || OVER.has(answer.status)) {
-        if (answer.next) this.options.onNext(answer.next);
+        if (answer.next) this.options.onWork(answer.next);
         if (OVER.has(answer.status)) {
           this.options.log("info", `result of step ${answer.step_id} is no longer accepted (${answer.status})`);
         }

@@ -143,8 +143,8 @@ export class Worker {
       (key, reason) => this.unwanted(key, reason), text => log("warn", text));
     this.#reporter = new Reporter(this.#transport, this.#heartbeats, {
       workerId: this.id,
-      next: () => (this.#stopping.signal.aborted ? null : { ...this.asking() }),
-      onNext: item => this.accept(item),
+      claim: () => (this.#stopping.signal.aborted ? null : { ...this.asking() }),
+      onWork: item => this.accept(item),
       free: executions => this.free(executions),
       log,
     });
