@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
@@ -156,10 +157,19 @@ public final class TestKeelson implements AutoCloseable {
 
     /** Waits until a tool was called so often. */
     public void awaitCalls(ScriptedTool tool, int number) {
+        until(tool.name() + " was not called " + number + " times", () -> tool.calls().size() >= number);
+    }
+
+    /**
+     * Waits until a condition holds.
+     *
+     * @param problem for the error, if it does not hold within 30 seconds
+     */
+    public void until(String problem, BooleanSupplier condition) {
         long end = System.nanoTime() + LIMIT.toNanos();
-        while (tool.calls().size() < number) {
+        while (!condition.getAsBoolean()) {
             if (System.nanoTime() > end) {
-                throw new AssertionError(tool.name() + " was called " + tool.calls().size() + " times, not " + number);
+                throw new AssertionError(problem);
             }
             LockSupport.parkNanos(POLL.toNanos());
         }

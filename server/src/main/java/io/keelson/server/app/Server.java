@@ -146,7 +146,10 @@ public final class Server implements AutoCloseable {
                             closer);
             ApiServices.Background background =
                     Background.start(settings, storage, engine, observation, clock, tasks, closer);
-            moved = engine.engine()::clockMoved;
+            moved = () -> {
+                engine.engine().clockMoved();
+                storage.auth().holders().clear();
+            };
             HttpServer http =
                     closer.register(ApiWiring.server(settings.http(), storage, engine, background, observation, clock));
             http.start();

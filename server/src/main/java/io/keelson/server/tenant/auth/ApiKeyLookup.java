@@ -78,6 +78,11 @@ public final class ApiKeyLookup {
                 .ticker(nanoTime::getAsLong).build();
     }
 
+    /** Discards all cached answers, as after a move of the clock. */
+    public void clear() {
+        memory.invalidateAll();
+    }
+
     /** The holder of a key; null when it is malformed, unknown, expired or revoked. */
     public @Nullable Caller find(String key) {
         if (!ApiKeyFormat.wellFormed(key)) {
