@@ -14,7 +14,9 @@ class GatewayTest {
     void addressesAreBelowThoseOfTheServer() {
         assertThat(GATEWAY.openai()).isEqualTo("https://keelson.example/gateway/openai/v1");
         assertThat(GATEWAY.anthropic()).isEqualTo("https://keelson.example/gateway/anthropic");
-        assertThat(GATEWAY.environment()).containsEntry("OPENAI_BASE_URL", GATEWAY.openai())
+        assertThat(GATEWAY.mcp()).isEqualTo("https://keelson.example/gateway/mcp");
+        assertThat(GATEWAY.environment()).containsEntry("KEELSON_MCP_URL", GATEWAY.mcp())
+                .containsEntry("OPENAI_BASE_URL", GATEWAY.openai())
                 .containsEntry("ANTHROPIC_API_KEY", "klg_secret").containsEntry("DISABLE_TELEMETRY", "1");
     }
 

@@ -499,7 +499,9 @@ public final class Explain {
                 deadline(step.task(), step.nextRunAt);
             }
             case WAITING_APPROVAL -> add(step, "APPROVAL", "a person has to decide"
-                    + (step.gate == null ? questionText(step) : because(step.gate)),
+                    + (step.gate == null ? questionText(step)
+                            : step.caller() != null && step.question() ? ": the program of its step asks"
+                                    : because(step.gate)),
                     around.due(TimerKind.HUMAN, step.id()), List.of());
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
                 addRefusal(step);

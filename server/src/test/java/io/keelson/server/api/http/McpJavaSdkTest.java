@@ -75,6 +75,28 @@ class McpJavaSdkTest {
     }
 
     @Test
+    void programOfAStepListsAndCallsTools() {
+        String claim = """
+                {"worker_id": "w", "tools": ["test.remote"], "wait_ms": %d, "tool_specs": [{"name": "test.remote",
+                  "gateway": {"tools": ["echo", "text.template"]}}]}""";
+        api.post("/api/v1/dispatch/claim", claim.formatted(0));
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = api.post("/api/v1/dispatch/claim", claim.formatted(20_000)).json().at("/items/0");
+        String token = "Bearer " + item.at("/gateway/token").stringValue();
+        try (McpSyncClient client = McpClient.sync(HttpClientStreamableHttpTransport.builder(api.url().toString())
+                .endpoint("/gateway/mcp")
+                .httpRequestCustomizer((request, method, uri, body, context) -> request.header("Authorization", token))
+                .build()).build()) {
+            assertThat(client.initialize().protocolVersion()).isEqualTo("2025-11-25");
+            assertThat(client.listTools().tools()).extracting(Tool::name).containsExactly("echo", "text_template");
+            CallToolResult echoed = client.callTool(new CallToolRequest("echo", Map.of("sum", 42)));
+            assertThat(Json.MAPPER.valueToTree(echoed.structuredContent()).path("sum").asInt()).isEqualTo(42);
+            assertThat(client.callTool(new CallToolRequest("text_template", Map.of())).isError()).isTrue();
+        }
+        assertThat(api.get("/api/v1/runs/" + run + "/steps").json().get("items")).hasSize(2);
+    }
+
+    @Test
     void serverIsCalledByAPlan() throws Exception {
         HttpServletStreamableServerTransportProvider transport =
                 HttpServletStreamableServerTransportProvider.builder().mcpEndpoint("/mcp").build();
