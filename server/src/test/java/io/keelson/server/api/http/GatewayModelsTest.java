@@ -233,6 +233,15 @@ class GatewayModelsTest {
         assertThat(program.charged()).isEqualByComparingTo(COST);
     }
 
+    @Test
+    void exactOutputIsNotLowered() throws Exception {
+        String request = body(CHAT, "exact", ", \"max_tokens\": 6000");
+        assertThat(new Program("0.05").post(CHAT, request).headers().firstValue("x-keelson-max-output")).isPresent();
+        HttpResponse<String> refused = new Program("0.05, \"output\": \"exact\"").post(CHAT, request);
+        assertThat(refused.statusCode()).as(refused.body()).isEqualTo(402);
+        assertThat(new Program("0.07, \"output\": \"exact\"").post(CHAT, request).statusCode()).isEqualTo(200);
+    }
+
     /** Each may cost 0.05, so six are sent at a time, and the others wait for the rest that these do not use. */
     @Test
     void parallelRequestsWaitForHoldsOfTheRun() throws Exception {

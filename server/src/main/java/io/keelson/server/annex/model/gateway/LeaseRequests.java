@@ -3,6 +3,8 @@ package io.keelson.server.annex.model.gateway;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** The requests of one lease at this server. */
 final class LeaseRequests {
@@ -14,6 +16,8 @@ final class LeaseRequests {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicLong orphansClosedAt = new AtomicLong(Long.MIN_VALUE);
     private final AtomicLong recordedBytes = new AtomicLong(-1);
+    /** Null before it was read. */
+    private volatile @Nullable Boolean exactOutput;
 
     Occurrences occurrences() {
         return occurrences;
@@ -35,6 +39,20 @@ final class LeaseRequests {
     /** The length of all recorded answers; -1 before it was read. */
     AtomicLong recordedBytes() {
         return recordedBytes;
+    }
+
+    /**
+     * Whether the run refuses requests whose bound of output its limits do not pay.
+     *
+     * @param read reads it once
+     */
+    boolean exactOutput(BooleanSupplier read) {
+        Boolean known = exactOutput;
+        if (known == null) {
+            known = read.getAsBoolean();
+            exactOutput = known;
+        }
+        return known;
     }
 
     /** True once in a few seconds, when requests of servers that are gone are to be closed. */

@@ -136,9 +136,11 @@ final class Sender {
     /** Holds the worst case, if necessary after other requests of the run have ended. */
     private Reply.Paid hold(Exchange exchange, WorstCase most, String facts) throws GatewayError, InterruptedException {
         long end = System.nanoTime() + HOLDS.toNanos();
+        long least = known.exactOutput(() -> gateway.records().exactOutput(lease.runId())) ? most.maxOutput()
+                : request.leastOutput();
         while (true) {
             Reply reply = gateway.commands().commit(new Command.AskModel(lease.runId(), lease.stepId(), lease.epoch(),
-                    exchange.id(), most, request.leastOutput(), request.keys().k1(), request.keys().k2(), facts,
+                    exchange.id(), most, least, request.keys().k1(), request.keys().k2(), facts,
                     System.nanoTime() < end, ACTOR), null);
             if (!(reply instanceof Reply.Paid paid)) {
                 throw holdFailure(reply);

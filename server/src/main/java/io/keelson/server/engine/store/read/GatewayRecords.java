@@ -38,6 +38,9 @@ public final class GatewayRecords {
              order by g.facts ->> 'node' = :own, g.sent_at
              limit 1000""");
 
+    private static final Sql EXACT =
+            Sql.of("select config #>> '{budget,output}' as output from orchestration_runs where id = :run");
+
     private static final Sql FACTS = Sql.of("""
             select facts::text as facts from gateway_requests
              where step_id = :step and state = 'answered' order by sent_at, id limit 1000""");
@@ -83,6 +86,12 @@ public final class GatewayRecords {
     /** Bytes of the recorded answers of a step. */
     public long bytes(UUID step) {
         return database.withConnection(c -> BYTES.on(c).set("step", step).<Long>one(row -> row.getLong("bytes")));
+    }
+
+    /** Whether the config of the run refuses requests whose bound of output its limits do not pay, instead of a lower bound. */
+    public boolean exactOutput(UUID run) {
+        return database.withConnection(c -> EXACT.on(c).set("run", run)
+                .<Boolean>one(row -> "exact".equals(row.getString("output"))));
     }
 
     /** The facts of the answered requests of a step, in the order in which they were sent. */
