@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.app.Setting;
 import io.keelson.server.app.Settings;
 import io.keelson.server.app.metrics.Metric;
+import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -18,7 +20,10 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -101,6 +106,19 @@ class DeployTest {
         }
 
         assertThat(linked).isEqualTo(anchors);
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = "keelson.long", matches = "true")
+    void alertsFireInTime() throws Exception {
+        ProcessBuilder promtool = new ProcessBuilder("promtool", "test", "rules", "alerts-test.yaml")
+                .directory(ROOT.resolve("deploy/prometheus").toFile()).redirectErrorStream(true);
+        Assumptions.assumeTrue(Stream.of(System.getenv("PATH").split(File.pathSeparator))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, "promtool"))),
+                "promtool is missing (Debian: prometheus)");
+        Process process = promtool.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
     }
 
     @Test

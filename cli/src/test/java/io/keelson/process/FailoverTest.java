@@ -5,10 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.cli.CliProcess;
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
-import io.keelson.client.Keelson;
-import io.keelson.client.KeelsonException;
-import io.keelson.client.RunRequest;
-import io.keelson.client.plan.Mission;
 import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.ServerProxy;
@@ -26,13 +22,10 @@ import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
@@ -51,51 +44,6 @@ class FailoverTest {
 
     private final HttpClient http = HttpClient.newHttpClient();
 
-    /** Creates runs until it is closed, and keeps the ids of those that were acknowledged. */
-    private static final class Load implements AutoCloseable {
-        private final Collection<String> acknowledged = new ConcurrentLinkedQueue<>();
-        private final List<Thread> threads = new ArrayList<>();
-        private volatile boolean closed;
-
-        Load(List<Server> servers) {
-            for (Server server : servers) {
-                Keelson client = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey())
-                        .timeout(Duration.ofSeconds(5)).build();
-                threads.add(Thread.ofVirtual().start(() -> create(client)));
-            }
-        }
-
-        private void create(Keelson client) {
-            while (!closed) {
-                try {
-                    acknowledged.add(client.runs().create(RunRequest.of(mission().toJson()).start()).id());
-                } catch (KeelsonException e) {
-                    closed |= !e.isTransient();
-                }
-            }
-        }
-
-        /** Waits for more acknowledged runs, and returns all. */
-        Set<String> await(int more) {
-            int least = acknowledged.size() + more;
-            Awaitility.await().atMost(LIMIT).until(() -> acknowledged.size() >= least);
-            return new TreeSet<>(acknowledged);
-        }
-
-        @Override
-        public void close() throws InterruptedException {
-            closed = true;
-            for (Thread thread : threads) {
-                thread.join();
-            }
-        }
-    }
-
-    private static Mission mission() {
-        return Mission.named("load").goal("survive").task("a", t -> t.step("one", "noop", Map.of())
-                .step("nap", "wait", Map.of("seconds", 0.2)).step("two", "noop", Map.of()));
-    }
-
     @Test
     @Breadth.InPart(4)
     void aStandbyWithoutTheLatestCommitsStopsTheServersUntilAnOperatorAccepts(@TempDir Path folder) throws Exception {
@@ -104,7 +52,7 @@ class FailoverTest {
                 Server two = server(folder.resolve("two"), databases)) {
             Set<String> kept;
             Set<String> all;
-            try (Load load = new Load(List.of(one, two))) {
+            try (Load load = new Load(Load.client(one), Load.client(two))) {
                 kept = load.await(RUNS);
                 databases.holdReplication();
                 all = load.await(RUNS);
@@ -171,7 +119,7 @@ class FailoverTest {
     private void freeze(TwoPostgres databases, Server server, Runnable redirect) throws Exception {
         databases.replicateSynchronously();
         Set<String> acknowledged;
-        try (Load load = new Load(List.of(server))) {
+        try (Load load = new Load(Load.client(server))) {
             load.await(RUNS);
             databases.freezePrimary();
             databases.promote();

@@ -36,12 +36,30 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /** Starts a server of another build, and returns when it takes runs. */
+    static ServerProcess start(Path dataDir, Map<String, String> environment, Path jar) throws IOException {
+        String java = ProcessHandle.current().info().command().orElseThrow();
+        ServerProcess server = launch(dataDir, environment, List.of(java, "-jar", jar.toString(), "server"));
+        try {
+            server.awaitReady();
+            return server;
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw new IOException("the server did not start:\n" + server.log(), e);
+        }
+    }
+
     /** Starts a server and returns at once. */
     static ServerProcess launch(Path dataDir, Map<String, String> environment) throws IOException {
-        Files.createDirectories(dataDir);
-        Files.deleteIfExists(dataDir.resolve("url"));
         List<String> command = new ArrayList<>(ChildJvm.command());
         command.addAll(List.of("io.keelson.cli.Main", "server"));
+        return launch(dataDir, environment, command);
+    }
+
+    private static ServerProcess launch(Path dataDir, Map<String, String> environment, List<String> command)
+            throws IOException {
+        Files.createDirectories(dataDir);
+        Files.deleteIfExists(dataDir.resolve("url"));
         ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> env = new HashMap<>(environment);
         env.put("KEELSON_DATA_DIR", dataDir.toString());

@@ -197,9 +197,10 @@ final class Connector implements DataSource, AutoCloseable {
         // the wait for each host is bounded
     }
 
+    /** The wait of the pool's end for a connection that is being opened. */
     @Override
     public int getLoginTimeout() {
-        return 0;
+        return Math.toIntExact(HOST_TIMEOUT.toSeconds());
     }
 
     @Override
