@@ -181,12 +181,14 @@ describe("workers", () => {
     const { port } = reserved.address();
     await new Promise(resolve => reserved.close(resolve));
     const lines = [];
-    const keep = level => text => lines.push([level, text]);
+    const keep = level => text => {
+      lines.push([level, text]);
+      if (level === "info") setTimeout(() => createServer(answer).listen(port, "127.0.0.1").unref(), 500);
+    };
     const worker = new Keelson({ url: `http://127.0.0.1:${port}`, apiKey: "k" })
       .worker({ pollMs: 100, logger: { info: keep("info"), warn: keep("warn"), error: keep("error") } });
     worker.tool({ name: "a", handler: () => 1 });
     const served = worker.serve();
-    setTimeout(() => createServer(answer).listen(port, "127.0.0.1").unref(), 700);
     await assert.rejects(served, { code: "INVALID_API_KEY", status: 401 });
     assert.equal(worker.error?.status, 401);
     assert.deepEqual(lines.map(each => each[0]), ["warn", "info", "error"]);
