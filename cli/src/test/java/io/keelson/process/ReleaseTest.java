@@ -44,7 +44,8 @@ class ReleaseTest {
         assertThat(folder.resolve("second/SHA256SUMS")).hasSameTextualContentAs(first.resolve("SHA256SUMS"));
         execute(Map.of(), "sh", "-c", "cd first && sha256sum -c --quiet SHA256SUMS");
         assertThat(Files.readString(first.resolve("SHA256SUMS"))).contains("py3-none-any.whl")
-                .contains("python/keelson-");
+                .contains("python/keelson-")
+                .contains("maven/io/keelson/keelson-test/", "maven/io/keelson/keelson-server/");
 
         Path packed;
         try (Stream<Path> files = Files.list(first)) {
