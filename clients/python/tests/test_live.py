@@ -86,7 +86,8 @@ class ProcessTest(unittest.TestCase):
         self.await_line("begun")
         self.worker.send_signal(signal.SIGTERM)
         self.assertEqual(self.worker.wait(20), 0)
-        self.assertEqual(run.refresh().state, "completed")
+        assert self.worker.stderr is not None
+        self.assertEqual(run.refresh().state, "completed", self.worker.stderr.read())
 
 
 if __name__ == "__main__":
