@@ -300,7 +300,7 @@ public final class HttpServer implements AutoCloseable {
         TimedInputStream arriving = arriving(context);
         try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), memory, null, computation)) {
             MountedRequest request =
-                    new MountedRequest(context, mount, body, () -> connections.admit(connection));
+                    new MountedRequest(context, mount, body, () -> connections.admit(connection), shutdown::hasBegun);
             ApiResponse response;
             try {
                 response = connections.isLate(connection)

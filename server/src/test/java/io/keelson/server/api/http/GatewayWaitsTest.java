@@ -5,11 +5,13 @@ import static io.keelson.server.api.http.ToolProgram.result;
 import static io.keelson.server.api.http.ToolProgram.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -64,6 +66,25 @@ class GatewayWaitsTest {
         assertThat(program.calls()).hasSize(1);
         program.report("complete", ", \"output\": 1");
         api.awaitState(program.run, "completed");
+    }
+
+    /** A program that got an error instead would ask its model again. */
+    @Test
+    void stopOfTheServerParksTheStep(@TempDir Path folder) throws Exception {
+        DatabaseUrl database = TestDatabase.createUrl();
+        String run;
+        long begun;
+        try (ApiServer stopping = new ApiServer(folder, database)) {
+            ToolProgram program = new ToolProgram(stopping, http, "true", "");
+            run = program.run;
+            program.sendCall("ask_person", "{\"question\": \"Go on?\"}");
+            program.item("question");
+            begun = System.nanoTime();
+        }
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(9));
+        try (ApiServer next = new ApiServer(folder, database)) {
+            next.awaitStep(run, "waiting");
+        }
     }
 
     /** Lets so many days pass for the run and all its timers but the person's. */

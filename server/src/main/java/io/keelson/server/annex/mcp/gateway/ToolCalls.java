@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -33,7 +32,7 @@ import tools.jackson.databind.node.ObjectNode;
  * Makes calls of programs: each becomes a step of the program's task, and its end is the result. A program that is executed again gets
  * the results of equal calls, in their order.
  */
-final class ToolCalls implements AutoCloseable {
+final class ToolCalls {
     private static final Actor ACTOR = Actor.agent("gateway");
     private static final int IN_FLIGHT = 64;
     private static final int MAX_LEASES = 100_000;
@@ -55,7 +54,6 @@ final class ToolCalls implements AutoCloseable {
     private final RecordedAnswers recorded;
     private final ToolGatewayObserver observer;
     private final Duration parkAfter;
-    private final CountDownLatch closing = new CountDownLatch(1);
     private final Cache<LeaseKey, OfLease> leases =
             Caffeine.newBuilder().maximumSize(MAX_LEASES).expireAfterAccess(LEASE_MEMORY).build();
 
@@ -183,13 +181,14 @@ final class ToolCalls implements AutoCloseable {
                 if (request.clientGone()) {
                     return null;
                 }
-                if (closing.getCount() == 0) {
-                    throw new CallRefusedException(UNAVAILABLE, Mcp.INTERNAL_ERROR, "not_ready",
-                            "the server is stopping: repeat the call");
-                }
-                if (parked && System.nanoTime() > last) {
+                boolean stopping = request.isStopping();
+                if (parked && (stopping || System.nanoTime() > last) || stopping && park(lease)) {
                     throw new CallRefusedException(CONFLICT, Mcp.INVALID_REQUEST, "parked",
                             "the step waits: end the program, it is started again with the answer");
+                }
+                if (stopping) {
+                    throw new CallRefusedException(UNAVAILABLE, Mcp.INTERNAL_ERROR, "not_ready",
+                            "the server is stopping: repeat the call");
                 }
                 if (!parked && System.nanoTime() >= park) {
                     parked = park(lease);
@@ -222,11 +221,5 @@ final class ToolCalls implements AutoCloseable {
     private static CallRefusedException endedFailure() {
         return new CallRefusedException(UNAUTHORIZED, Mcp.INVALID_REQUEST, "step_ended",
                 "the step has ended or has lost its lease");
-    }
-
-    /** Ends all waits. */
-    @Override
-    public void close() {
-        closing.countDown();
     }
 }

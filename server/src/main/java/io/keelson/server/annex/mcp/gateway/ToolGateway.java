@@ -21,7 +21,6 @@ public final class ToolGateway implements AutoCloseable {
     private final Sources sources;
     private final ProgramCallRecords records;
     private final CallEnds ends;
-    private volatile Runnable closing = () -> {};
 
     /**
      * Parts of the server that the gateway reads.
@@ -54,7 +53,6 @@ public final class ToolGateway implements AutoCloseable {
     public Mount mount(Commands commands, ToolCatalog catalog, String version) {
         ToolCalls calls = new ToolCalls(records, commands, ends, new RecordedAnswers(database), sources.observer,
                 sources.parkAfter);
-        closing = calls::close;
         ProgramTools tools = new ProgramTools(
                 new ProgramTools.Sources(catalog, sources.announced, sources.rules, records));
         return new ToolMount(new StepTokens(database), tools, calls, version);
@@ -62,7 +60,6 @@ public final class ToolGateway implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        closing.run();
         ends.close();
     }
 }

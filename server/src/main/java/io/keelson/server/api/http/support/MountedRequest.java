@@ -1,6 +1,7 @@
 package io.keelson.server.api.http.support;
 
 import io.javalin.http.Context;
+import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -13,13 +14,18 @@ public final class MountedRequest {
     private final Mount mount;
     private final Body body;
     private final Runnable admitted;
+    private final BooleanSupplier stopping;
 
-    /** @param admitted called once the caller has shown valid credentials */
-    public MountedRequest(Context context, Mount mount, Body body, Runnable admitted) {
+    /**
+     * @param admitted called once the caller has shown valid credentials
+     * @param stopping whether the server stops
+     */
+    public MountedRequest(Context context, Mount mount, Body body, Runnable admitted, BooleanSupplier stopping) {
         this.context = context;
         this.mount = mount;
         this.body = body;
         this.admitted = admitted;
+        this.stopping = stopping;
     }
 
     /** As {@code POST}. */
@@ -51,6 +57,11 @@ public final class MountedRequest {
     /** Keeps the connection open while the request is served: its caller has shown valid credentials. */
     public void admit() {
         admitted.run();
+    }
+
+    /** True once the server stops: a request that waits ends its wait. */
+    public boolean isStopping() {
+        return stopping.getAsBoolean();
     }
 
     /** True when the client has closed its connection. Only to be asked once the body was read. */
