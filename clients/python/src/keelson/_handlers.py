@@ -89,6 +89,8 @@ class Loop:
     def _tell_blocked(self) -> None:
         tools = dict(self._tasks)
         at_work = asyncio.current_task(self._loop)
+        if at_work is None:  # no handler has it: the machine is busy
+            return
         tool = tools.get(typing.cast("asyncio.Task[None]", at_work)) or " or ".join(sorted(set(tools.values())))
         if time.monotonic() < self._warned.get(tool, 0.0):
             return
