@@ -836,9 +836,11 @@ class WorkItem(Document):
     """Tokens of output that the credits held for the step's `worst_case` pay, reasoning included; pass it to …"""
     gateway: WorkItemGateway | None
     """Access to the gateway; null if its tool has not announced `gateway`"""
+    following: list[WorkItemFollowing]
+    """The next steps of the task, if the claim has `chains`: to be executed after this one, in their order, …"""
     _kinds = {
         "input": "free", "lease_expires_at": "time", "deadline": "time", "failure_context": "free", "details":
-        "free", "gateway": "WorkItemGateway"
+        "free", "gateway": "WorkItemGateway", "following": "[WorkItemFollowing]"
     }
 
 
@@ -849,6 +851,30 @@ class WorkItemGateway(Document):
     """Of the step's lease, as bearer or as `x-api-key`: for `/gateway/openai/v1`, `/gateway/anthropic` and …"""
     _kinds = {
 
+    }
+
+
+class WorkItemFollowing(Document):
+    """A step of the same task, whose lease has not begun."""
+
+    step_id: str
+    """Id of the step."""
+    tool: str
+    """Tool to call."""
+    input: Any
+    """Resolved input."""
+    attempt: int
+    """Number of the step's attempt."""
+    lease_epoch: int
+    """Epoch of the lease to come."""
+    deadline: datetime
+    """End of the attempt, if its lease began now."""
+    effect_key: str
+    """Key for providers."""
+    traceparent: str | None
+    """The W3C Trace Context header for calls made by the step."""
+    _kinds = {
+        "input": "free", "deadline": "time"
     }
 
 
@@ -1082,6 +1108,8 @@ class ClaimBody(TypedDict, total=False):
     """Descriptions of the worker's tools in addition to their names; once is enough, an empty list changes …"""
     again: bool
     """Whether the worker claims again as soon as it has the answer. Steps that become ready meanwhile are …"""
+    chains: list[str]
+    """Tools without effects, of `tools`. A step of such a tool comes with `following` steps of its task; the …"""
 
 
 class AnnouncedToolBody(TypedDict, total=False):

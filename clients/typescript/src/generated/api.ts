@@ -1268,6 +1268,33 @@ export interface components {
             max_output_tokens: number | null;
             /** @description Access to the gateway; null if its tool has not announced `gateway` */
             gateway: components["schemas"]["WorkItemGateway"] | null;
+            /** @description The next steps of the task, if the claim has `chains`: to be executed after this one, in their order, until one does not complete. The lease of each begins when the results of those before it are reported; until then it takes neither heartbeats nor uploads */
+            following: components["schemas"]["WorkItemFollowing"][];
+        };
+        /** @description A step of the same task, whose lease has not begun */
+        WorkItemFollowing: {
+            /**
+             * Format: uuid
+             * @description Id of the step
+             */
+            step_id: string;
+            /** @description Tool to call */
+            tool: string;
+            /** @description Resolved input */
+            input: unknown;
+            /** @description Number of the step's attempt */
+            attempt: number;
+            /** @description Epoch of the lease to come */
+            lease_epoch: number;
+            /**
+             * Format: date-time
+             * @description End of the attempt, if its lease began now
+             */
+            deadline: Date;
+            /** @description Key for providers */
+            effect_key: string;
+            /** @description The W3C Trace Context header for calls made by the step */
+            traceparent: string | null;
         };
         /** @description Access to the gateway, as long as the lease lasts. Its text form shows no token. */
         WorkItemGateway: {

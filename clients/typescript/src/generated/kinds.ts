@@ -116,6 +116,10 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "WorkItem": {
     "lease_expires_at": "time",
     "deadline": "time",
-    "gateway": "WorkItemGateway"
+    "gateway": "WorkItemGateway",
+    "following": "[WorkItemFollowing]"
+  },
+  "WorkItemFollowing": {
+    "deadline": "time"
   }
 };

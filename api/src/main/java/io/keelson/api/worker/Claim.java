@@ -24,9 +24,12 @@ import org.jspecify.annotations.Nullable;
  *     leased to it, as long as they and the answer's steps are at most {@code max}; its next claim gets them at once.
  *     The server releases them if no claim follows within 250 ms. Has no effect on a claim that does not itself follow
  *     another one within 250 ms at that server
+ * @param chains tools without effects, of {@code tools}. A step of such a tool comes with {@code following} steps of its task; the worker
+ *     executes them in their order and reports all results in one request
  */
 @Request
 public record Claim(@Ref("Name") String workerId, @Size(min = 1, max = 500) List<@Ref("Name") String> tools,
         @Default("1") @Range(min = 1, max = 1000) int max, @Default("0") @Range(min = 0, max = 60_000) long waitMs,
         @Nullable @Range(min = 1000, max = 3_600_000) Long leaseMs, @Nullable @Text(max = 200) String version,
-        @Default("[]") @Size(max = 500) List<AnnouncedTool> toolSpecs, @Default("false") boolean again) {}
+        @Default("[]") @Size(max = 500) List<AnnouncedTool> toolSpecs, @Default("false") boolean again,
+        @Default("[]") @Size(max = 500) List<@Ref("Name") String> chains) {}

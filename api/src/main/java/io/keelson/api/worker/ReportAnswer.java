@@ -58,7 +58,7 @@ public record ReportAnswer(UUID stepId, @OneOf({
     }
 
     /** Whether the server cannot accept the report as it is; the worker still has the step. */
-    public boolean rejected() {
+    public boolean keepsSlot() {
         return status.equals("rejected");
     }
 

@@ -5,6 +5,8 @@ import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
 import io.keelson.client.Keelson;
 import io.keelson.client.plan.Mission;
+import io.keelson.client.worker.Effects;
+import io.keelson.client.worker.ToolSpec;
 import io.keelson.client.worker.Worker;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,7 +43,9 @@ final class KeelsonHttp implements Contender {
 
     /** Starts a worker and waits until the server lists it: a mission may only name tools that are served. */
     private static Worker worker(Keelson client, int slots) throws InterruptedException {
-        Worker worker = Worker.builder(client).tool(Missions.REMOTE_TOOL, step -> Map.of()).slots(slots).build();
+        Worker worker = Worker.builder(client)
+                .tool(new ToolSpec(Missions.REMOTE_TOOL, "Does nothing", Map.of(), Effects.READ), step -> Map.of())
+                .slots(slots).build();
         worker.start();
         Poll.until(Duration.ofSeconds(30), () -> !client.workers().isEmpty());
         return worker;

@@ -32,6 +32,8 @@ final class Missions {
             case BIG_RUN -> stages(mission);
             case FAN_OUT -> fanOut(mission);
             case TEN_REMOTE_STEPS -> mission.task("work", task -> steps(task, STEPS, REMOTE_TOOL));
+            case TEN_DURABLE_REMOTE_STEPS ->
+                mission.task("work", task -> steps(task.unchained(), STEPS, REMOTE_TOOL));
         };
     }
 

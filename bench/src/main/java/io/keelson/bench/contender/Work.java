@@ -19,5 +19,7 @@ public enum Work {
     /** One task, option {@code items} (1,000) made from its output, and a task that joins them. */
     FAN_OUT,
     /** Ten steps whose tool a remote worker serves. */
-    TEN_REMOTE_STEPS
+    TEN_REMOTE_STEPS,
+    /** Ten steps whose tool a remote worker serves, each of which is committed before the next one begins. */
+    TEN_DURABLE_REMOTE_STEPS
 }

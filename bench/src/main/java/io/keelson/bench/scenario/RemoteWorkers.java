@@ -32,10 +32,12 @@ public final class RemoteWorkers implements Scenario {
     @Override
     public void measure(Bench bench) throws Exception {
         try (ContenderProcess contender = bench.start(Map.of("slots", Integer.toString(SLOTS)))) {
-            bench.warm(contender, bench.sizes().callers(SLOTS), Work.TEN_REMOTE_STEPS);
+            bench.warm(contender, bench.sizes().callers(SLOTS), Work.TEN_REMOTE_STEPS, Work.TEN_DURABLE_REMOTE_STEPS);
             for (int callers : bench.sizes().inFlight()) {
                 bench.rate(TenSteps.inFlight(callers), Measure.RUNS_PER_SECOND, contender,
                         () -> contender.load(Load.during(Work.TEN_REMOTE_STEPS, callers, bench.sizes().seconds())));
+                bench.rate(TenSteps.durable(callers), Measure.RUNS_PER_SECOND, contender, () -> contender
+                        .load(Load.during(Work.TEN_DURABLE_REMOTE_STEPS, callers, bench.sizes().seconds())));
             }
         }
     }

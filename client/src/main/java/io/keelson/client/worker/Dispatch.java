@@ -45,6 +45,8 @@ final class Dispatch {
     private final @Nullable String version;
     private final List<String> tools;
     private final List<AnnouncedTool> specs;
+    /** Tools without effects. */
+    private final List<String> chains;
     private final Duration lease;
     private volatile boolean announced;
 
@@ -60,13 +62,14 @@ final class Dispatch {
         this.version = version;
         this.tools = List.copyOf(tools);
         this.specs = specs;
+        this.chains = specs.stream().filter(spec -> "read".equals(spec.effects())).map(AnnouncedTool::name).toList();
         this.lease = lease;
     }
 
     /** Steps under new leases: at once when there are any, else as soon as one is ready, else none. */
     List<WorkItem> claim(int max, Duration wait) {
         Claim claim = new Claim(workerId, tools, max, wait.toMillis(), lease.toMillis(), version,
-                announced ? List.of() : specs, true);
+                announced ? List.of() : specs, true, chains);
         JsonNode answer = api.post("/dispatch/claim", Json.request(claim), wait.plus(ANSWER_TIMEOUT));
         announced = true;
         return answer.path("items").valueStream().map(item -> Json.document(item, WorkItem.class)).toList();
@@ -78,7 +81,7 @@ final class Dispatch {
      * @param limit for the answer: a call that hangs must not cost the leases
      */
     List<@Nullable ReportAnswer> heartbeat(List<Heartbeat> items, Duration limit) {
-        return matched(post("heartbeat", new Heartbeat.Batch(workerId, items),
+        return matchAnswers(post("heartbeat", new Heartbeat.Batch(workerId, items),
                 limit.compareTo(ANSWER_TIMEOUT) < 0 ? limit : ANSWER_TIMEOUT), items);
     }
 
@@ -93,10 +96,10 @@ final class Dispatch {
     /**
      * Sends reports to the route of their kind.
      *
-     * @param claim whether the request also claims steps for the slots that the reports free
+     * @param slots that the reports free, for which the request also claims steps; 0 to claim none
      */
-    Reported report(ExecutionResult.Kind kind, List<Report> items, boolean claim) {
-        FurtherClaim further = claim ? new FurtherClaim(tools, items.size(), lease.toMillis()) : null;
+    Reported report(ExecutionResult.Kind kind, List<Report> items, int slots) {
+        FurtherClaim further = slots > 0 ? new FurtherClaim(tools, slots, lease.toMillis(), chains) : null;
         Record body = switch (kind) {
             case COMPLETE -> new Completion.Batch(workerId, all(Completion.class, items), null, further);
             case CONTINUE -> new Completion.Turns(workerId, all(Completion.class, items), further);
@@ -104,12 +107,12 @@ final class Dispatch {
             case RELEASE -> new Release.Batch(workerId, all(Release.class, items), further);
         };
         JsonNode answer = post(kind.route(), body, ANSWER_TIMEOUT);
-        return new Reported(matched(answer, items), answer.path("claimed").valueStream().map(Dispatch::claimed)
+        return new Reported(matchAnswers(answer, items), answer.path("claimed").valueStream().map(Dispatch::readStep)
                 .filter(Objects::nonNull).<WorkItem>map(Objects::requireNonNull).toList());
     }
 
     /** Null if the step is malformed; its lease ends by itself. */
-    private static @Nullable WorkItem claimed(JsonNode item) {
+    private static @Nullable WorkItem readStep(JsonNode item) {
         try {
             return Json.document(item, WorkItem.class);
         } catch (JacksonException e) {
@@ -138,7 +141,7 @@ final class Dispatch {
         return api.post("/dispatch/" + route, Json.request(body), limit);
     }
 
-    private static List<@Nullable ReportAnswer> matched(JsonNode page, List<? extends Report> items) {
+    private static List<@Nullable ReportAnswer> matchAnswers(JsonNode page, List<? extends Report> items) {
         List<ReportAnswer> answers = new ArrayList<>();
         for (JsonNode answer : page.path("items")) {
             ReportAnswer read = read(answer);

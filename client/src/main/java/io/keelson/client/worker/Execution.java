@@ -11,6 +11,7 @@ import java.math.RoundingMode;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -104,6 +105,11 @@ final class Execution implements StepContext {
             thread.interrupt();
         }
         return true;
+    }
+
+    /** The steps to execute after this one, before its result is reported. */
+    List<WorkItem> following() {
+        return item.following().stream().map(item::of).toList();
     }
 
     boolean lost() {
@@ -275,9 +281,11 @@ final class Execution implements StepContext {
         return progressBuffer.empty();
     }
 
-    private synchronized void used(Heartbeat sum) {
-        use = sum;
-        progressBuffer.use(sum);
+    private void used(Heartbeat sum) {
+        synchronized (this) {
+            use = sum;
+            progressBuffer.use(sum);
+        }
         onNews.run();
     }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -24,15 +25,20 @@ final class ResultReporter {
     private static final System.Logger LOG = System.getLogger(ResultReporter.class.getName());
     private static final int BATCH = 100;
 
+    /** The result of an execution. */
+    record Result(Execution execution, ExecutionResult outcome) {}
+
     /** A result on its way to the server. Confined to the thread that reports. */
     private static final class Pending {
         private final Execution execution;
         private final ExecutionResult outcome;
+        private final CountDownLatch settled;
         private Heartbeat notes;
 
-        private Pending(Execution execution, ExecutionResult outcome) {
-            this.execution = execution;
-            this.outcome = outcome;
+        private Pending(Result result, CountDownLatch settled) {
+            this.execution = result.execution;
+            this.outcome = result.outcome;
+            this.settled = settled;
             this.notes = execution.journal().empty();
         }
 
@@ -46,7 +52,7 @@ final class ResultReporter {
     private final Slots slots;
     private final BooleanSupplier claims;
     private final Consumer<WorkItem> onWork;
-    private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
+    private final BlockingQueue<List<Pending>> queue = new LinkedBlockingQueue<>();
     private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
     /**
@@ -63,16 +69,28 @@ final class ResultReporter {
     }
 
     void add(Execution execution, ExecutionResult outcome) {
-        queue.add(new Pending(execution, outcome));
+        add(List.of(new Result(execution, outcome)));
+    }
+
+    /**
+     * Sends results in this order, in one request if possible.
+     *
+     * @return counts the results without an answer
+     */
+    CountDownLatch add(List<Result> results) {
+        CountDownLatch settled = new CountDownLatch(results.size());
+        queue.add(results.stream().map(result -> new Pending(result, settled)).toList());
+        return settled;
     }
 
     /** Reports until the thread is interrupted. */
     void run() {
         try {
             while (true) {
-                List<Pending> batch = new ArrayList<>();
-                batch.add(queue.take());
-                queue.drainTo(batch);
+                List<List<Pending>> added = new ArrayList<>();
+                added.add(queue.take());
+                queue.drainTo(added);
+                List<Pending> batch = added.stream().flatMap(List::stream).toList();
                 Duration delay = deliver(batch);
                 TimeUnit.NANOSECONDS.sleep(delay.toNanos());
             }
@@ -89,7 +107,7 @@ final class ResultReporter {
             }
         }
         try {
-            heartbeats.flush(batch.stream().map(report -> report.execution).toList());
+            heartbeats.flush(executions(batch));
         } catch (KeelsonException e) {
             if (Refusal.mayPass(e)) {
                 return later(batch, e);
@@ -102,6 +120,10 @@ final class ResultReporter {
             delay = wish.compareTo(delay) > 0 ? wish : delay;
         }
         return delay;
+    }
+
+    private static List<Execution> executions(List<Pending> reports) {
+        return reports.stream().map(report -> report.execution).toList();
     }
 
     /** By route, in calls of bounded size; what carries artifacts goes alone. */
@@ -130,7 +152,8 @@ final class ResultReporter {
     private Duration send(List<Pending> part) {
         List<Report> items = part.stream().map(Pending::report).toList();
         try {
-            Dispatch.Reported reported = dispatch.report(part.get(0).outcome.kind(), items, claims.getAsBoolean());
+            Dispatch.Reported reported = dispatch.report(part.get(0).outcome.kind(), items,
+                    claims.getAsBoolean() ? Math.max(1, slots.count(executions(part))) : 0);
             backoff.reset();
             reported.claimed().forEach(onWork);
             return settleAll(part, reported.answers());
@@ -140,6 +163,7 @@ final class ResultReporter {
             }
             if (part.size() == 1) {
                 refused(part.get(0), e.code(), e.getMessage());
+                part.get(0).settled.countDown();
             } else {
                 part.forEach(report -> send(List.of(report)));
             }
@@ -159,7 +183,10 @@ final class ResultReporter {
             }
         }
         slots.free(settled);
-        queue.addAll(unanswered);
+        part.stream().filter(report -> !unanswered.contains(report)).forEach(report -> report.settled.countDown());
+        if (!unanswered.isEmpty()) {
+            queue.add(unanswered);
+        }
         return unanswered.isEmpty() ? Duration.ZERO : backoff.next(null);
     }
 
@@ -200,7 +227,7 @@ final class ResultReporter {
     }
 
     private Duration later(List<Pending> part, KeelsonException e) {
-        queue.addAll(part);
+        queue.add(part);
         Duration delay = backoff.next(e.retryAfter());
         LOG.log(Level.WARNING, "could not deliver {0} results, retrying in {1}: {2}", part.size(), delay,
                 e.getMessage());

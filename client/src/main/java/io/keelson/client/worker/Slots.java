@@ -21,6 +21,8 @@ final class Slots {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Map<Lease, Execution> taken = new HashMap<>();
+    /** Executions whose leases have not begun; they use the slot of another step. */
+    private final Map<Lease, Execution> expected = new HashMap<>();
     private final int size;
     private boolean closed;
 
@@ -41,11 +43,33 @@ final class Slots {
         }
     }
 
-    /** False when one under the same lease exists: a lost answer may arrive twice. */
+    /** False when one under the same lease exists: a lost answer may arrive twice, and an expected lease may begin. */
     boolean take(Execution execution) {
         lock.lock();
         try {
-            return taken.putIfAbsent(Lease.of(execution), execution) == null;
+            Lease lease = Lease.of(execution);
+            Execution begun = expected.remove(lease);
+            return taken.putIfAbsent(lease, begun == null ? execution : begun) == null && begun == null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The execution is about to begin, and its lease begins later. */
+    void expect(Execution execution) {
+        locked(() -> expected.put(Lease.of(execution), execution));
+    }
+
+    /** Whether the execution's lease has begun. */
+    boolean holds(Execution execution) {
+        return count(List.of(execution)) > 0;
+    }
+
+    /** The number of slots that these executions hold. */
+    int count(Collection<Execution> executions) {
+        lock.lock();
+        try {
+            return (int) executions.stream().filter(execution -> taken.get(Lease.of(execution)) == execution).count();
         } finally {
             lock.unlock();
         }
@@ -58,7 +82,10 @@ final class Slots {
 
     /** Frees the slots of several executions at once, so that one claim fills them all. */
     void free(Collection<Execution> executions) {
-        locked(() -> executions.forEach(execution -> taken.remove(Lease.of(execution), execution)));
+        locked(() -> executions.forEach(execution -> {
+            taken.remove(Lease.of(execution), execution);
+            expected.remove(Lease.of(execution), execution);
+        }));
     }
 
     void close() {

@@ -10,7 +10,9 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -40,12 +42,16 @@ public final class Worker implements AutoCloseable {
     private final Map<String, StepHandler> handlers;
     private final Duration poll;
     private final Duration grace;
+    private final Duration chainTime;
     private final URI server;
     private final Dispatch dispatch;
     private final Slots slots;
     private final Heartbeats heartbeats;
     private final ResultReporter reports;
     private final ThreadFactory threads = Threads.handlers();
+    private final Set<Chain> chains = ConcurrentHashMap.newKeySet();
+    /** Durations of the last execution of each tool. */
+    private final Map<String, Long> lastNanos = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -58,6 +64,7 @@ public final class Worker implements AutoCloseable {
         this.handlers = Map.copyOf(settings.handlers);
         this.poll = settings.poll;
         this.grace = settings.grace;
+        this.chainTime = settings.chainTime;
         this.server = settings.client.url();
         this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(),
                 settings.specs.values().stream().map(ToolSpec::announced).toList(), settings.lease);
@@ -118,6 +125,7 @@ public final class Worker implements AutoCloseable {
         slots.close();
         long begun = System.nanoTime();
         boolean interrupted = !waited(() -> slots.awaitIdle(grace.toNanos()));
+        chains.forEach(Chain::abandon);
         slots.taken().stream().filter(Execution::abandon)
                 .forEach(execution -> reports.add(execution, ExecutionResult.release()));
         // Steps of the last claim are handed back, too.
@@ -192,16 +200,50 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    private void execute(Execution execution) {
-        if (execution.begin(Thread.currentThread())) {
-            ExecutionResult outcome = outcome(execution);
-            if (execution.finish()) {
-                reports.add(execution, outcome);
+    private void execute(Execution first) {
+        Chain chain = new Chain(first, reports, slots);
+        chains.add(chain);
+        long begun = System.nanoTime();
+        boolean continues = execute(first, chain);
+        for (WorkItem next : first.following()) {
+            if (!continues || !follows(next, begun)) {
+                break;
             }
+            Execution step = new Execution(next, server, () -> {
+                if (chain.lead()) {
+                    heartbeats.nudge();
+                }
+            }, (item, name, type, file) -> {
+                chain.lead();
+                return dispatch.upload(item, name, type, file);
+            });
+            chain.begin(step);
+            continues = execute(step, chain);
+        }
+        chain.end();
+        chains.remove(chain);
+    }
+
+    /** Whether the step begins before the results of those before it are reported. */
+    private boolean follows(WorkItem next, long begun) {
+        long longest = chainTime.toNanos();
+        return !stopping() && !Thread.currentThread().isInterrupted() && System.nanoTime() - begun < longest
+                && lastNanos.getOrDefault(next.tool(), longest) < longest;
+    }
+
+    /** Returns false if the chain ends with the step. */
+    private boolean execute(Execution execution, Chain chain) {
+        boolean continues = false;
+        if (execution.begin(Thread.currentThread())) {
+            long begun = System.nanoTime();
+            ExecutionResult outcome = outcome(execution);
+            lastNanos.put(execution.tool(), System.nanoTime() - begun);
+            continues = execution.finish() && chain.add(execution, outcome);
         }
         if (execution.lost()) {
             slots.free(execution);
         }
+        return continues;
     }
 
     @SuppressWarnings("IllegalCatch") // any exception of a handler fails its step, never the worker
@@ -252,6 +294,7 @@ public final class Worker implements AutoCloseable {
         private Duration lease = Duration.ofSeconds(30);
         private Duration poll = Duration.ofSeconds(2);
         private Duration grace = Duration.ofSeconds(20);
+        private Duration chainTime = Chain.LONGEST;
 
         private Builder(Keelson client) {
             this.client = client;
@@ -309,6 +352,12 @@ public final class Worker implements AutoCloseable {
         /** How long running handlers may take when the worker stops; 20 s when not given. */
         public Builder grace(Duration value) {
             this.grace = value;
+            return this;
+        }
+
+        /** See {@link Chain#LONGEST}. */
+        Builder chainTime(Duration value) {
+            this.chainTime = value;
             return this;
         }
 

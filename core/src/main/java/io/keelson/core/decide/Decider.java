@@ -11,6 +11,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.TimerKind;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
@@ -47,15 +48,18 @@ public final class Decider {
         if (!(command instanceof Command.CompleteChain chain)) {
             return decideOne(new Decision(view, changes, now, ids, capacity, funds, command.actor()), command);
         }
-        int taken = 0;
+        List<Reply> taken = new ArrayList<>();
+        int last = chain.reports().size() - 1;
         for (Command.Report report : chain.reports()) {
             Decision d = new Decision(view, changes, now, ids, capacity, funds, report.actor());
-            d.yields = chain.yields() && taken == chain.reports().size() - 1;
+            d.yields = chain.yields() && taken.size() == last;
+            d.follower = taken.size() == last ? null : chain.reports().get(taken.size() + 1).stepId();
             Reply reply = decideOne(d, report);
-            if (!reply.equals(Reply.CHANGED) && !(reply instanceof Reply.Duplicate)) {
+            if (!reply.equals(Reply.CHANGED) && !(reply instanceof Reply.Duplicate)
+                    && !(reply instanceof Reply.Claimed)) {
                 break;
             }
-            taken++;
+            taken.add(reply);
         }
         return new Reply.Taken(taken);
     }

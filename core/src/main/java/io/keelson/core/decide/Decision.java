@@ -61,6 +61,8 @@ final class Decision {
     boolean yields;
     /** The work that the command's worker asks to continue with; null if absent. */
     @Nullable NextStepRequest request;
+    /** The step that the worker has executed behind the reported one, in its chain; null if absent. */
+    @Nullable UUID follower;
     /** The output in the command, JSON text; null if absent. */
     @Nullable String yielded;
     /** The assignment it received; null if absent. */

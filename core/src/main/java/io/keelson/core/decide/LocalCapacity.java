@@ -4,6 +4,7 @@ import io.keelson.core.decide.ChangeSet.Lane;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +65,11 @@ public final class LocalCapacity {
 
         /** How long the lease of its step lasts without a heartbeat. */
         Duration lease();
+
+        /** Tools without effects, consecutive steps of which the worker executes one after another. */
+        default Set<String> chained() {
+            return Set.of();
+        }
     }
 
     /** The slots of all claims that wait at the deciding node. */

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -259,10 +260,15 @@ final class SlotScheduling {
             } else {
                 enqueue(d, step, d.capacity.lease(), null);
             }
+        } else if (holder != null && step.id().equals(d.follower)
+                && !d.capacity.runs(holder, step.spec().tool())) {
+            claim(d, step, holder);
+            enqueue(d, step, d.capacity.lease(), timeout(d, step));
         } else if (holder != null && step.lane() == 0 && d.request != null
                 && d.request.keeps(holder, step.spec().tool())) {
             claim(d, step, holder);
-            d.given = assignment(d, step, enqueue(d, step, d.request.lease(), timeout(d, step)));
+            d.given = assignment(d, step, enqueue(d, step, d.request.lease(), timeout(d, step)),
+                    d.request.chained());
         } else if (d.capacity.take(d.run.workspaceId(), step.spec().tool())) {
             claim(d, step, d.capacity.holder());
             enqueue(d, step, d.capacity.lease(), null);
@@ -283,7 +289,7 @@ final class SlotScheduling {
         } else {
             claim(d, step, slot.holder());
             d.changes.assign(step, new Given(slot,
-                    assignment(d, step, enqueue(d, step, slot.lease(), timeout(d, step)))));
+                    assignment(d, step, enqueue(d, step, slot.lease(), timeout(d, step)), slot.chained())));
         }
     }
 
@@ -334,8 +340,21 @@ final class SlotScheduling {
                 : ofTask == null ? d.run.policy().timeouts().task() : ofTask;
     }
 
-    /** The assignment for the holder of a step's lease. */
-    static StepAssignment assignment(Decision d, StepRow step, QueueItem item) {
+    /**
+     * The assignment for the holder of a step's lease.
+     *
+     * @param chained tools without effects, consecutive steps of which the holder executes one after another
+     */
+    static StepAssignment assignment(Decision d, StepRow step, QueueItem item, Set<String> chained) {
+        StepAssignment first = assignment(d, step, item);
+        return chained.contains(step.spec().tool()) ? first.withFollowing(Chains.ofWorker(d, step, chained).stream()
+                .map(next -> new StepAssignment(first.runId(), first.taskId(), next.id(), next.spec().tool(),
+                        next.spec().input(), next.attempt() + 1, next.leaseEpoch() + 1, first.leaseExpiresAt(),
+                        d.now.plus(timeout(d, next)), next.effectKey(d.run), null, first.trace(), null))
+                .toList()) : first;
+    }
+
+    private static StepAssignment assignment(Decision d, StepRow step, QueueItem item) {
         Instant expires = d.now.plus(Objects.requireNonNull(item.lease()));
         return new StepAssignment(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
                 step.attempt(), step.leaseEpoch(), expires, item.timeout() == null ? null : d.now.plus(item.timeout()),

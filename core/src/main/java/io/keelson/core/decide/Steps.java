@@ -48,7 +48,8 @@ final class Steps {
         SlotScheduling.claim(d, step, command.holder());
         boolean own = d.capacity.runs(command.holder(), step.spec().tool());
         return new Reply.Claimed(SlotScheduling.assignment(d, step,
-                SlotScheduling.enqueue(d, step, command.lease(), own ? null : SlotScheduling.timeout(d, step))));
+                SlotScheduling.enqueue(d, step, command.lease(), own ? null : SlotScheduling.timeout(d, step)),
+                command.chained()));
     }
 
     static Reply complete(Decision d, Command.Complete command) {
@@ -272,7 +273,7 @@ final class Steps {
         step.hold = step.hold == null ? null : step.hold.requesting();
         d.changes.touch(step);
         return new Reply.Claimed(SlotScheduling.assignment(d, step,
-                SlotScheduling.enqueue(d, step, d.capacity.lease(), null)));
+                SlotScheduling.enqueue(d, step, d.capacity.lease(), null), Set.of()));
     }
 
     /** The step is claimed again after the delay, and once more at the end of its maximum wait. */

@@ -274,8 +274,21 @@ public sealed interface Command {
         int epoch();
     }
 
-    /** A worker or an executor claims the work of one lane of a task. */
-    record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {}
+    /**
+     * A worker or an executor claims the work of one lane of a task.
+     *
+     * @param chained see {@link NextStepRequest#chained}; empty for an executor
+     */
+    record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Set<String> chained, Actor actor)
+            implements Command {
+        public Claim {
+            chained = Set.copyOf(chained);
+        }
+
+        public Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) {
+            this(runId, taskId, lane, holder, lease, Set.of(), actor);
+        }
+    }
 
     /**
      * The lease holder reports a result.

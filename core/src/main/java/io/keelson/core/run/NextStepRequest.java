@@ -10,11 +10,17 @@ import java.util.Set;
  * @param holder who reports the result; gets nothing unless it also held the lease
  * @param tools that it serves
  * @param lease how long the next lease lasts without a heartbeat
+ * @param chained tools without effects, consecutive steps of which it executes one after another
  */
-public record NextStepRequest(String holder, Set<String> tools, Duration lease) {
+public record NextStepRequest(String holder, Set<String> tools, Duration lease, Set<String> chained) {
 
     public NextStepRequest {
         tools = Set.copyOf(tools);
+        chained = Set.copyOf(chained);
+    }
+
+    public NextStepRequest(String holder, Set<String> tools, Duration lease) {
+        this(holder, tools, lease, Set.of());
     }
 
     public boolean keeps(String laneHolder, String tool) {

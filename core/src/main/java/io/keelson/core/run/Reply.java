@@ -31,9 +31,18 @@ public sealed interface Reply {
     /**
      * Reports of a chain are recorded, now or before.
      *
-     * @param reports the number of recorded reports, which are the first of the chain
+     * @param replies to the recorded reports, which are the first of the chain
      */
-    record Taken(int reports) implements Reply {}
+    record Taken(List<Reply> replies) implements Reply {
+        public Taken {
+            replies = List.copyOf(replies);
+        }
+
+        /** The number of recorded reports. */
+        public int reports() {
+            return replies.size();
+        }
+    }
 
     /**
      * The holder's use is charged.

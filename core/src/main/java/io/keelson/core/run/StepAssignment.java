@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -14,10 +15,31 @@ import org.jspecify.annotations.Nullable;
  * @param previous the previous failure; null if absent
  * @param trace of its run
  * @param maxOutputTokens that the credits held for it pay; null when none are held
+ * @param following steps that a worker may execute after it, in this order, before it reports; their leases begin with the reports
+ *            of the steps before them
  */
 public record StepAssignment(UUID runId, UUID taskId, UUID stepId, String tool, String input, int attempt,
         int leaseEpoch, Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey,
-        @Nullable PreviousFailure previous, RunTrace trace, @Nullable Long maxOutputTokens) {
+        @Nullable PreviousFailure previous, RunTrace trace, @Nullable Long maxOutputTokens,
+        List<StepAssignment> following) {
+
+    public StepAssignment {
+        following = List.copyOf(following);
+    }
+
+    /** A step that no other step follows. */
+    public StepAssignment(UUID runId, UUID taskId, UUID stepId, String tool, String input, int attempt, int leaseEpoch,
+            Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey, @Nullable PreviousFailure previous,
+            RunTrace trace, @Nullable Long maxOutputTokens) {
+        this(runId, taskId, stepId, tool, input, attempt, leaseEpoch, leaseExpiresAt, deadline, effectKey, previous,
+                trace, maxOutputTokens, List.of());
+    }
+
+    /** A copy with the first of the following steps. */
+    public StepAssignment withFollowing(List<StepAssignment> first) {
+        return new StepAssignment(runId, taskId, stepId, tool, input, attempt, leaseEpoch, leaseExpiresAt, deadline,
+                effectKey, previous, trace, maxOutputTokens, first);
+    }
 
     /**
      * The key of the logical step's effect, not of its row: a retry that carries work over must reach the same effect.

@@ -19,8 +19,10 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
@@ -28,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -36,6 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which steps a node may execute after a claimed one, and how their reports are decided together. */
 class ChainsTest extends OneWorkspace {
@@ -164,14 +168,18 @@ class ChainsTest extends OneWorkspace {
     @Nested
     class Reports {
 
+        private int taken(Reply reply) {
+            return ((Reply.Taken) reply).reports();
+        }
+
         @Test
         void duplicatesAreTaken() {
             World world = World.start(steps(3));
             Command chain = chain(world, completed(world, claim(world), 3), false);
-            assertThat(world.send(chain, capacity(false))).isEqualTo(new Reply.Taken(3));
+            assertThat(taken(world.send(chain, capacity(false)))).isEqualTo(3);
             assertThat(world.state()).isEqualTo(RunState.COMPLETED);
             int events = world.events.size();
-            assertThat(world.send(chain, capacity(false))).isEqualTo(new Reply.Taken(3));
+            assertThat(taken(world.send(chain, capacity(false)))).isEqualTo(3);
             assertThat(world.events).hasSize(events);
         }
 
@@ -180,8 +188,8 @@ class ChainsTest extends OneWorkspace {
             World world = World.start(steps(3));
             StepRow first = claim(world);
             world.done(new Command.Pause(world.id(), null, World.WHO));
-            assertThat(world.send(chain(world, completed(world, first, 3), false), capacity(false)))
-                    .isEqualTo(new Reply.Taken(1));
+            assertThat(taken(world.send(chain(world, completed(world, first, 3), false), capacity(false))))
+                    .isEqualTo(1);
             assertThat(world.step("a", "s2").state()).isEqualTo(StepState.PENDING);
         }
 
@@ -191,7 +199,7 @@ class ChainsTest extends OneWorkspace {
             StepRow first = claim(world);
             List<Command.Report> reports = completed(world, first, 3);
             world.expire(first);
-            assertThat(world.send(chain(world, reports, false), capacity(false))).isEqualTo(new Reply.Taken(0));
+            assertThat(taken(world.send(chain(world, reports, false), capacity(false)))).isEqualTo(0);
         }
 
         @Test
@@ -201,7 +209,7 @@ class ChainsTest extends OneWorkspace {
             List<Command.Report> reports = completed(world, first, 2);
             reports.set(1, new Command.Fail(world.id(), reports.get(1).stepId(), 1,
                     new StepError("BROKEN", ErrorClass.INFRASTRUCTURE, "broken"), Result.of("null"), NODE));
-            assertThat(world.send(chain(world, reports, false), capacity(false))).isEqualTo(new Reply.Taken(2));
+            assertThat(taken(world.send(chain(world, reports, false), capacity(false)))).isEqualTo(2);
             assertThat(world.step("a", "s2").state()).isEqualTo(StepState.AWAITING_RETRY);
         }
 
@@ -214,7 +222,7 @@ class ChainsTest extends OneWorkspace {
                 reports.add(new Command.Complete(world.id(), report.stepId(), 1,
                         new Result("1", Tokens.undivided(10), new BigDecimal("0.5"), List.of()), NODE));
             }
-            assertThat(world.send(chain(world, reports, false), capacity(false))).isEqualTo(new Reply.Taken(2));
+            assertThat(taken(world.send(chain(world, reports, false), capacity(false)))).isEqualTo(2);
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
             assertThat(world.view.run().charged()).isEqualTo(usd("1"));
         }
@@ -223,9 +231,120 @@ class ChainsTest extends OneWorkspace {
         void yieldingLaneGoesBehindWaitingWork() {
             World world = World.start(steps(3));
             List<Command.Report> reports = completed(world, claim(world), 2);
-            assertThat(world.send(chain(world, reports, true), capacity(true))).isEqualTo(new Reply.Taken(2));
+            assertThat(taken(world.send(chain(world, reports, true), capacity(true)))).isEqualTo(2);
             assertThat(world.step("a", "s3").isHeld()).isFalse();
             assertThat(world.queue.values()).singleElement().satisfies(item -> assertThat(item.holder()).isNull());
+        }
+    }
+
+    /** Steps that a remote worker gets with a claim, and its reports. */
+    @Nested
+    class OfWorkers {
+        private static final Actor WORKER = Actor.agent("w1");
+        private static final Set<String> CHAINED = Set.of("noop", "limited");
+
+        private StepAssignment claimed(World world, Set<String> chained) {
+            QueueItem item = world.queue.values().iterator().next();
+            return ((Reply.Claimed) world.send(new Command.Claim(world.id(), item.key().taskId(), item.key().lane(),
+                    "w1", World.LEASE, chained, WORKER), capacity(false))).assignment();
+        }
+
+        private List<String> following(World world) {
+            return claimed(world, CHAINED).following().stream()
+                    .map(next -> world.view.step(next.stepId()).name()).toList();
+        }
+
+        @ParameterizedTest(name = "{0}")
+        @MethodSource("io.keelson.core.decide.ChainsTest#ends")
+        void endBeforeAStepThat(String what, StepSpec step, List<String> following) {
+            World world = World.start(plan(task("a").steps(2).step(step).step("s3", StepKind.TOOL)));
+            assertThat(following(world)).as(what).isEqualTo(step.worstCase() == null ? following : List.of());
+        }
+
+        @Test
+        void existOnlyForToolsThatTheWorkerNames() {
+            World world = World.start(steps(3));
+            assertThat(claimed(world, Set.of()).following()).isEmpty();
+            assertThat(following(World.start(plan(task("a").step(step("x", "effect", "{}")).steps(2))))).isEmpty();
+            assertThat(following(World.start(plan(task("a").steps(3).policy(TaskPolicy.DEFAULT.unchained(true))))))
+                    .isEmpty();
+        }
+
+        @Test
+        void endWhereALimitMayHoldBack() {
+            World world = run("10", budget(limited("1")), steps(5));
+            world.prices = FLAT;
+            assertThat(following(world)).isEmpty();
+        }
+
+        @Test
+        void haveTheFactsOfTheirExecutions() {
+            World world = World.start(steps(2));
+            StepAssignment first = claimed(world, CHAINED);
+            StepRow second = world.step("a", "s2");
+            assertThat(first.following()).containsExactly(new StepAssignment(world.id(), second.task().id(),
+                    second.id(), "noop", "{}", 1, 1, first.leaseExpiresAt(), world.now.plusSeconds(30),
+                    world.id() + "/1/a/s2", null, first.trace(), null));
+            assertThat(second.state()).as("no row of it has changed").isEqualTo(StepState.PENDING);
+        }
+
+        /** Also of a worker that requests no further step. */
+        @ParameterizedTest
+        @ValueSource(booleans = {false, true})
+        void reportsOfAChainPassItsLaneOn(boolean more) {
+            World world = World.start(steps(5));
+            StepAssignment first = claimed(world, CHAINED);
+            List<Command.Report> reports = reports(world, first, List.of(0, 1, 2),
+                    more ? new NextStepRequest("w1", CHAINED, World.LEASE, CHAINED) : null);
+
+            List<Reply> replies = ((Reply.Taken) world.send(chain(world, reports, false), capacity(false))).replies();
+
+            assertThat(replies.subList(0, 2)).containsOnly(Reply.CHANGED);
+            assertThat(world.step("a", "s3").state()).isEqualTo(StepState.COMPLETED);
+            assertThat(world.step("a", "s4").holder()).isEqualTo(more ? "w1" : "node");
+            if (more) {
+                StepAssignment next = ((Reply.Claimed) replies.getLast()).assignment();
+                assertThat(next.stepId()).isEqualTo(world.step("a", "s4").id());
+                assertThat(next.following()).extracting(StepAssignment::stepId)
+                        .containsExactly(world.step("a", "s5").id());
+                assertThat(world.send(chain(world, reports, false), capacity(false))).isEqualTo(new Reply.Taken(List
+                        .of(new Reply.Duplicate(null), new Reply.Duplicate(null), new Reply.Duplicate(next.stepId()))));
+            }
+        }
+
+        @Test
+        void anotherHoldersStepIsNotPassedOn() {
+            World world = World.start(steps(3));
+            StepAssignment first = claimed(world, CHAINED);
+            List<Command.Report> reports = reports(world, first, List.of(0, 1), null);
+            world.expire(world.step("a", "s1"));
+            claimed(world, Set.of());
+            assertThat(((Reply.Taken) world.send(chain(world, reports, false), capacity(false))).reports()).isZero();
+            assertThat(world.step("a", "s2").state()).isEqualTo(StepState.PENDING);
+        }
+
+        /** The worker has no result of the step between. */
+        @Test
+        void aMissingReportLeavesItsStepToTheWorker() {
+            World world = World.start(steps(3));
+            StepAssignment first = claimed(world, CHAINED);
+            List<Command.Report> reports = reports(world, first, List.of(0, 2),
+                    new NextStepRequest("w1", CHAINED, World.LEASE));
+            List<Reply> replies = ((Reply.Taken) world.send(chain(world, reports, false), capacity(false))).replies();
+            assertThat(replies).singleElement().isInstanceOfSatisfying(Reply.Claimed.class,
+                    claimed -> assertThat(claimed.assignment().stepId()).isEqualTo(world.step("a", "s2").id()));
+        }
+
+        private static List<Command.Report> reports(World world, StepAssignment first, List<Integer> which,
+                NextStepRequest request) {
+            List<StepAssignment> steps = new ArrayList<>(List.of(first));
+            steps.addAll(first.following());
+            List<Command.Report> reports = new ArrayList<>();
+            for (int i : which) {
+                reports.add(new Command.Complete(world.id(), steps.get(i).stepId(), steps.get(i).leaseEpoch(),
+                        Result.of("1"), request, WORKER));
+            }
+            return reports;
         }
     }
 
@@ -266,6 +385,77 @@ class ChainsTest extends OneWorkspace {
         }
         assertThat(List.of(chained.state(), chained.taskStates()))
                 .isEqualTo(List.of(single.state(), single.taskStates()));
+    }
+
+    /** As above, with a remote worker that requests next steps. */
+    @ParameterizedTest
+    @MethodSource("stories")
+    void recordsOfWorkersAreEqualWithAndWithoutChains(int seed) {
+        World single = workersStory(seed, false);
+        World chained = workersStory(seed, true);
+        assertThat(chained.events).isEqualTo(single.events);
+        assertThat(chained.results).isEqualTo(single.results);
+        assertThat(chained.bank.ledger()).isEqualTo(single.bank.ledger());
+        assertThat(chained.queue).isEqualTo(single.queue);
+        assertThat(chained.timers).isEqualTo(single.timers);
+        assertThat(List.of(chained.state(), chained.taskStates()))
+                .isEqualTo(List.of(single.state(), single.taskStates()));
+    }
+
+    private static World workersStory(int seed, boolean chains) {
+        Random random = new Random(seed);
+        Random faults = new Random(seed);
+        World world = World.start(RunPolicy.DEFAULT, storyPlan(random));
+        StepAssignment next = null;
+        for (int i = 0; i < 40; i++) {
+            QueueItem waiting = world.queue.values().stream().filter(item -> item.holder() == null).findFirst()
+                    .orElse(null);
+            if (next == null && waiting == null) {
+                return world;
+            }
+            StepAssignment first = next != null ? next
+                    : ((Reply.Claimed) world.send(new Command.Claim(world.id(), waiting.key().taskId(),
+                            waiting.key().lane(), "w1", World.LEASE, Set.of("noop"), NODE))).assignment();
+            next = reportOfWorker(world, first, faults, chains);
+            if (world.timers.keySet().stream().anyMatch(key -> key.kind() == TimerKind.STEP_RETRY)) {
+                world.nextBackoff();
+            }
+        }
+        return world;
+    }
+
+    /** Returns the step with which the worker continues; null if absent. */
+    private static StepAssignment reportOfWorker(World world, StepAssignment first, Random random, boolean chains) {
+        NextStepRequest request = new NextStepRequest("w1", Set.of("noop"), World.LEASE, Set.of("noop"));
+        List<StepAssignment> members = new ArrayList<>(List.of(first));
+        members.addAll(first.following());
+        List<Command.Report> reports = new ArrayList<>();
+        for (StepAssignment step : members) {
+            boolean fails = random.nextInt(6) == 0;
+            boolean last = fails || step == members.getLast() || random.nextInt(5) == 0;
+            reports.add(fails
+                    ? new Command.Fail(world.id(), step.stepId(), step.leaseEpoch(),
+                            new StepError("BROKEN", ErrorClass.INFRASTRUCTURE, "broken"), Result.of("null"), NODE)
+                    : new Command.Complete(world.id(), step.stepId(), step.leaseEpoch(), Result.of("1"),
+                            request, NODE));
+            if (last) {
+                break;
+            }
+        }
+        if (random.nextInt(4) == 0) {
+            world.send(new Command.Pause(world.id(), null, World.WHO));
+        }
+        Reply reply = Reply.UNCHANGED;
+        if (chains) {
+            List<Reply> replies = ((Reply.Taken) world.send(chain(world, reports, false))).replies();
+            reply = replies.size() < reports.size() ? reply : replies.getLast();
+        } else {
+            for (Command.Report report : reports) {
+                reply = world.send(report);
+            }
+        }
+        world.send(new Command.Resume(world.id(), World.WHO));
+        return reply instanceof Reply.Claimed(StepAssignment next) ? next : null;
     }
 
     private static World story(int seed, boolean chains) {

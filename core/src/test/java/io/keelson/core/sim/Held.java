@@ -3,7 +3,9 @@ package io.keelson.core.sim;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.run.StepAssignment;
+import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** A lease as its holder knows it. */
 record Held(UUID runId, UUID stepId, Lane lane, int epoch, StepSpec spec) {
@@ -12,6 +14,12 @@ record Held(UUID runId, UUID stepId, Lane lane, int epoch, StepSpec spec) {
     static Held of(RunRows rows, StepAssignment assignment) {
         Saved.Step step = rows.steps.get(assignment.stepId());
         return new Held(rows.id(), step.id(), rows.laneOf(step), assignment.leaseEpoch(), step.spec());
+    }
+
+    /** The leases of an assignment and the steps that follow it. */
+    static List<Held> chain(RunRows rows, StepAssignment assignment) {
+        return Stream.concat(Stream.of(assignment), assignment.following().stream()).map(each -> of(rows, each))
+                .toList();
     }
 
     /** The lease as the store has it; null when it is not that holder's. */

@@ -389,15 +389,17 @@ final class Node {
     }
 
     /** A worker asks for work: what the queue offers is claimed as anything else is decided. */
-    void claimFor(String worker, Collection<String> tools, int most, Consumer<List<Held>> answer) {
-        List<Held> held = new ArrayList<>();
+    void claimFor(String worker, Collection<String> tools, int most, Set<String> chained,
+            Consumer<List<List<Held>>> answer) {
+        List<List<Held>> held = new ArrayList<>();
         List<Lane> asked = new ArrayList<>();
         Maintenance.candidates(sim.store, tools::contains, most).forEach((lane, run) -> {
             asked.add(lane);
-            submit(new Command.Claim(run, lane.taskId(), lane.lane(), worker, Simulation.LEASE, Actor.agent(worker)),
+            submit(new Command.Claim(run, lane.taskId(), lane.lane(), worker, Simulation.LEASE, chained,
+                    Actor.agent(worker)),
                     Set.of(), reply -> {
                         if (reply instanceof Reply.Claimed(StepAssignment assignment)) {
-                            held.add(Held.of(sim.store.run(run), assignment));
+                            held.add(Held.chain(sim.store.run(run), assignment));
                         }
                     });
         });

@@ -12,6 +12,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepAssignment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,8 @@ final class RemoteWorker {
     private static final int CAPACITY = 3;
     private static final Duration RETRY_DELAY = Duration.ofSeconds(4);
     private static final int TRIES = 12;
+    /** Of sixteen stories, the one whose workers execute steps one after another before they report. */
+    private static final int CHAINED = 14;
     /** Of sixteen stories, the one whose workers start programs that request models. */
     private static final int PROGRAMS = 6;
     /** Of 32 stories, the one whose workers start programs that call tools. */
@@ -65,26 +68,50 @@ final class RemoteWorker {
         if (free > 0) {
             Node node = sim.anyNode();
             int born = life;
-            sim.carry(met -> node.later(Duration.ZERO, () -> node.claimFor(name, TOOLS, free,
+            sim.carry(met -> node.later(Duration.ZERO, () -> node.claimFor(name, TOOLS, free, chained(),
                     leases -> sim.carry(back -> {
                         if (born == life) {
-                            leases.forEach(this::work);
+                            leases.forEach(chain -> work(chain.getFirst(), chain));
                         }
                     }))));
         }
         sim.in(sim.between(300, 1_500), this::look);
     }
 
-    private void work(Held lease) {
+    private Set<String> chained() {
+        return sim.seed % 16 == CHAINED ? TOOLS : Set.of();
+    }
+
+    private void work(Held lease, List<Held> chain) {
         held.put(lease.stepId(), lease);
         int born = life;
         Duration standsStill = !sim.faultRates.calm() && sim.chance(4) ? sim.between(10_000, 90_000) : Duration.ZERO;
         sim.in(Tools.time(sim).plus(standsStill), () -> {
             if (born == life) {
-                NextStepRequest request = sim.chance(50) ? new NextStepRequest(name, TOOLS, Simulation.LEASE) : null;
-                report(Tools.report(sim, lease, request, Actor.agent(name)), lease, born, TRIES);
+                NextStepRequest request =
+                        sim.chance(50) ? new NextStepRequest(name, TOOLS, Simulation.LEASE, chained()) : null;
+                report(chain.size() > 1 ? chain(chain, request)
+                        : Tools.report(sim, lease, request, Actor.agent(name)), lease, born, TRIES);
             }
         });
+    }
+
+    /** The reports of the first steps of a chain, up to the first step without completion. */
+    private Command chain(List<Held> chain, NextStepRequest request) {
+        List<Command.Report> reports = new ArrayList<>();
+        for (Held each : chain) {
+            boolean last = each == chain.getLast() || sim.chance(20);
+            Command report = Tools.report(sim, each, request, Actor.agent(name));
+            if (report instanceof Command.Report one) {
+                reports.add(one);
+            } else if (reports.isEmpty()) {
+                return report;
+            }
+            if (last || !(report instanceof Command.Complete)) {
+                break;
+            }
+        }
+        return new Command.CompleteChain(reports.getFirst().runId(), reports, false, Actor.agent(name));
     }
 
     /** Repeats the same report until a node replies, even if the lease has ended. */
@@ -109,13 +136,14 @@ final class RemoteWorker {
     }
 
     /** The answer to a result may bear the next step of the task, and so may the answer to its repetition. */
-    private void continueWith(RunRows rows, Reply reply) {
+    private void continueWith(RunRows rows, Reply all) {
+        Reply reply = all instanceof Reply.Taken(List<Reply> replies) && !replies.isEmpty() ? replies.getLast() : all;
         Held next = reply instanceof Reply.Claimed(StepAssignment assignment) ? Held.of(rows, assignment)
                 : reply instanceof Reply.Duplicate(UUID step, String output) && step != null
                         ? Held.read(rows, step, name)
                         : null;
         if (next != null && !next.equals(held.get(next.stepId()))) {
-            work(next);
+            work(next, reply instanceof Reply.Claimed(StepAssignment given) ? Held.chain(rows, given) : List.of(next));
         }
     }
 

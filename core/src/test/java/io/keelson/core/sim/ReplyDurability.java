@@ -74,8 +74,9 @@ final class ReplyDurability {
             case Command.Retry c -> !changed || rows.run.attempt() > 1;
             case Command.Claim c -> !done;
             case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);
-            case Command.CompleteChain c -> reply instanceof Reply.Taken(int reports) && c.reports().subList(0, reports)
-                    .stream().allMatch(report -> keeps(rows, report));
+            case Command.CompleteChain c ->
+                reply instanceof Reply.Taken taken && c.reports().subList(0, taken.reports())
+                        .stream().allMatch(report -> keeps(rows, report));
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
             case Command.AskModel c -> true;

@@ -60,7 +60,7 @@ final class Mutants {
                         "d.run.tokens = d.run.tokens.plus(result.tokens()).plus(result.tokens());",
                         "tokens are counted twice"),
                 new Mutant("decide/Decider.java", "return new Reply.Taken(taken);",
-                        "return new Reply.Taken(chain.reports().size());",
+                        "return new Reply.Taken(java.util.Collections.nCopies(chain.reports().size(), Reply.CHANGED));",
                         "refused reports of a chain are answered as taken").foundBy(16));
     }
 

@@ -176,7 +176,7 @@ public final class Engine implements Commands, AutoCloseable {
         history.onChange(committer::dropViews);
         history.onChange(dueWorkPoller::forget);
         remote = new RemoteDispatch(database, store, scopes, intake, available, timeouts, claims, this::own,
-                options.lease(), runner::turn, options.tracing());
+                options.lease(), options.chains().on(), runner::turn, options.tracing());
     }
 
     /**

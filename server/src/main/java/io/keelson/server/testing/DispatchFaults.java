@@ -131,6 +131,7 @@ final class DispatchFaults {
             return false;
         }
         tools.put(lease(item), tool);
+        item.path("following").forEach(next -> tools.put(lease(next), next.path("tool").asString("")));
         return true;
     }
 

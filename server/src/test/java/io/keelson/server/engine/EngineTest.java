@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -347,7 +348,7 @@ class EngineTest {
     /** A claim for one step of a worker that claims again as soon as it has the answer. */
     private static WorkerClaim again(Duration maxWait, BooleanSupplier over) {
         return new WorkerClaim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, maxWait, null, "test", null,
-                true, () -> false, over);
+                true, Set.of(), () -> false, over);
     }
 
     private String step(UUID run, String name) {

@@ -15,6 +15,7 @@ import io.keelson.server.engine.dispatch.WorkerClaim;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -76,8 +77,7 @@ class LostCommitTest {
         FutureTask<List<WorkItem>> claim = new FutureTask<>(() -> engine.remoteWork()
                 .claim(new WorkerClaim(Nodes.WORKSPACE,
                         "worker", List.of("remote.work"), 1, Duration.ofMinutes(1), Duration.ofSeconds(1), "1", null,
-                        false,
-                        () -> false, () -> {
+                        false, Set.of(), () -> false, () -> {
                             waits.countDown();
                             return false;
                         })));

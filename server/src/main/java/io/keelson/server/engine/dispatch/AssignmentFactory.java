@@ -83,7 +83,9 @@ final class AssignmentFactory {
                 if (reply instanceof Reply.Claimed(StepAssignment given) && isFirst(given)) {
                     add(items, workspace, given, null);
                 } else if (known != null && worker.equals(known.holder())) {
-                    add(items, workspace, work(known), known.details());
+                    add(items, workspace, reply instanceof Reply.Claimed(StepAssignment given)
+                            ? work(known).withFollowing(given.following())
+                            : work(known), known.details());
                 }
             }
         }
@@ -112,20 +114,44 @@ final class AssignmentFactory {
                     scopes.resolveInput(workspace, assignment.runId(), assignment.taskId(), assignment.input());
             assigned.put(workspace, assignment.stepId(), assignment.leaseEpoch(), owner(assignment),
                     RecordedInput.of(assignment.input(), input));
-            TraceParent trace = tracing.ofStep(assignment.trace(), assignment.stepId(), assignment.leaseEpoch());
             items.put(assignment.stepId(), new WorkItem(assignment.stepId(), assignment.runId(), assignment.taskId(),
                     assignment.tool(), input.json(),
                     assignment.attempt(), assignment.leaseEpoch(), assignment.leaseExpiresAt(),
                     Objects.requireNonNull(assignment.deadline()),
                     assignment.effectKey(), Absent.asNull(failure(assignment.previous())),
-                    details == null ? NullNode.getInstance() : Json.read(details),
-                    trace == null ? null : trace.text(), assignment.maxOutputTokens(),
-                    gateway.of(workspace, assignment)));
+                    details == null ? NullNode.getInstance() : Json.read(details), trace(assignment),
+                    assignment.maxOutputTokens(), gateway.of(workspace, assignment),
+                    following(workspace, assignment)));
         } catch (ExpressionException e) {
             var _ = commands.apply(new Command.Fail(assignment.runId(), assignment.stepId(), assignment.leaseEpoch(),
                     new StepError(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage()),
                     Result.of("null"), Actor.SYSTEM));
         }
+    }
+
+    /** The steps that follow, up to one whose input is not known yet, or whose program needs a lease for its requests. */
+    private List<WorkItem.Following> following(UUID workspace, StepAssignment first) {
+        List<WorkItem.Following> items = new ArrayList<>();
+        for (StepAssignment next : first.following()) {
+            try {
+                if (!scopes.isResolvable(next.input()) || gateway.of(workspace, next) != null) {
+                    return items;
+                }
+                ToolInput input = scopes.resolveInput(workspace, next.runId(), next.taskId(), next.input());
+                assigned.put(workspace, next.stepId(), next.leaseEpoch(), owner(next),
+                        RecordedInput.of(next.input(), input));
+                items.add(new WorkItem.Following(next.stepId(), next.tool(), input.json(), next.attempt(),
+                        next.leaseEpoch(), Objects.requireNonNull(next.deadline()), next.effectKey(), trace(next)));
+            } catch (ExpressionException e) {
+                return items;
+            }
+        }
+        return items;
+    }
+
+    private @Nullable String trace(StepAssignment step) {
+        TraceParent trace = tracing.ofStep(step.trace(), step.stepId(), step.leaseEpoch());
+        return trace == null ? null : trace.text();
     }
 
     private static Owner owner(StepAssignment assignment) {

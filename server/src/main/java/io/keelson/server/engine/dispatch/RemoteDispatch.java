@@ -4,6 +4,7 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.api.Absent;
 import io.keelson.api.worker.Completion;
 import io.keelson.api.worker.Failure;
+import io.keelson.api.worker.FurtherClaim;
 import io.keelson.api.worker.Heartbeat;
 import io.keelson.api.worker.Release;
 import io.keelson.api.worker.Report;
@@ -92,10 +93,13 @@ public final class RemoteDispatch implements AutoCloseable {
     private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
+    private final boolean chains;
 
+    /** @param chains whether claims may have several steps of a task */
     public RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts,
             WorkAvailability available, DelayedActions delayed, Claims claims,
-            Function<Command, CompletableFuture<Reply>> commands, Duration lease, Turns turns, Tracing tracing) {
+            Function<Command, CompletableFuture<Reply>> commands, Duration lease, boolean chains, Turns turns,
+            Tracing tracing) {
         this.database = database;
         this.workers = store.workers();
         this.draining = new DrainingWorkers(database, workers, System::nanoTime);
@@ -112,6 +116,7 @@ public final class RemoteDispatch implements AutoCloseable {
         this.claims = claims;
         this.commands = commands;
         this.lease = lease;
+        this.chains = chains;
     }
 
     /** Returns as soon as there is work; empty after the wait. */
@@ -165,7 +170,7 @@ public final class RemoteDispatch implements AutoCloseable {
      *            slots of the claim
      */
     public List<WorkItem> further(WorkerClaim claim, List<ReportAnswer> answers) {
-        long used = answers.stream().filter(answer -> answer.next() != null || answer.rejected()).count();
+        long used = answers.stream().filter(answer -> answer.next() != null || answer.keepsSlot()).count();
         WorkerClaim rest = claim.atMost((int) Math.max(0, claim.max() - used));
         if (rest.max() == 0 || draining.of(claim.workspaceId(), claim.workerId())) {
             return List.of();
@@ -185,7 +190,11 @@ public final class RemoteDispatch implements AutoCloseable {
     }
 
     private WorkAvailability.Offer offer(WorkerClaim claim, int slots, BooleanSupplier gone) {
-        return new WorkAvailability.Offer(claim.workerId(), lease(claim), slots, gone);
+        return new WorkAvailability.Offer(claim.workerId(), lease(claim), slots, allowChains(claim.chained()), gone);
+    }
+
+    private Set<String> allowChains(Set<String> tools) {
+        return chains ? tools : Set.of();
     }
 
     private Duration lease(WorkerClaim claim) {
@@ -249,7 +258,7 @@ public final class RemoteDispatch implements AutoCloseable {
 
     private Command command(WorkerClaim claim, Candidate candidate) {
         return new Command.Claim(candidate.runId(), candidate.taskId(), candidate.lane(), claim.workerId(),
-                lease(claim), Actor.agent(claim.workerId()));
+                lease(claim), allowChains(claim.chained()), Actor.agent(claim.workerId()));
     }
 
     /**
@@ -283,23 +292,24 @@ public final class RemoteDispatch implements AutoCloseable {
     /** Reports results; each of them may request the next step of its task. */
     public List<ReportAnswer> complete(UUID workspaceId, String workerId, List<Completion> items,
             Completion.@Nullable Next next) {
-        return complete(workspaceId, workerId, items, next, items.size());
+        return results(workspaceId, workerId, items, next == null ? null
+                : new FurtherClaim(next.tools(), items.size(), next.leaseMs(), List.of()));
     }
 
     /**
      * Reports results.
      *
-     * @param next null to request no next step. A repeated report gets the same next step again, while the worker holds
-     *             it
-     * @param slots so many of the results, from the first on, request the next step of their task
+     * @param claim null to request no next step. As many results as it has slots request the next step of their task. A repeated
+     *            report gets the same next step again, while the worker holds it
      */
-    public List<ReportAnswer> complete(UUID workspaceId, String workerId, List<Completion> items,
-            Completion.@Nullable Next next, int slots) {
+    public List<ReportAnswer> results(UUID workspaceId, String workerId, List<Completion> items,
+            @Nullable FurtherClaim claim) {
         NextStepRequest request =
-                next == null || draining.of(workspaceId, workerId) ? null
-                        : new NextStepRequest(workerId, Set.copyOf(next.tools()),
-                                Objects.requireNonNullElse(ReportedValues.millis(next.leaseMs()), lease));
-        return reports.complete(workspaceId, workerId, items, request, slots);
+                claim == null || draining.of(workspaceId, workerId) ? null
+                        : new NextStepRequest(workerId, Set.copyOf(claim.tools()),
+                                Objects.requireNonNullElse(ReportedValues.millis(claim.leaseMs()), lease),
+                                allowChains(Set.copyOf(claim.chains())));
+        return reports.complete(workspaceId, workerId, items, request, claim == null ? 0 : claim.max());
     }
 
     /**

@@ -30,12 +30,14 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
      * Steps that a worker takes without another search.
      *
      * @param slots maximum number of steps
+     * @param chained see {@link LocalCapacity.RemoteSlot#chained}
      * @param gone true once the worker cannot be answered; commits ask it
      */
-    record Offer(String worker, Duration lease, int slots, BooleanSupplier gone) {}
+    record Offer(String worker, Duration lease, int slots, Set<String> chained, BooleanSupplier gone) {}
 
     /** One slot of an offer. */
-    private record Slot(Watch watch, String holder, Duration lease) implements LocalCapacity.RemoteSlot {}
+    private record Slot(Watch watch, String holder, Duration lease, Set<String> chained)
+            implements LocalCapacity.RemoteSlot {}
 
     /**
      * A search that is repeated when there may be work for it: {@link #news}, then the search, then {@link #await}. Work
@@ -153,7 +155,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
                 return null;
             }
             promised++;
-            return new Slot(this, offer.worker, offer.lease);
+            return new Slot(this, offer.worker, offer.lease, offer.chained);
         }
 
         private boolean concerns(QueueItem item) {

@@ -39,9 +39,11 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -89,20 +91,35 @@ public final class WorkerReports {
     }
 
     /**
-     * Reports results.
+     * Reports results. Results of consecutive steps of a task are one command.
      *
      * @param request null to request no next step
-     * @param slots so many of the results, from the first on, have the request
+     * @param slots so many of the commands, from the first on, have the request
      */
     List<ReportAnswer> complete(UUID workspaceId, String workerId, List<Completion> items,
             @Nullable NextStepRequest request, int slots) {
         note(workspaceId, workerId, items);
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
-        List<Reply> replies = send(workspaceId, items,
-                (owner, redaction, item, index) -> new Command.Complete(owner.runId(), item.stepId(),
-                        item.leaseEpoch(), result(workspaceId, owner, redaction, uploaded, item),
-                        index < slots ? request : null, Actor.agent(workerId)));
-        Map<UUID, WorkItem> given = assignmentFactory.items(workspaceId, workerId, replies);
+        Map<UUID, Owner> owners = owners(workspaceId, items);
+        ReportedChains chains = new ReportedChains(commands, request, slots);
+        for (Completion item : items) {
+            Owner owner = owners.get(item.stepId());
+            try {
+                if (owner == null) {
+                    chains.add(NOT_FOUND);
+                } else {
+                    chains.add(owner.taskId(), new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
+                            result(workspaceId, owner, redaction(workspaceId, owner), uploaded, item),
+                            Actor.agent(workerId)));
+                }
+            } catch (Refused e) {
+                chains.add(e.reply());
+            }
+        }
+        List<Reply> replies = repeated.judged(items, chains.replies());
+        Set<UUID> reported = items.stream().map(Completion::stepId).collect(Collectors.toSet());
+        Map<UUID, WorkItem> given = assignmentFactory.items(workspaceId, workerId,
+                replies.stream().filter(reply -> !reported.contains(AssignmentFactory.stepOf(reply))).toList());
         List<ReportAnswer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
             UUID step = AssignmentFactory.stepOf(replies.get(i));
@@ -116,7 +133,7 @@ public final class WorkerReports {
         note(workspaceId, workerId, items);
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         return report(workspaceId, items,
-                (owner, redaction, item, index) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
+                (owner, redaction, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
                         result(workspaceId, owner, redaction, uploaded, item), Actor.agent(workerId)));
     }
 
@@ -129,7 +146,7 @@ public final class WorkerReports {
     public List<ReportAnswer> fail(UUID workspaceId, String workerId, List<Failure> items) {
         note(workspaceId, workerId, items);
         return report(workspaceId, items,
-                (owner, redaction, item, index) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
+                (owner, redaction, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
                         ReportedValues.error(redaction, item.errorCode(), item.errorClass(), item.message(),
                                 item.retryAfterMs()),
                         ReportedValues.spent(redaction, item)
@@ -140,7 +157,7 @@ public final class WorkerReports {
     /** Returns leases without a result. */
     public List<ReportAnswer> release(UUID workspaceId, String workerId, List<Release> items) {
         return report(workspaceId, items,
-                (owner, redaction, item, index) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
+                (owner, redaction, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
                         ReportedValues.deferral(redaction, item.deferral()), Actor.agent(workerId)));
     }
 
@@ -154,10 +171,14 @@ public final class WorkerReports {
             super(cause.getMessage(), cause);
             this.code = cause.code();
         }
+
+        private Reply reply() {
+            return new Reply.Rejected(code, String.valueOf(getMessage()), null, List.of());
+        }
     }
 
     private interface CommandOf<T> {
-        Command of(Owner owner, Redaction redaction, T item, int index);
+        Command of(Owner owner, Redaction redaction, T item);
     }
 
     private <T extends Report> List<ReportAnswer> report(UUID workspaceId, List<T> items, CommandOf<T> command) {
@@ -172,11 +193,10 @@ public final class WorkerReports {
     private <T extends Report> List<Reply> send(UUID workspaceId, List<T> items, CommandOf<T> command) {
         Map<UUID, Owner> owners = owners(workspaceId, items);
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
-        for (int i = 0; i < items.size(); i++) {
-            T item = items.get(i);
+        for (T item : items) {
             Owner owner = owners.get(item.stepId());
             replies.add(owner == null ? CompletableFuture.completedFuture(NOT_FOUND)
-                    : send(owner, redaction(workspaceId, owner), item, i, command));
+                    : send(owner, redaction(workspaceId, owner), item, command));
         }
         return repeated.judged(items, replies.stream().map(CompletableFuture::join).toList());
     }
@@ -204,17 +224,20 @@ public final class WorkerReports {
         return owner == null || owner.input() == null ? Redaction.NONE : scopes.redaction(workspaceId, owner.input());
     }
 
-    private <T> CompletableFuture<Reply> send(Owner owner, Redaction redaction, T item, int index,
+    private <T> CompletableFuture<Reply> send(Owner owner, Redaction redaction, T item,
             CommandOf<T> command) {
         try {
-            return commands.apply(command.of(owner, redaction, item, index))
-                    .exceptionallyCompose(failure -> failure instanceof Commands.RunNotFound
-                            ? CompletableFuture.completedFuture(NOT_FOUND)
-                            : CompletableFuture.failedFuture(failure));
+            return orNotFound(commands.apply(command.of(owner, redaction, item)));
         } catch (Refused e) {
-            return CompletableFuture.completedFuture(
-                    new Reply.Rejected(e.code, String.valueOf(e.getMessage()), null, List.of()));
+            return CompletableFuture.completedFuture(e.reply());
         }
+    }
+
+    /** The run may go before its report is decided. */
+    static CompletableFuture<Reply> orNotFound(CompletableFuture<Reply> reply) {
+        return reply.exceptionallyCompose(
+                failure -> failure instanceof Commands.RunNotFound ? CompletableFuture.completedFuture(NOT_FOUND)
+                        : CompletableFuture.failedFuture(failure));
     }
 
     static ReportAnswer answer(UUID step, Reply reply, @Nullable WorkItem next) {

@@ -193,7 +193,7 @@ final class ChainReports {
     private CompletableFuture<Boolean> commit(List<Report> reports, boolean yields) {
         return reports.size() == 1 && !yields ? commands.apply(reports.getFirst()).thenApply(ChainReports::isTaken)
                 : commands.apply(new Command.CompleteChain(reports.getFirst().runId(), reports, yields, actor))
-                        .thenApply(reply -> reply.equals(new Reply.Taken(reports.size())));
+                        .thenApply(reply -> reply instanceof Reply.Taken taken && taken.reports() == reports.size());
     }
 
     private static boolean isTaken(Reply reply) {

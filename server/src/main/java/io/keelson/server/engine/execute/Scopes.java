@@ -129,6 +129,16 @@ public final class Scopes {
         }
     }
 
+    /** Whether an input that opens no secrets reads no other step of its task, and nothing else that may change before the step. */
+    public boolean isResolvable(String template) {
+        if (!template.contains("${")) {
+            return true;
+        }
+        References named = expressions.references(Json.read(template));
+        return !named.all() && !named.allSteps() && named.steps().isEmpty() && !named.allTasks()
+                && named.others().isEmpty() && named.secrets().isEmpty();
+    }
+
     /**
      * The input of a step of a chain, which opens no secrets.
      *

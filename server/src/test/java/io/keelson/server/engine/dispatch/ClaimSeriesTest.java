@@ -142,7 +142,7 @@ class ClaimSeriesTest {
 
     private void pause(Begun claim, int slots) {
         var _ = claim.watch().news();
-        series.pause(OURS, TOOLS, claim, new Offer("w1", LEASE, slots, () -> false));
+        series.pause(OURS, TOOLS, claim, new Offer("w1", LEASE, slots, Set.of(), () -> false));
     }
 
     private RemoteSlot slot() {

@@ -176,7 +176,7 @@ class WorkAvailabilityTest {
     }
 
     private WorkAvailability.Offer offer(int slots) {
-        return new WorkAvailability.Offer("w1", LEASE, slots, gone::get);
+        return new WorkAvailability.Offer("w1", LEASE, slots, Set.of(), gone::get);
     }
 
     private RemoteSlot awaitSlot() {

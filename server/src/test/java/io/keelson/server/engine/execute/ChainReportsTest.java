@@ -10,6 +10,7 @@ import io.keelson.core.run.Result;
 import io.keelson.core.run.RunTrace;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -76,7 +77,8 @@ class ChainReportsTest {
     private void commit(Sent report, int next) {
         assertThat(reports.continuesWith(step(next))).isTrue();
         report.reply.complete(
-                report.command instanceof Command.CompleteChain chain ? new Reply.Taken(chain.reports().size())
+                report.command instanceof Command.CompleteChain chain
+                        ? new Reply.Taken(Collections.nCopies(chain.reports().size(), Reply.CHANGED))
                         : Reply.CHANGED);
     }
 
@@ -87,7 +89,7 @@ class ChainReportsTest {
         FutureTask<Void> end = inBackground(() -> reports.end(completed(3), false, () -> {}));
         awaitSent(1);
         assertThat(sent.getFirst().steps()).containsExactly(1, 2, 3);
-        sent.getFirst().reply.complete(new Reply.Taken(3));
+        sent.getFirst().reply.complete(new Reply.Taken(Collections.nCopies(3, Reply.CHANGED)));
         end.get(10, TimeUnit.SECONDS);
         assertThat(lost).isZero();
     }

@@ -32,6 +32,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -60,13 +61,14 @@ public final class DispatchActions {
                 work.heartbeat(request.workspace(), batch.workerId(), withValidUse(batch.items()))));
         table.post(Scope.WORK, "/dispatch/complete", Completion.Batch.class, this::complete);
         table.post(Scope.WORK, "/dispatch/continue", Completion.Turns.class,
-                (request, batch) -> reported(request, batch.workerId(), batch.claim(), () -> completed(batch.items(),
-                        readable -> work.reports().another(request.workspace(), batch.workerId(), readable))));
+                (request, batch) -> answerReports(request, batch.workerId(), batch.claim(),
+                        () -> completed(batch.items(),
+                                readable -> work.reports().another(request.workspace(), batch.workerId(), readable))));
         table.post(Scope.WORK, "/dispatch/fail", Failure.Batch.class,
-                (request, batch) -> reported(request, batch.workerId(), batch.claim(), () -> work.reports()
+                (request, batch) -> answerReports(request, batch.workerId(), batch.claim(), () -> work.reports()
                         .fail(request.workspace(), batch.workerId(), withValidUse(batch.items()))));
         table.post(Scope.WORK, "/dispatch/release", Release.Batch.class,
-                (request, batch) -> reported(request, batch.workerId(), batch.claim(), () -> work.reports()
+                (request, batch) -> answerReports(request, batch.workerId(), batch.claim(), () -> work.reports()
                         .release(request.workspace(), batch.workerId(), batch.items())));
     }
 
@@ -81,6 +83,14 @@ public final class DispatchActions {
         if (tool.startsWith(ToolSpec.MCP)) {
             throw ApiProblem.of("INVALID_VALUE", at, "begins with '" + ToolSpec.MCP
                     + "': such a tool is one of an MCP server, which no worker serves");
+        }
+    }
+
+    private static void requireServed(List<String> chains, List<String> tools, String at) {
+        for (int i = 0; i < chains.size(); i++) {
+            if (!tools.contains(chains.get(i))) {
+                throw ApiProblem.of("INVALID_VALUE", at + "/" + i, "is not in tools");
+            }
         }
     }
 
@@ -121,16 +131,17 @@ public final class DispatchActions {
 
     private ApiResponse claim(ApiRequest request, Claim claim) throws IOException, InterruptedException {
         requireOwn(claim.tools(), "/tools");
+        requireServed(claim.chains(), claim.tools(), "/chains");
         Duration wait = Duration.ofMillis(Math.min(claim.waitMs(), poll.longestMillis()));
         Long lease = claim.leaseMs();
         List<WorkItem> items = work.claim(new WorkerClaim(request.workspace(), claim.workerId(), claim.tools(),
                 claim.max(), wait, lease == null ? null : Duration.ofMillis(lease), claim.version(), specs(claim),
-                claim.again(), request::clientGone, () -> poll.isOver(request)));
-        return Lists.whole(documents(received(request, claim.workerId(), items)));
+                claim.again(), Set.copyOf(claim.chains()), request::clientGone, () -> poll.isOver(request)));
+        return Lists.whole(documents(takeBackIfGone(request, claim.workerId(), items)));
     }
 
     /** The steps; none if the worker cannot be answered any more: it has given them back then. */
-    private List<WorkItem> received(ApiRequest request, String workerId, List<WorkItem> items) {
+    private List<WorkItem> takeBackIfGone(ApiRequest request, String workerId, List<WorkItem> items) {
         if (items.isEmpty() || !request.clientGone()) {
             return items;
         }
@@ -152,25 +163,26 @@ public final class DispatchActions {
         if (next != null) {
             requireOwn(next.tools(), "/next/tools");
         }
-        Completion.Next requested = claim == null ? next : new Completion.Next(claim.tools(), claim.leaseMs());
-        int slots = claim == null ? batch.items().size() : claim.max();
-        return reported(request, batch.workerId(), claim, () -> completed(batch.items(),
-                readable -> work.complete(request.workspace(), batch.workerId(), readable, requested, slots)));
+        return answerReports(request, batch.workerId(), claim, () -> completed(batch.items(), readable -> claim == null
+                ? work.complete(request.workspace(), batch.workerId(), readable, next)
+                : work.results(request.workspace(), batch.workerId(), readable, claim)));
     }
 
     /** The answers to reports, and the steps that the worker has claimed with them. */
-    private ApiResponse reported(ApiRequest request, String workerId, @Nullable FurtherClaim claim,
+    private ApiResponse answerReports(ApiRequest request, String workerId, @Nullable FurtherClaim claim,
             Supplier<List<ReportAnswer>> reports) {
         if (claim == null) {
             return answers(reports.get());
         }
         requireOwn(claim.tools(), "/claim/tools");
+        requireServed(claim.chains(), claim.tools(), "/claim/chains");
         List<ReportAnswer> answers = reports.get();
         Long lease = claim.leaseMs();
         List<WorkItem> items = work.further(new WorkerClaim(request.workspace(), workerId, claim.tools(), claim.max(),
-                Duration.ZERO, lease == null ? null : Duration.ofMillis(lease), null), answers);
+                Duration.ZERO, lease == null ? null : Duration.ofMillis(lease), null, null, false,
+                Set.copyOf(claim.chains()), () -> false, () -> false), answers);
         ObjectNode page = Lists.page(documents(answers), null);
-        page.putArray("claimed").addAll(documents(received(request, workerId, items)));
+        page.putArray("claimed").addAll(documents(takeBackIfGone(request, workerId, items)));
         return ApiResponse.ok(page);
     }
 
