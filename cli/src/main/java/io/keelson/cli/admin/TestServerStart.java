@@ -56,7 +56,12 @@ final class TestServerStart implements AutoCloseable {
             }
         });
         settings.putIfAbsent("KEELSON_MODELS", models.toString());
-        server = TestServer.start(settings, port, this::answer);
+        try {
+            server = TestServer.start(settings, port, this::answer);
+        } catch (StartupException e) {
+            discard();
+            throw e;
+        }
     }
 
     /**
@@ -133,12 +138,16 @@ final class TestServerStart implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        server.close();
         try {
-            model.close();
-            Files.deleteIfExists(models);
+            server.close();
+            discard();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private void discard() throws IOException {
+        model.close();
+        Files.deleteIfExists(models);
     }
 }

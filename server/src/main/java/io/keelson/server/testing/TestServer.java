@@ -38,10 +38,21 @@ public final class TestServer implements AutoCloseable {
         all.put("KEELSON_HTTP_PORT", "0");
         all.put(DATABASE, "postgresql://" + database.user() + ":" + encoded(database.password()) + "@"
                 + database.hosts() + "/" + database.database());
-        server = Server.start(Settings.load(all, folder, Path.of("").toAbsolutePath()),
-                Server.Clocks.ahead(clock::ahead));
+        try {
+            server = Server.start(Settings.load(all, folder, Path.of("").toAbsolutePath()),
+                    Server.Clocks.ahead(clock::ahead));
+        } catch (StartupException | InvalidSettingsException | RuntimeException e) {
+            discard(folder, database);
+            throw e;
+        }
         started.set(server);
-        proxy = new FaultProxy(server.baseUrl(), port, control);
+        try {
+            proxy = new FaultProxy(server.baseUrl(), port, control);
+        } catch (IOException e) {
+            server.close();
+            discard(folder, database);
+            throw e;
+        }
     }
 
     private static String encoded(@Nullable String password) {
@@ -127,7 +138,14 @@ public final class TestServer implements AutoCloseable {
     @Override
     public void close() {
         proxy.close();
-        server.close();
+        try {
+            server.close();
+        } finally {
+            discard(folder, database);
+        }
+    }
+
+    private static void discard(Path folder, DatabaseUrl database) {
         TestDatabases.delete(folder);
         try {
             TestDatabases.drop(database);
