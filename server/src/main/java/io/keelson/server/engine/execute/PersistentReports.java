@@ -48,13 +48,15 @@ final class PersistentReports implements Function<Command, CompletableFuture<Rep
                         failure.getMessage());
             }
             CompletableFuture<Reply> later = new CompletableFuture<>();
-            delayed.after(RETRY_DELAY, () -> submit(report, false).whenComplete((reply, next) -> {
-                if (next == null) {
-                    later.complete(reply);
-                } else {
-                    later.completeExceptionally(next);
-                }
-            }));
+            var _ = delayed.after(RETRY_DELAY, () -> {
+                var _ = submit(report, false).whenComplete((reply, next) -> {
+                    if (next == null) {
+                        later.complete(reply);
+                    } else {
+                        later.completeExceptionally(next);
+                    }
+                });
+            });
             return later;
         });
     }
