@@ -2,6 +2,7 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,6 +52,9 @@ class ReleaseTest {
         try (Stream<Path> files = Files.list(first)) {
             packed = files.filter(file -> file.toString().matches(".*-[a-z]+-\\w+\\.tar\\.gz")).findAny().orElseThrow();
         }
+        if (Stream.of("umoci", "mmdebstrap").allMatch(ReleaseTest::isInstalled)) {
+            imageIsReproducible(packed);
+        }
         execute(Map.of(), "tar", "-xzf", packed.toString());
         Path home;
         try (Stream<Path> folders = Files.list(folder)) {
@@ -66,5 +70,20 @@ class ReleaseTest {
                         "path=" + home.resolve("examples")))
                         .toArray(String[]::new));
         assertThat(report).contains("completed", "report.md");
+    }
+
+    private void imageIsReproducible(Path packed) throws Exception {
+        Path base = folder.resolve("base.tar");
+        execute(Map.of(), "mmdebstrap", "--quiet", "--variant=minbase", "bookworm", base.toString());
+        String script = folder.resolve("source/scripts/oci-image").toString();
+        for (String image : List.of("one.tar", "two.tar")) {
+            execute(Map.of(), script, packed.toString(), folder.resolve(image).toString(), "--base", base.toString());
+        }
+        assertThat(Files.mismatch(folder.resolve("one.tar"), folder.resolve("two.tar"))).isEqualTo(-1);
+    }
+
+    private static boolean isInstalled(String program) {
+        return Stream.of(System.getenv("PATH").split(File.pathSeparator))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
     }
 }
