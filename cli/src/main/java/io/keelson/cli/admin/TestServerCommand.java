@@ -31,9 +31,10 @@ public final class TestServerCommand extends CliCommand {
         if (port < 0 || port > MAX_PORT) {
             throw CliException.usage("INVALID_PORT", "--port must be 0 to " + MAX_PORT + ", not " + port);
         }
-        Logging.toStandardError(settings());
         CountDownLatch over = new CountDownLatch(1);
         try (TestServerStart started = TestServerStart.start(environment(), port, clock())) {
+            // A refused start leaves the log of a calling test as it is.
+            Logging.toStandardError(settings());
             Runtime.getRuntime().addShutdownHook(new Thread(started::close, "keelson-shutdown"));
             if (json) {
                 print(Json.object().put("url", started.url()));
