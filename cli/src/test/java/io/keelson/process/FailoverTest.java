@@ -52,7 +52,8 @@ class FailoverTest {
                 Server two = server(folder.resolve("two"), databases)) {
             Set<String> kept;
             Set<String> all;
-            try (Load load = new Load(Load.client(one), Load.client(two))) {
+            try (AcknowledgedRuns load =
+                    new AcknowledgedRuns(AcknowledgedRuns.client(one), AcknowledgedRuns.client(two))) {
                 kept = load.await(RUNS);
                 databases.holdReplication();
                 all = load.await(RUNS);
@@ -119,7 +120,7 @@ class FailoverTest {
     private void freeze(TwoPostgres databases, Server server, Runnable redirect) throws Exception {
         databases.replicateSynchronously();
         Set<String> acknowledged;
-        try (Load load = new Load(Load.client(server))) {
+        try (AcknowledgedRuns load = new AcknowledgedRuns(AcknowledgedRuns.client(server))) {
             load.await(RUNS);
             databases.freezePrimary();
             databases.promote();

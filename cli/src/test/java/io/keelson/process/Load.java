@@ -1,73 +1,122 @@
 package io.keelson.process;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
-import io.keelson.server.app.Server;
+import io.keelson.server.base.db.Database;
+import java.sql.ResultSet;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.List;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.IntFunction;
 import org.awaitility.Awaitility;
 
-/** Creates runs until it is closed, and keeps the ids of the acknowledged ones. */
+/**
+ * Submits runs at a steady rate, or as fast as a slow machine accepts them, and keeps a journal of the responses.
+ */
 final class Load implements AutoCloseable {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
+    private static final int PER_SECOND = 10;
+    private static final int MAX_UNANSWERED = 16;
 
-    private final Collection<String> acknowledged = new ConcurrentLinkedQueue<>();
-    private final List<Thread> threads = new ArrayList<>();
-    private volatile boolean closed;
+    private enum Submission {
+        /** The server accepted the run. */
+        YES,
+        /** The server refused the run. */
+        NO,
+        /** No response, or one that leaves it open. */
+        UNKNOWN
+    }
 
-    Load(Keelson... clients) {
-        for (Keelson each : clients) {
-            add(each);
+    private final IntFunction<Keelson> clients;
+    private final Function<String, Mission> missions;
+    private final Map<String, Submission> journal = new ConcurrentHashMap<>();
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+    private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+    private final Semaphore unanswered = new Semaphore(MAX_UNANSWERED);
+    private int asked;
+
+    /**
+     * @param clients the client for the n-th run
+     * @param missions the mission of the run with that name
+     */
+    Load(IntFunction<Keelson> clients, Function<String, Mission> missions) {
+        this.clients = clients;
+        this.missions = missions;
+        clock.scheduleAtFixedRate(this::ask, 0, 1_000 / PER_SECOND, TimeUnit.MILLISECONDS);
+    }
+
+    private void ask() {
+        if (!unanswered.tryAcquire()) {
+            return;
+        }
+        int number = asked++;
+        String name = "load-" + number;
+        journal.put(name, Submission.UNKNOWN);
+        callers.execute(() -> journal.put(name, create(number, name)));
+    }
+
+    private Submission create(int number, String name) {
+        try {
+            clients.apply(number).runs().create(RunRequest.of(missions.apply(name).toJson()).start());
+            return Submission.YES;
+        } catch (KeelsonException e) {
+            return e.status() >= 400 && e.status() < 500 ? Submission.NO : Submission.UNKNOWN;
+        } finally {
+            unanswered.release();
         }
     }
 
-    /** Creates runs at one more server. */
-    void add(Keelson client) {
-        threads.add(Thread.ofVirtual().start(() -> create(client)));
+    /** Stops and waits until every request is answered or abandoned. */
+    void stop() throws InterruptedException {
+        clock.shutdownNow();
+        callers.shutdown();
+        assertThat(callers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
     }
 
-    /** A client that does not wait long. */
-    static Keelson client(Server server) {
-        return Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).timeout(CALL_TIMEOUT)
-                .build();
-    }
-
-    private void create(Keelson client) {
-        while (!closed) {
-            try {
-                acknowledged.add(client.runs().create(RunRequest.of(mission().toJson()).start()).id());
-            } catch (KeelsonException e) {
-                closed |= !e.isTransient();
+    /** Accepted runs exist once, those without a response at most once, and all of them end. */
+    String assertKept(Database database) {
+        Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(100)).untilAsserted(
+                () -> assertThat(counts(database, "state <> 'completed'")).isEmpty());
+        Map<String, Integer> there = counts(database, "true");
+        journal.forEach((name, submission) -> {
+            int found = there.getOrDefault(name, 0);
+            switch (submission) {
+                case YES -> assertThat(found).as("I6: %s was answered", name).isEqualTo(1);
+                case NO -> assertThat(found).as("I6: %s was refused", name).isZero();
+                case UNKNOWN -> assertThat(found).as("I6: %s is unknown", name).isBetween(0, 1);
             }
-        }
+        });
+        return String.format("%d runs asked for, %d answered, %d exist", journal.size(),
+                journal.values().stream().filter(Submission.YES::equals).count(), there.size());
     }
 
-    private static Mission mission() {
-        return Mission.named("load").goal("survive").task("a", t -> t.step("one", "noop", Map.of())
-                .step("nap", "wait", Map.of("seconds", 0.2)).step("two", "noop", Map.of()));
-    }
-
-    /** Waits for more acknowledged runs, and returns all. */
-    Set<String> await(int more) {
-        int least = acknowledged.size() + more;
-        Awaitility.await().atMost(LIMIT).until(() -> acknowledged.size() >= least);
-        return new TreeSet<>(acknowledged);
+    private static Map<String, Integer> counts(Database database, String where) {
+        return database.withConnection(c -> {
+            try (var statement = c.createStatement();
+                    ResultSet row = statement.executeQuery("select title, count(*) from orchestration_runs where "
+                            + where + " group by title")) {
+                Map<String, Integer> found = new HashMap<>();
+                while (row.next()) {
+                    found.put(row.getString(1), row.getInt(2));
+                }
+                return found;
+            }
+        });
     }
 
     @Override
-    public void close() throws InterruptedException {
-        closed = true;
-        for (Thread thread : threads) {
-            thread.join();
-        }
+    public void close() {
+        clock.shutdownNow();
+        callers.shutdownNow();
     }
 }

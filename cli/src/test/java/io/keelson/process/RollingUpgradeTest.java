@@ -52,7 +52,8 @@ class RollingUpgradeTest {
         Map<String, String> settings = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url), "KEELSON_LEASE_SECONDS",
                 "5", "KEELSON_SECRET_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
         List<ServerProcess> servers = new ArrayList<>();
-        try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2)); Load load = new Load()) {
+        try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
+                AcknowledgedRuns load = new AcknowledgedRuns()) {
             for (int i = 0; i < 2; i++) {
                 ServerProcess old = ServerProcess.start(folder.resolve("old" + i), settings, released);
                 servers.add(old);
