@@ -136,9 +136,10 @@ public final class TwoPostgres implements AutoCloseable {
         }
     }
 
+    /** The memory that a killed PostgreSQL leaves is in its folder. */
     private static EmbeddedPostgresOptions options(Path data) {
         return new EmbeddedPostgresOptions(data, TestPostgres.BINARIES,
-                Map.of("fsync", "off", "full_page_writes", "off"), true);
+                Map.of("fsync", "off", "full_page_writes", "off", "dynamic_shared_memory_type", "mmap"), true);
     }
 
     /** A copy of the running primary, as a base backup, that continues as its standby. */
