@@ -14,7 +14,6 @@ import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
-import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.base.artifact.ArtifactOwner;
 import io.keelson.server.base.artifact.ArtifactRefusedException;
 import io.keelson.server.base.artifact.StoredArtifact;

@@ -33,7 +33,7 @@ final class CallEnds implements AutoCloseable {
         CompletableFuture<End> end = new CompletableFuture<>();
         waiting.computeIfAbsent(call, _ -> new CopyOnWriteArrayList<>()).add(end);
         end.whenComplete((_, _) -> waiting.computeIfPresent(call, (_, all) -> {
-            all.remove(end);
+            all.removeIf(each -> each == end);
             return all.isEmpty() ? null : all;
         }));
         task.nudge();

@@ -1,6 +1,8 @@
 package io.keelson.server.annex.model.gateway;
 
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -16,6 +18,7 @@ final class LeaseRequests {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicLong orphansClosedAt = new AtomicLong(Long.MIN_VALUE);
     private final AtomicLong recordedBytes = new AtomicLong(-1);
+    private final Semaphore wakes = new Semaphore(0);
     /** Null before it was read. */
     private volatile @Nullable Boolean exactOutput;
 
@@ -64,12 +67,14 @@ final class LeaseRequests {
     }
 
     /** Waits until a hold of the lease has ended, or for the time. */
-    synchronized void awaitHold(Duration atMost) throws InterruptedException {
-        wait(atMost.toMillis());
+    void awaitHold(Duration atMost) throws InterruptedException {
+        var _ = wakes.tryAcquire(atMost.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** A hold has ended or leaves room: wakes one waiting request, which wakes the next if it is held. */
-    synchronized void wakeOne() {
-        notify();
+    void wakeOne() {
+        if (wakes.availablePermits() == 0) {
+            wakes.release();
+        }
     }
 }
