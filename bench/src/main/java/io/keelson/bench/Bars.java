@@ -33,7 +33,7 @@ final class Bars {
      * @param durableDbos of Keelson in process with each step durable before the next to DBOS, which commits each step
      * @param restate of Keelson over HTTP to Restate
      * @param durableRestate of Keelson over HTTP with each step durable before the next to Restate, which records each step
-     * @param remote of a remote worker to the server's own executors with each step durable, over HTTP
+     * @param remote of a remote worker to the server's own executors over HTTP, both with each step durable
      */
     private record Ratios(int inFlight, double dbos, double durableDbos, double restate, double durableRestate,
             double remote) {}
@@ -97,7 +97,7 @@ final class Bars {
             bars.add(atLeast("runs/s over HTTP ÷ Restate, " + durable, each.durableRestate,
                     ratio(ten(ContenderKind.KEELSON_HTTP, durable), restate)));
             bars.add(atLeast("runs/s of a remote worker ÷ the server's executors, " + durable, each.remote,
-                    ratio(server(RemoteWorkers.TITLE, chained, Measure.RUNS_PER_SECOND),
+                    ratio(server(RemoteWorkers.TITLE, durable, Measure.RUNS_PER_SECOND),
                             ten(ContenderKind.KEELSON_HTTP, durable))));
         }
         String oneStep = OneStep.inFlight(sizes);
