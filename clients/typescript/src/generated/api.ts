@@ -1268,7 +1268,7 @@ export interface components {
             max_output_tokens: number | null;
             /** @description Access to the gateway; null if its tool has not announced `gateway` */
             gateway: components["schemas"]["WorkItemGateway"] | null;
-            /** @description The next steps of the task, if the claim has `chains`: to be executed after this one, in their order, until one does not complete. The lease of each begins when the results of those before it are reported; until then it takes neither heartbeats nor uploads */
+            /** @description The next steps of the task, if the claim has `chains`: to be executed after this one, in their order, until one does not complete. The lease of each begins when the results of those before it are reported; until then heartbeats and uploads are refused */
             following: components["schemas"]["WorkItemFollowing"][];
         };
         /** @description A step of the same task, whose lease has not begun */

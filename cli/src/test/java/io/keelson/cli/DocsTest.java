@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * folder. Of the blocks in {@link #NOT_RUN} only the {@code keelson} commands are checked: whether they exist, with these
  * options.
  */
+// The longest class of the module begins first, so that nothing waits for it alone.
+@Order(1)
 class DocsTest {
 
     private record NotRun(String page, String begin, String reason) {}

@@ -37,7 +37,8 @@ class ReadingCommandsTest {
             "deployments stop", "webhooks create", "webhooks enable", "webhooks disable", "webhooks rotate",
             "webhooks ping",
             "webhooks redeliver", "webhooks delete", "credits grant", "credits adjust", "prices set", "prices remove",
-            "server", "workspaces create", "workspaces close", "workspaces delete", "keys create", "keys rotate",
+            "server", "test-server", "workspaces create", "workspaces close", "workspaces delete", "keys create",
+            "keys rotate",
             "keys revoke", "eval", "database accept");
 
     /** A name for each parameter; the worker looks for a program of this name. */

@@ -48,8 +48,8 @@ public enum Setting {
             "seconds without a heartbeat after which a step is given to another worker; the same on all "
                     + "servers of a database"),
     KEELSON_CHAINS("on",
-            "`on`: consecutive steps of built-in tools without effects are executed before a commit records the first one's end; "
-                    + "`off`: each step is committed before the next one begins"),
+            "`on`: consecutive steps of tools without effects, built in or of workers that name them, are executed before "
+                    + "a commit records the first one's end; `off`: each step is committed before the next one begins"),
     KEELSON_CHAIN_MS("20",
             "the results of the first so many milliseconds of a chain have one commit, from 0 to 1000"),
     KEELSON_ARTIFACT_MAX_MIB("10240", "maximum size of one artifact in MiB, from 1 to 10240"),

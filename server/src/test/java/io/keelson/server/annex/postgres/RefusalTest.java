@@ -13,8 +13,8 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +28,8 @@ class RefusalTest {
     @Test
     void aStrangersPostgresOnThePortIsNotUsed() throws Exception {
         int strangers = Integer.parseInt(TestPostgres.server().url().hosts().split(":")[1]);
-        IntSupplier ports = List.of(strangers, EmbeddedPostgres.freePort()).iterator()::next;
+        AtomicBoolean tried = new AtomicBoolean();
+        IntSupplier ports = () -> tried.getAndSet(true) ? EmbeddedPostgres.freePort() : strangers;
 
         try (var postgres = start(ports)) {
             assertThat(postgres.url().hosts()).doesNotEndWith(":" + strangers);

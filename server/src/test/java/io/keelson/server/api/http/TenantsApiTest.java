@@ -247,7 +247,7 @@ class TenantsApiTest {
         IntStream.range(0, 3)
                 .forEach(i -> tenant.runs().create(noop()));
 
-        KeelsonException refused = refusal(() -> tenant.runs().create(noop()));
+        KeelsonException refused = refusal(() -> tenant.api().post("/runs", noop().toJson()));
 
         assertThat(refused.code()).isEqualTo("RUN_RATE_LIMIT_REACHED");
         assertThat(refused.retryAfter()).isBetween(Duration.ofSeconds(30), Duration.ofSeconds(60));
