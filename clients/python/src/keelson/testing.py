@@ -181,7 +181,10 @@ class TestKeelson:
         """Waits until a step is in a state, such as `waiting`."""
         def found() -> _types.Step | None:
             return next((step for step in run.steps() if step.name == name and step.state == state), None)
-        step: _types.Step = self.until(found, f"step {name} is not {state}")
+        def problem() -> str:
+            there = ", ".join(f"{step.name} {step.state}" for step in run.steps()) or "none"
+            return f"step {name} is not {state}; the run is {run.refresh().state}, its steps: {there}"
+        step: _types.Step = self.until(found, problem)
         return step
 
     def event(self, run: Run, type_: str) -> Any:
@@ -191,12 +194,13 @@ class TestKeelson:
             return next((event for event in page["items"] if event["event_type"] == type_), None)
         return self.until(found, f"there is no event {type_}")
 
-    def until(self, condition: Callable[[], Any], problem: str = "the condition does not hold") -> Any:
+    def until(self, condition: Callable[[], Any],
+              problem: str | Callable[[], str] = "the condition does not hold") -> Any:
         """Waits until a function returns something, and returns that."""
         end = time.monotonic() + _LIMIT
         while not (found := condition()):
             if time.monotonic() > end:
-                raise AssertionError(problem)
+                raise AssertionError(problem if isinstance(problem, str) else problem())
             time.sleep(0.01)
         return found
 

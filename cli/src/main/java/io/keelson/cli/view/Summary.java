@@ -222,7 +222,14 @@ public final class Summary {
     private static void decide(PendingDecisions pendingDecisions, String command, List<String> lines) {
         if (pendingDecisions.plan() || pendingDecisions.result() || !pendingDecisions.approvals().isEmpty()) {
             String which = " " + pendingDecisions.run().id() + (pendingDecisions.decisions() > 1 ? " --step STEP" : "");
-            lines.add("approve with: " + command + " approve" + which + " --watch");
+            boolean approves = pendingDecisions.plan() || pendingDecisions.result()
+                    || !pendingDecisions.approvals().stream().allMatch(Summary::asks);
+            if (approves) {
+                lines.add("approve with: " + command + " approve" + which + " --watch");
+            }
+            pendingDecisions.approvals().stream().filter(Summary::asks)
+                    .forEach(step -> lines.add("answer with:  " + command + " approve ask_" + step.id()
+                            + " --content ANSWER"));
             lines.add("reject with:  " + command + " reject" + which);
         }
         if (pendingDecisions.plan()) {
@@ -285,6 +292,10 @@ public final class Summary {
     /** The command that sends a run a signal. */
     public static String send(String signal, String runId, String command) {
         return "send it with: " + command + " signal " + runId + " " + signal + " --payload JSON --watch";
+    }
+
+    private static boolean asks(Step step) {
+        return "agent.ask".equals(step.tool());
     }
 
     /** The question of an approval. */

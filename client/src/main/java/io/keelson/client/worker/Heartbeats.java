@@ -149,7 +149,8 @@ final class Heartbeats {
         }
         Stop reason = Stop.of(answer.reason());
         if (execution.stop(reason)) {
-            LOG.log(Level.INFO, "step {0} is to stop: {1}", execution.stepId(), reason);
+            LOG.log(Level.INFO, "step {0} stops here: {1}", execution.stepId(),
+                    reason == Stop.LOST ? "it waits, has ended, or another worker has it" : reason);
         }
     }
 }

@@ -166,7 +166,8 @@ final class HumanGates {
                     : decided(rejected ? "rejected" : "answered", call);
         }
         if (approve && call.question() && given == null) {
-            return Reply.rejected("ANSWER_REQUIRED", "the agent's question needs an answer");
+            return Reply.rejected("ANSWER_REQUIRED",
+                    "the agent's question needs an answer: `answer`, or --content of `keelson approve`");
         }
         d.disarm(TimerKind.HUMAN, call.id());
         if (!approve) {

@@ -85,7 +85,7 @@ final class Requests {
         HardLimit.Scope ofTask = HardLimit.task(d, task);
         BigDecimal limit = HardLimit.limit(d.run);
         String raise = ": raise it with `keelson budget " + d.run.id();
-        return "the request with the least output of use may cost " + Amounts.credits(needed) + ", and "
+        return "even with the least useful output the request may cost " + Amounts.credits(needed) + ", and "
                 + (ofTask != null && ofTask.room().compareTo(needed) < 0
                         ? "the budget of its task leaves " + Amounts.text(left) + raise + " --task " + task
                                 + "=CREDITS`"

@@ -85,7 +85,7 @@ public enum Setting {
                     + "of a database; empty: none"),
     KEELSON_PARK_SECONDS("45",
             "seconds after which the program of a step is ended whose call over `/gateway/mcp` waits for a person, from 1 to 600; "
-                    + "it is started again with the answer. Many clients give up after 60 s"),
+                    + "its worker does so at the next heartbeat, and starts it again with the answer. Many clients give up after 60 s"),
     KEELSON_PUBLIC_URL("",
             "address at which browsers find the server behind a proxy, such as `https://keelson.example`; "
                     + "empty: the one it listens on"),
