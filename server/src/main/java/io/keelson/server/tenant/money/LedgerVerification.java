@@ -122,7 +122,7 @@ public final class LedgerVerification {
                   from (select run_id, step_id, cost from work_results where cost > 0
                     union all
                     select run_id, id, (metered ->> 'cost')::numeric from task_steps s
-                     where metered is not null and not exists (
+                     where (metered ->> 'cost')::numeric > 0 and not exists (
                         select from work_results w where w.step_id = s.id and w.epoch = (s.metered ->> 'epoch')::int)) used
                  group by run_id, step_id),
             compared as (

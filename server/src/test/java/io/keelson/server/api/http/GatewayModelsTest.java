@@ -242,6 +242,23 @@ class GatewayModelsTest {
         assertThat(new Program("0.07, \"output\": \"exact\"").post(CHAT, request).statusCode()).isEqualTo(200);
     }
 
+    @Test
+    void aRequestWhoseClientHangsUpIsJoinedAtOnce() throws Exception {
+        Program program = new Program(null);
+        String body = body(CHAT, "slow and whole", "");
+        int before = model.journal().size();
+        try (Socket socket = new Socket(api.url().getHost(), api.url().getPort())) {
+            socket.getOutputStream().write(("POST " + CHAT + " HTTP/1.1\r\nHost: " + api.url().getAuthority()
+                    + "\r\nAuthorization: Bearer " + program.token()
+                    + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n" + body)
+                    .getBytes(StandardCharsets.UTF_8));
+            Awaitility.await().until(() -> model.journal().size() == before + 1);
+        }
+        assertThat(program.post(CHAT, body).body()).contains("six");
+        assertThat(model.journal()).hasSize(before + 1);
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+    }
+
     /** Each may cost 0.05, so six are sent at a time, and the others wait for the rest that these do not use. */
     @Test
     void parallelRequestsWaitForHoldsOfTheRun() throws Exception {

@@ -76,6 +76,13 @@ class LedgerVerificationTest {
                 .isEqualTo(new LedgerVerification.Report(0, 0, 0, null));
     }
 
+    @Test
+    void aLeaseWithoutCostsNeedsNoCharge() {
+        books.execute("update task_steps set metered = '{\"epoch\": 99, \"cost\": 0}'");
+
+        assertThat(books.money.audit().verify(null)).isEqualTo(new LedgerVerification.Report(7, 2, 1, null));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "update run_attempts set credits_charged = 5, credits_refunded = 5 where attempt_number = 1"

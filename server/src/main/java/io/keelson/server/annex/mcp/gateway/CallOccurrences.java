@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,8 @@ final class CallOccurrences {
     static final class Occurrence {
         private final UUID id;
         private boolean made;
-        private int clients;
+        /** A client is gone when its value is true. */
+        private final List<BooleanSupplier> clients = new ArrayList<>();
         private boolean delivered;
 
         private Occurrence(UUID id, boolean made) {
@@ -48,12 +50,13 @@ final class CallOccurrences {
      *
      * @param content tool and digest of the arguments
      * @param known the calls of the step with the content, the first one first
+     * @param gone whether the client of the request is gone; also names the client when it leaves
      */
-    synchronized Entry enter(String content, Supplier<List<UUID>> known) {
+    synchronized Entry enter(String content, Supplier<List<UUID>> known, BooleanSupplier gone) {
         List<Occurrence> equal = byContent.computeIfAbsent(content, _ -> new ArrayList<>());
         for (Occurrence each : equal) {
-            if (!each.delivered && each.clients == 0) {
-                each.clients++;
+            if (!each.delivered && each.clients.stream().allMatch(BooleanSupplier::getAsBoolean)) {
+                each.clients.add(gone);
                 return new Entry(each, !each.made);
             }
         }
@@ -61,7 +64,7 @@ final class CallOccurrences {
         Occurrence next = unused == null ? new Occurrence(UUID.randomUUID(), false) : new Occurrence(unused, true);
         used.add(next.id);
         equal.add(next);
-        next.clients++;
+        next.clients.add(gone);
         return new Entry(next, !next.made);
     }
 
@@ -71,8 +74,8 @@ final class CallOccurrences {
     }
 
     /** A client leaves. */
-    synchronized void leave(Occurrence occurrence, boolean delivered) {
-        occurrence.clients--;
+    synchronized void leave(Occurrence occurrence, BooleanSupplier client, boolean delivered) {
+        occurrence.clients.removeIf(each -> each == client);
         occurrence.delivered |= delivered;
     }
 

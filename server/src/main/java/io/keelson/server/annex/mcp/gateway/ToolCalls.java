@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -106,8 +107,9 @@ final class ToolCalls {
     private @Nullable Answer call(Lease lease, CallOccurrences occurrences, TurnAnswer.Call made,
             MountedRequest request) throws CallRefusedException, InterruptedException {
         String content = made.tool() + ":" + made.digest();
+        BooleanSupplier gone = request::clientGone;
         Entry entry =
-                occurrences.enter(content, () -> records.find(lease.taskId(), lease.stepId(), content));
+                occurrences.enter(content, () -> records.find(lease.taskId(), lease.stepId(), content), gone);
         boolean delivered = false;
         CompletableFuture<End> end = ends.of(entry.occurrence().id());
         try {
@@ -130,14 +132,14 @@ final class ToolCalls {
             if (reached.state().equals("cancelled")) {
                 throw endedFailure();
             }
-            delivered = !request.clientGone();
+            delivered = !gone.getAsBoolean();
             return new Answer(CallResults.of(reached), !entry.makes());
         } catch (CallRefusedException e) {
             occurrences.forget(content, entry.occurrence());
             throw e;
         } finally {
             end.cancel(false);
-            occurrences.leave(entry.occurrence(), delivered);
+            occurrences.leave(entry.occurrence(), gone, delivered);
         }
     }
 

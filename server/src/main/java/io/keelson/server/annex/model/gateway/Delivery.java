@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -33,7 +34,7 @@ final class Delivery {
     private final LeaseRequests known;
     private final ProgramRequest request;
     private final ConfiguredModel model;
-    private final MountedRequest mounted;
+    private final BooleanSupplier gone;
     private Occurrence occurrence;
     private boolean later;
 
@@ -45,7 +46,7 @@ final class Delivery {
         this.known = known;
         this.request = request;
         this.model = model;
-        this.mounted = mounted;
+        this.gone = mounted::clientGone;
         this.occurrence = enter();
     }
 
@@ -55,7 +56,7 @@ final class Delivery {
             gateway.closeOrphans(step);
         }
         UUID id = UUID.randomUUID();
-        Occurrence entered = known.occurrences().enter(request, records, step, id, gateway::flying);
+        Occurrence entered = known.occurrences().enter(request, records, step, id, gateway::flying, gone);
         Exchange exchange = entered.exchange();
         if (entered.fresh() && exchange != null && entered.id().equals(id)) {
             gateway.begin(exchange, new Sender(gateway, caller, known, request, model));
@@ -88,7 +89,7 @@ final class Delivery {
                     out.flush();
                 });
             }
-            delivered = !mounted.clientGone();
+            delivered = !gone.getAsBoolean();
             byte[] bytes = Json.write(document);
             return new ApiResponse(OK, new ApiResponse.Content.Stream("application/json", bytes.length,
                     new ByteArrayInputStream(bytes)), headers(occurrence.exchange()), false, "");
@@ -97,7 +98,7 @@ final class Delivery {
             throw e;
         } finally {
             if (!later) {
-                known.occurrences().leave(occurrence, delivered);
+                known.occurrences().leave(occurrence, gone, delivered);
             }
         }
     }
@@ -145,7 +146,7 @@ final class Delivery {
                 delivered = true;
             } finally {
                 known.end();
-                known.occurrences().leave(occurrence, delivered);
+                known.occurrences().leave(occurrence, gone, delivered);
             }
         }), headers, false, "");
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +34,8 @@ final class Occurrences {
         private final @Nullable Exchange exchange;
         private final boolean fresh;
         private final boolean alike;
-        private int clients;
+        /** A client is gone when its value is true. */
+        private final List<BooleanSupplier> clients = new ArrayList<>();
         private boolean delivered;
 
         private Occurrence(UUID id, @Nullable Exchange exchange, boolean fresh, boolean alike) {
@@ -68,13 +70,14 @@ final class Occurrences {
      *
      * @param under the id for a request that has to be sent
      * @param flying an exchange of this server that has not ended, by its id; gives null for others
+     * @param gone whether the client of the request is gone; also names the client when it leaves
      */
     synchronized Occurrence enter(ProgramRequest request, GatewayRecords records, UUID step, UUID under,
-            Function<UUID, @Nullable Exchange> flying) {
+            Function<UUID, @Nullable Exchange> flying, BooleanSupplier gone) {
         List<Occurrence> equal = byKey.computeIfAbsent(request.keys().k1(), _ -> new ArrayList<>());
         Occurrence again = repeated(equal, request.retry());
         if (again != null) {
-            again.clients++;
+            again.clients.add(gone);
             return again;
         }
         Found found = find(records.find(step, request.keys().k1(), request.keys().k2()), request.keys().k1());
@@ -83,7 +86,7 @@ final class Occurrences {
                         !found.k1().equals(request.keys().k1()));
         used.add(next.id);
         equal.add(next);
-        next.clients++;
+        next.clients.add(gone);
         if (next.fresh) {
             sent++;
         } else {
@@ -94,7 +97,7 @@ final class Occurrences {
 
     private static @Nullable Occurrence repeated(List<Occurrence> equal, boolean retry) {
         for (Occurrence each : equal) {
-            if (!each.delivered && each.clients == 0) {
+            if (!each.delivered && each.clients.stream().allMatch(BooleanSupplier::getAsBoolean)) {
                 return each;
             }
         }
@@ -108,8 +111,8 @@ final class Occurrences {
     }
 
     /** A client leaves. */
-    synchronized void leave(Occurrence occurrence, boolean delivered) {
-        occurrence.clients--;
+    synchronized void leave(Occurrence occurrence, BooleanSupplier client, boolean delivered) {
+        occurrence.clients.removeIf(each -> each == client);
         occurrence.delivered |= delivered;
     }
 
