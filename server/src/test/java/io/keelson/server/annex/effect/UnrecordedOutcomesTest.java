@@ -30,7 +30,7 @@ class UnrecordedOutcomesTest {
 
     private static final UUID WORKSPACE = new UUID(0, 1);
     private static final DatabaseOptions IMPATIENT = new DatabaseOptions(2, Duration.ofSeconds(10),
-            Duration.ofSeconds(30), Duration.ofSeconds(60), Duration.ofMillis(300));
+            Duration.ofSeconds(30), Duration.ofSeconds(60), Duration.ofSeconds(2));
 
     private DetachableDatabase detachable;
     private Database database;

@@ -44,6 +44,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
 /** Requests over each wire to a dev-model, with a stream and without. */
+@Breadth.Spread
 class HttpModelClientTest {
     /** Bytes between two cuts of an answer. */
     private static final int CUTS = Breadth.of(97, 1);
