@@ -145,6 +145,7 @@ class ArchitectureTest {
             "server.engine.store.retention | sql",
             "server.engine.store.read  | . sql",
             "server.api.http.support | nothing",
+            "server.api.http.gateway | support",
             "server.api.http.runs | support",
             "server.api.http.streams | support",
             "server.api.http.inbox | support runs",
@@ -284,7 +285,7 @@ class ArchitectureTest {
                 "io.keelson.server.annex.mcp.wire..", "io.keelson.server.work.builtin..",
                 "io.keelson.server.annex.effect..",
                 "io.keelson.server.outlet.webhook..", "io.keelson.server.api.http.support..",
-                "io.keelson.server.annex.mcp.endpoint..")
+                "io.keelson.server.annex.mcp.endpoint..", "io.keelson.server.annex.mcp.gateway..")
                 .should().callMethodWhere(READS_WITHOUT_BOUNDS)
                 .because("a document from outside may take any memory: read it with OutsideJson").check(CLASSES);
     }

@@ -25,12 +25,12 @@ import tools.jackson.databind.node.MissingNode;
  * @param workspace the workspace's rule
  * @param config the run's
  */
-record ToolRules(Rule workspace, JsonNode config) {
+public record ToolRules(Rule workspace, JsonNode config) {
     private static final String ALLOWED = "allowed_tools";
     private static final String DENIED = "denied_tools";
 
     /** The rules of all levels but the agent's. */
-    ToolPolicy of(JsonNode task) {
+    public ToolPolicy of(JsonNode task) {
         return new ToolPolicy(List.of(workspace, rule(Level.MISSION, config), rule(Level.TASK, task)));
     }
 

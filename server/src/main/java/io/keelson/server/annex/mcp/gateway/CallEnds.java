@@ -14,10 +14,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Waits for ends of calls, which commits of any server may write. While requests wait, one query reads all ends. */
 final class CallEnds implements AutoCloseable {
-    private static final Duration INTERVAL = Duration.ofMillis(25);
+    private static final Duration SHORTEST = Duration.ofMillis(25);
+    private static final Duration LONGEST = Duration.ofMillis(250);
 
     private final ProgramCallRecords records;
     private final Map<UUID, List<CompletableFuture<End>>> waiting = new ConcurrentHashMap<>();
+    /** Grows while no call ends, to an eighth of the time since the last begin of a wait. */
+    private volatile Duration pause = SHORTEST;
     private final BackgroundTask task = BackgroundTask.paced("gateway-calls", BackgroundTask.ON_NUDGE, this::look);
 
     CallEnds(ProgramCallRecords records) {
@@ -36,6 +39,7 @@ final class CallEnds implements AutoCloseable {
             all.removeIf(each -> each == end);
             return all.isEmpty() ? null : all;
         }));
+        pause = SHORTEST;
         task.nudge();
         return end;
     }
@@ -45,9 +49,11 @@ final class CallEnds implements AutoCloseable {
         if (calls.isEmpty()) {
             return BackgroundTask.ON_NUDGE;
         }
-        records.ends(calls).forEach(end -> List.copyOf(waiting.getOrDefault(end.id(), List.of()))
-                .forEach(each -> each.complete(end)));
-        return INTERVAL;
+        List<End> ends = records.ends(calls);
+        ends.forEach(end -> List.copyOf(waiting.getOrDefault(end.id(), List.of())).forEach(each -> each.complete(end)));
+        Duration grown = pause.multipliedBy(9).dividedBy(8);
+        pause = !ends.isEmpty() ? SHORTEST : grown.compareTo(LONGEST) < 0 ? grown : LONGEST;
+        return pause;
     }
 
     @Override

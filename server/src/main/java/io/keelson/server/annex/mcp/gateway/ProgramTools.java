@@ -13,7 +13,7 @@ import io.keelson.server.engine.tool.AgentQuestions;
 import io.keelson.server.engine.tool.Tool;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.tool.ToolSpec;
-import io.keelson.server.mission.plan.ToolPermissions;
+import io.keelson.server.mission.plan.ToolRules;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -93,7 +93,7 @@ final class ProgramTools {
         if (plan == null) {
             return Map.of();
         }
-        ToolPolicy policy = ToolPermissions.of(sources.rules.apply(workspace), plan.config(), plan.task());
+        ToolPolicy policy = new ToolRules(sources.rules.apply(workspace), plan.config()).of(plan.task());
         Map<String, JsonNode> ofWorkers = new TreeMap<>(sources.announced.apply(workspace));
         Map<String, Offered> offered = new LinkedHashMap<>();
         for (Tool each : sources.catalog.in(workspace).all()) {

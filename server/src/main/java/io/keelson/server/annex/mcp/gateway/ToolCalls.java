@@ -7,9 +7,9 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.TurnAnswer;
-import io.keelson.server.annex.mcp.gateway.CallOccurrences.Entry;
-import io.keelson.server.annex.mcp.gateway.CallOccurrences.Occurrence;
 import io.keelson.server.annex.mcp.wire.Mcp;
+import io.keelson.server.api.http.gateway.EqualRequests;
+import io.keelson.server.api.http.gateway.EqualRequests.Occurrence;
 import io.keelson.server.api.http.support.MountedRequest;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.execute.RecordedAnswers;
@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +63,8 @@ final class ToolCalls {
 
     /** The calls of a lease at this server. */
     private static final class OfLease {
-        private final CallOccurrences occurrences = new CallOccurrences();
+        /** Whether the step of each call exists. */
+        private final EqualRequests<AtomicBoolean> requests = new EqualRequests<>();
         private final AtomicInteger inFlight = new AtomicInteger();
     }
 
@@ -98,29 +100,32 @@ final class ToolCalls {
                     "the step has " + IN_FLIGHT + " calls in flight");
         }
         try {
-            return call(lease, known.occurrences, TurnText.call(tool.tool(), arguments, tool.terms(), null), request);
+            return call(lease, known.requests, TurnText.call(tool.tool(), arguments, tool.terms(), null), request);
         } finally {
             known.inFlight.decrementAndGet();
         }
     }
 
-    private @Nullable Answer call(Lease lease, CallOccurrences occurrences, TurnAnswer.Call made,
+    private @Nullable Answer call(Lease lease, EqualRequests<AtomicBoolean> requests, TurnAnswer.Call made,
             MountedRequest request) throws CallRefusedException, InterruptedException {
         String content = made.tool() + ":" + made.digest();
         BooleanSupplier gone = request::clientGone;
-        Entry entry =
-                occurrences.enter(content, () -> records.find(lease.taskId(), lease.stepId(), content), gone);
+        Occurrence<AtomicBoolean> occurrence = requests.enter(content, false, gone,
+                unused -> records.find(lease.taskId(), lease.stepId(), content).stream().filter(unused).findFirst()
+                        .map(id -> new Occurrence<>(id, new AtomicBoolean(true)))
+                        .orElseGet(() -> new Occurrence<>(UUID.randomUUID(), new AtomicBoolean())));
+        boolean makes = !occurrence.facts().get();
         boolean delivered = false;
-        CompletableFuture<End> end = ends.of(entry.occurrence().id());
+        CompletableFuture<End> end = ends.of(occurrence.id());
         try {
-            if (entry.makes()) {
-                ObjectNode refusal = make(lease, entry.occurrence(), made);
+            if (makes) {
+                ObjectNode refusal = make(lease, occurrence.id(), made);
                 if (refusal != null) {
-                    occurrences.forget(content, entry.occurrence());
+                    requests.forget(content, occurrence);
                     observer.onRefusal();
                     return new Answer(refusal, false);
                 }
-                occurrences.markMade(entry.occurrence());
+                occurrence.facts().set(true);
                 observer.onCall();
             } else {
                 observer.onReplay();
@@ -133,23 +138,23 @@ final class ToolCalls {
                 throw endedFailure();
             }
             delivered = !gone.getAsBoolean();
-            return new Answer(CallResults.of(reached), !entry.makes());
+            return new Answer(CallResults.of(reached), !makes);
         } catch (CallRefusedException e) {
-            occurrences.forget(content, entry.occurrence());
+            requests.forget(content, occurrence);
             throw e;
         } finally {
             end.cancel(false);
-            occurrences.leave(entry.occurrence(), gone, delivered);
+            requests.leave(occurrence, gone, delivered);
         }
     }
 
     /** Adds the step of the call; the refusal if the program may not make it. */
-    private @Nullable ObjectNode make(Lease lease, Occurrence occurrence, TurnAnswer.Call made)
+    private @Nullable ObjectNode make(Lease lease, UUID id, TurnAnswer.Call made)
             throws CallRefusedException, InterruptedException {
         TurnAnswer turn = recorded.of(lease.workspaceId(), lease.taskId(), new TurnAnswer.Calls(List.of(made)));
         TurnAnswer.Call call = turn instanceof TurnAnswer.Calls(List<TurnAnswer.Call> calls) ? calls.getFirst() : made;
         Reply reply = commands.commit(new Command.CallTool(lease.runId(), lease.stepId(), lease.epoch(),
-                occurrence.id(), call, ACTOR), null);
+                id, call, ACTOR), null);
         if (!(reply instanceof Reply.Rejected(String code, String message, String _, List<String> _))) {
             return null;
         }

@@ -1,8 +1,8 @@
 package io.keelson.server.annex.mcp.gateway;
 
 import io.keelson.core.plan.ToolPolicy;
+import io.keelson.server.api.http.gateway.StepTokens;
 import io.keelson.server.api.http.support.Mount;
-import io.keelson.server.api.http.support.StepTokens;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Commands;

@@ -2,11 +2,13 @@ package io.keelson.server.annex.mcp.gateway;
 
 import io.keelson.server.annex.mcp.wire.JsonRpc;
 import io.keelson.server.annex.mcp.wire.Mcp;
+import io.keelson.server.api.http.gateway.GatewayError;
+import io.keelson.server.api.http.gateway.StepTokens;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.MountedRequest;
-import io.keelson.server.api.http.support.StepTokens;
+
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
@@ -14,7 +16,6 @@ import io.keelson.server.base.json.SafeText;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;
 import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -31,7 +32,6 @@ final class ToolMount implements Mount {
     private static final int OK = 200;
     private static final int ACCEPTED = 202;
     private static final int BAD_REQUEST = 400;
-    private static final int NOT_FOUND = 404;
     private static final int NOT_ALLOWED = 405;
 
     private final StepTokens tokens;
@@ -57,11 +57,10 @@ final class ToolMount implements Mount {
         JsonNode id = null;
         try {
             if (!request.path().isEmpty()) {
-                throw new CallRefusedException(NOT_FOUND, Mcp.INVALID_REQUEST, "not_found",
-                        "the gateway has no such path");
+                throw GatewayError.notFound();
             }
             if (!request.method().equals("POST")) {
-                return respond(new CallRefusedException(NOT_ALLOWED, Mcp.INVALID_REQUEST, "method_not_allowed",
+                return respond(new GatewayError(NOT_ALLOWED, "method_not_allowed",
                         "messages are sent by POST; there are no streams and no sessions"), null)
                         .header("Allow", "POST");
             }
@@ -70,24 +69,19 @@ final class ToolMount implements Mount {
             JsonNode message = message(request.body().bytes());
             id = id(message);
             return answer(caller, request, message, id);
-        } catch (StepTokens.RefusedException e) {
-            return respond(new CallRefusedException(e.status(), Mcp.INVALID_REQUEST, e.code(),
-                    String.valueOf(e.getMessage())), null);
-        } catch (CallRefusedException e) {
+        } catch (GatewayError e) {
             return respond(e, id);
         }
     }
 
     @Override
     public ApiResponse refusal(MountedRequest request, ApiProblem problem) {
-        String code = problem.code().equals("BODY_TOO_LARGE") ? "request_too_large"
-                : problem.code().toLowerCase(Locale.ROOT);
-        return respond(new CallRefusedException(problem.answer().status(), Mcp.INVALID_REQUEST, code,
-                problem.document().path("detail").asString("")), null);
+        return respond(GatewayError.of(problem), null);
     }
 
-    private static ApiResponse respond(CallRefusedException refusal, @Nullable JsonNode id) {
-        ObjectNode document = JsonRpc.error(id, refusal.rpcCode(), refusal.message());
+    private static ApiResponse respond(GatewayError refusal, @Nullable JsonNode id) {
+        int rpcCode = refusal instanceof CallRefusedException call ? call.rpcCode() : Mcp.INVALID_REQUEST;
+        ObjectNode document = JsonRpc.error(id, rpcCode, refusal.message());
         document.withObjectProperty("error").putObject("data").put("code", refusal.code());
         return ApiResponse.json(refusal.status(), document);
     }
@@ -173,7 +167,7 @@ final class ToolMount implements Mount {
         if (tool == null) {
             throw new CallRefusedException(OK, Mcp.INVALID_PARAMS, "tool_not_allowed",
                     "the step may not call the tool '"
-                            + Excerpt.piece(name) + "'; tools/list names those that it may call");
+                            + Excerpt.piece(name) + "'; tools/list has the tools that it may call");
         }
         ObjectNode arguments = given instanceof ObjectNode object ? object : Json.object();
         String problems = tool.problems(arguments);

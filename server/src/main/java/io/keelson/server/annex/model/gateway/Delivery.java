@@ -1,7 +1,9 @@
 package io.keelson.server.annex.model.gateway;
 
-import io.keelson.server.annex.model.gateway.Occurrences.Occurrence;
+import io.keelson.server.annex.model.gateway.Occurrences.Source;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
+import io.keelson.server.api.http.gateway.EqualRequests.Occurrence;
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.MountedRequest;
 import io.keelson.server.base.json.Json;
@@ -35,7 +37,7 @@ final class Delivery {
     private final ProgramRequest request;
     private final ConfiguredModel model;
     private final BooleanSupplier gone;
-    private Occurrence occurrence;
+    private Occurrence<Source> occurrence;
     private boolean later;
 
     Delivery(ModelGateway gateway, Found caller, LeaseRequests known, ProgramRequest request, ConfiguredModel model,
@@ -50,15 +52,15 @@ final class Delivery {
         this.occurrence = enter();
     }
 
-    private Occurrence enter() throws InterruptedException {
+    private Occurrence<Source> enter() throws InterruptedException {
         UUID step = caller.lease().stepId();
         if (known.orphansAreDue()) {
             gateway.closeOrphans(step);
         }
         UUID id = UUID.randomUUID();
-        Occurrence entered = known.occurrences().enter(request, records, step, id, gateway::flying, gone);
-        Exchange exchange = entered.exchange();
-        if (entered.fresh() && exchange != null && entered.id().equals(id)) {
+        Occurrence<Source> entered = known.occurrences().enter(request, records, step, id, gateway::flying, gone);
+        Exchange exchange = entered.facts().exchange();
+        if (entered.facts().fresh() && exchange != null && entered.id().equals(id)) {
             gateway.begin(exchange, new Sender(gateway, caller, known, request, model));
         }
         return entered;
@@ -72,7 +74,7 @@ final class Delivery {
     ApiResponse response() throws GatewayError, InterruptedException {
         boolean delivered = false;
         try {
-            Exchange exchange = occurrence.exchange();
+            Exchange exchange = occurrence.facts().exchange();
             if (exchange != null && exchange.streamed() && request.stream()) {
                 exchange.awaitBeginning();
                 later = true;
@@ -82,7 +84,7 @@ final class Delivery {
             if (request.stream()) {
                 List<byte[]> events = RecordedStream.of(request.path(), document, request.wantsUsage());
                 later = true;
-                return stream(headers(occurrence.exchange()), out -> {
+                return stream(headers(occurrence.facts().exchange()), out -> {
                     for (byte[] event : events) {
                         out.write(event);
                     }
@@ -92,7 +94,7 @@ final class Delivery {
             delivered = !gone.getAsBoolean();
             byte[] bytes = Json.write(document);
             return new ApiResponse(OK, new ApiResponse.Content.Stream("application/json", bytes.length,
-                    new ByteArrayInputStream(bytes)), headers(occurrence.exchange()), false, "");
+                    new ByteArrayInputStream(bytes)), headers(occurrence.facts().exchange()), false, "");
         } catch (GatewayError e) {
             known.occurrences().forget(request, occurrence);
             throw e;
@@ -106,7 +108,7 @@ final class Delivery {
     /** The whole answer. A request whose server is gone with its answer is sent again as a new one. */
     private JsonNode document() throws GatewayError, InterruptedException {
         while (true) {
-            Exchange exchange = occurrence.exchange();
+            Exchange exchange = occurrence.facts().exchange();
             JsonNode document = exchange == null ? recorded() : exchange.await();
             if (document != null) {
                 return document;
@@ -128,8 +130,8 @@ final class Delivery {
     private Map<String, String> headers(@Nullable Exchange exchange) {
         Map<String, String> headers = new TreeMap<>();
         headers.put("Cache-Control", "no-cache");
-        if (!occurrence.fresh()) {
-            headers.put(REPLAYED, occurrence.alike() ? "alike" : "true");
+        if (!occurrence.facts().fresh()) {
+            headers.put(REPLAYED, occurrence.facts().alike() ? "alike" : "true");
             gateway.observer().onReplay(model.name());
         }
         if (exchange != null && exchange.maxOutput() > 0) {

@@ -1,5 +1,6 @@
 package io.keelson.server.annex.model.gateway;
 
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.base.json.Json;
 import java.util.List;
 import tools.jackson.databind.node.ArrayNode;

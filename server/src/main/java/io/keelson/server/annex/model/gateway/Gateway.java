@@ -2,6 +2,7 @@ package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.annex.model.registry.WorkspaceModels;
 import io.keelson.server.annex.model.wire.PassingClient;
+import io.keelson.server.api.http.gateway.StepTokens;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
@@ -20,12 +21,12 @@ public final class Gateway implements AutoCloseable {
     /** @param client made at the first request */
     public Gateway(Database database, WorkspaceModels models, PriceTable prices, Commands commands,
             Supplier<PassingClient> client, GatewayObserver observer) {
-        GatewayCallers callers = new GatewayCallers(database);
+        StepTokens tokens = new StepTokens(database);
         UsableModels usable = new UsableModels(models, prices);
         this.gateway = new ModelGateway(usable, new GatewayRecords(database, DbClock.DATABASE), commands,
                 client, observer, new GatewayLog(database), commands.node());
         this.mounts = Arrays.stream(Dialect.values())
-                .<Mount>map(each -> new GatewayMount(each, callers, usable, gateway)).toList();
+                .<Mount>map(each -> new GatewayMount(each, tokens, usable, gateway)).toList();
     }
 
     /** The paths of all providers' APIs. */

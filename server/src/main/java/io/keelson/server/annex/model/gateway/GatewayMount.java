@@ -1,11 +1,12 @@
 package io.keelson.server.annex.model.gateway;
 
+import io.keelson.server.api.http.gateway.GatewayError;
+import io.keelson.server.api.http.gateway.StepTokens;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.MountedRequest;
 import java.io.IOException;
-import java.util.Locale;
 import java.util.Set;
 
 /** The paths of one provider's API. A path that the gateway does not have is refused before any token is read. */
@@ -14,13 +15,13 @@ final class GatewayMount implements Mount {
     private static final int OK = 200;
 
     private final Dialect dialect;
-    private final GatewayCallers callers;
+    private final StepTokens tokens;
     private final UsableModels models;
     private final ModelGateway gateway;
 
-    GatewayMount(Dialect dialect, GatewayCallers callers, UsableModels models, ModelGateway gateway) {
+    GatewayMount(Dialect dialect, StepTokens tokens, UsableModels models, ModelGateway gateway) {
         this.dialect = dialect;
-        this.callers = callers;
+        this.tokens = tokens;
         this.models = models;
         this.gateway = gateway;
     }
@@ -34,13 +35,13 @@ final class GatewayMount implements Mount {
     public ApiResponse answer(MountedRequest request) throws IOException, InterruptedException {
         try {
             if (request.path().equals("/v1/models") && READS.contains(request.method())) {
-                return ApiResponse.json(OK, dialect.models(models.names(callers.of(request))));
+                return ApiResponse.json(OK, dialect.models(models.names(tokens.of(request))));
             }
             GatewayPath path = GatewayPath.of(dialect, request.path());
             if (path == null || !request.method().equals("POST")) {
                 throw GatewayError.notFound();
             }
-            return gateway.answer(callers.of(request), path, request);
+            return gateway.answer(tokens.of(request), path, request);
         } catch (GatewayError e) {
             return refused(e);
         }
@@ -48,10 +49,7 @@ final class GatewayMount implements Mount {
 
     @Override
     public ApiResponse refusal(MountedRequest request, ApiProblem problem) {
-        String code = problem.code().equals("BODY_TOO_LARGE") ? "request_too_large"
-                : problem.code().toLowerCase(Locale.ROOT);
-        return refused(
-                new GatewayError(problem.answer().status(), code, problem.document().path("detail").asString("")));
+        return refused(GatewayError.of(problem));
     }
 
     private ApiResponse refused(GatewayError error) {

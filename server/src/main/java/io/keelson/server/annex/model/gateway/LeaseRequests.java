@@ -1,5 +1,6 @@
 package io.keelson.server.annex.model.gateway;
 
+import io.keelson.server.api.http.gateway.GatewayError;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;

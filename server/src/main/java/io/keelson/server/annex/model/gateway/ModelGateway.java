@@ -6,6 +6,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.EndRequest.Outcome;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
 import io.keelson.server.annex.model.wire.PassingClient;
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.MountedRequest;
 import io.keelson.server.engine.commit.Commands;

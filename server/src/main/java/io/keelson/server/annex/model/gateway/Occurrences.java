@@ -1,69 +1,37 @@
 package io.keelson.server.annex.model.gateway;
 
+import io.keelson.server.api.http.gateway.EqualRequests;
+import io.keelson.server.api.http.gateway.EqualRequests.Occurrence;
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.engine.store.read.GatewayRecords;
 import io.keelson.server.engine.store.read.GatewayRecords.Found;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Which requests of one lease have used which records. Equal requests use equal records in their order, each record once. A request
- * whose answer its client has not got to the end is repeated by the next equal one, and not counted again.
- */
+/** The requests of one lease, their sources, and recent refusals. Thread-safe. */
 final class Occurrences {
     private static final long REFUSED_NANOS = 5_000_000_000L;
 
-    private final Set<UUID> used = new HashSet<>();
-    private final Map<String, List<Occurrence>> byKey = new HashMap<>();
+    private final EqualRequests<Source> requests = new EqualRequests<>();
     private final Map<String, Refused> refused = new HashMap<>();
     private int replayed;
     private int sent;
 
     private record Refused(GatewayError error, long at) {}
 
-    /** A request of the lease: a record or an exchange, and its clients. */
-    static final class Occurrence {
-        private final UUID id;
-        private final @Nullable Exchange exchange;
-        private final boolean fresh;
-        private final boolean alike;
-        /** A client is gone when its value is true. */
-        private final List<BooleanSupplier> clients = new ArrayList<>();
-        private boolean delivered;
-
-        private Occurrence(UUID id, @Nullable Exchange exchange, boolean fresh, boolean alike) {
-            this.id = id;
-            this.exchange = exchange;
-            this.fresh = fresh;
-            this.alike = alike;
-        }
-
-        UUID id() {
-            return id;
-        }
-
-        /** The exchange that this server has begun; null for a record. */
-        @Nullable Exchange exchange() {
-            return exchange;
-        }
-
-        /** True for an exchange, which the first client of the occurrence begins. */
-        boolean fresh() {
-            return fresh;
-        }
-
-        /** Whether the record differs in parts that do not count. */
-        boolean alike() {
-            return alike;
-        }
-    }
+    /**
+     * The source of an answer.
+     *
+     * @param exchange an exchange that this server has begun; null for a record
+     * @param fresh true for an exchange, which the first client of the occurrence begins
+     * @param alike whether the record differs in parts that do not count
+     */
+    record Source(@Nullable Exchange exchange, boolean fresh, boolean alike) {}
 
     /**
      * The occurrence of a request.
@@ -72,57 +40,37 @@ final class Occurrences {
      * @param flying an exchange of this server that has not ended, by its id; gives null for others
      * @param gone whether the client of the request is gone; also names the client when it leaves
      */
-    synchronized Occurrence enter(ProgramRequest request, GatewayRecords records, UUID step, UUID under,
+    synchronized Occurrence<Source> enter(ProgramRequest request, GatewayRecords records, UUID step, UUID under,
             Function<UUID, @Nullable Exchange> flying, BooleanSupplier gone) {
-        List<Occurrence> equal = byKey.computeIfAbsent(request.keys().k1(), _ -> new ArrayList<>());
-        Occurrence again = repeated(equal, request.retry());
-        if (again != null) {
-            again.clients.add(gone);
-            return again;
-        }
-        Found found = find(records.find(step, request.keys().k1(), request.keys().k2()), request.keys().k1());
-        Occurrence next = found == null ? new Occurrence(under, new Exchange(under, request.stream()), true, false)
-                : new Occurrence(found.id(), found.answered() ? null : flying.apply(found.id()), false,
-                        !found.k1().equals(request.keys().k1()));
-        used.add(next.id);
-        equal.add(next);
-        next.clients.add(gone);
-        if (next.fresh) {
-            sent++;
-        } else {
-            replayed++;
-        }
-        return next;
-    }
-
-    private static @Nullable Occurrence repeated(List<Occurrence> equal, boolean retry) {
-        for (Occurrence each : equal) {
-            if (!each.delivered && each.clients.stream().allMatch(BooleanSupplier::getAsBoolean)) {
-                return each;
+        String k1 = request.keys().k1();
+        return requests.enter(k1, request.retry(), gone, unused -> {
+            Found found = preferred(records.find(step, k1, request.keys().k2()).stream()
+                    .filter(each -> unused.test(each.id())).toList(), k1);
+            if (found == null) {
+                sent++;
+                return new Occurrence<>(under, new Source(new Exchange(under, request.stream()), true, false));
             }
-        }
-        return retry && !equal.isEmpty() ? equal.getLast() : null;
+            replayed++;
+            return new Occurrence<>(found.id(), new Source(found.answered() ? null : flying.apply(found.id()), false,
+                    !found.k1().equals(k1)));
+        });
     }
 
-    private @Nullable Found find(List<Found> found, String k1) {
-        List<Found> unused = found.stream().filter(each -> !used.contains(each.id())).toList();
+    private static @Nullable Found preferred(List<Found> unused, String k1) {
         return unused.stream().filter(each -> each.k1().equals(k1)).findFirst()
                 .orElse(unused.isEmpty() ? null : unused.getFirst());
     }
 
     /** A client leaves. */
-    synchronized void leave(Occurrence occurrence, BooleanSupplier client, boolean delivered) {
-        occurrence.clients.removeIf(each -> each == client);
-        occurrence.delivered |= delivered;
+    void leave(Occurrence<Source> occurrence, BooleanSupplier client, boolean delivered) {
+        requests.leave(occurrence, client, delivered);
     }
 
     /** The request has no answer, and counts no more. */
-    synchronized void forget(ProgramRequest request, Occurrence occurrence) {
-        List<Occurrence> equal = byKey.get(request.keys().k1());
-        if (equal != null && equal.remove(occurrence)) {
-            used.remove(occurrence.id);
-            sent -= occurrence.fresh ? 1 : 0;
-            replayed -= occurrence.fresh ? 0 : 1;
+    synchronized void forget(ProgramRequest request, Occurrence<Source> occurrence) {
+        if (requests.forget(request.keys().k1(), occurrence)) {
+            sent -= occurrence.facts().fresh() ? 1 : 0;
+            replayed -= occurrence.facts().fresh() ? 0 : 1;
         }
     }
 

@@ -2,6 +2,7 @@ package io.keelson.server.annex.model.gateway;
 
 import io.keelson.core.money.WorstCase;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.api.http.support.MountedRequest;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;

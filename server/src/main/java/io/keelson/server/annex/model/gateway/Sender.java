@@ -11,6 +11,7 @@ import io.keelson.server.annex.model.registry.ConfiguredModel;
 import io.keelson.server.annex.model.wire.PassedAnswer;
 import io.keelson.server.annex.model.wire.PassedRefusalException;
 import io.keelson.server.annex.model.wire.PassedRequest;
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;

@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
 import io.keelson.server.annex.model.registry.WorkspaceModels;
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;
 import io.keelson.server.tenant.money.PriceKind;

@@ -1,5 +1,6 @@
-package io.keelson.server.api.http.support;
+package io.keelson.server.api.http.gateway;
 
+import io.keelson.server.api.http.support.MountedRequest;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.engine.store.queue.GatewayTokens;
@@ -18,49 +19,25 @@ public final class StepTokens {
         this.database = database;
     }
 
-    /** The token opens nothing. */
-    public static final class RefusedException extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        private final int status;
-        private final String code;
-
-        RefusedException(int status, String code, String message) {
-            super(message, null, false, false);
-            this.status = status;
-            this.code = code;
-        }
-
-        /** The status of HTTP. */
-        public int status() {
-            return status;
-        }
-
-        /** Stable, in lower case. */
-        public String code() {
-            return code;
-        }
-    }
-
     /**
      * The lease, which lasts.
      *
-     * @throws RefusedException {@code token_required}, {@code invalid_token}, {@code step_ended} or {@code parked}
+     * @throws GatewayError {@code token_required}, {@code invalid_token}, {@code step_ended} or {@code parked}
      */
-    public Found of(MountedRequest request) throws RefusedException {
+    public Found of(MountedRequest request) throws GatewayError {
         String token = token(request);
         if (token == null) {
-            throw new RefusedException(UNAUTHORIZED, "token_required",
+            throw new GatewayError(UNAUTHORIZED, "token_required",
                     "the gateway needs the step's token as bearer or as x-api-key");
         }
         Found found = database.withConnection(c -> tokens.find(c, token)).orElseThrow(
-                () -> new RefusedException(UNAUTHORIZED, "invalid_token", "the gateway does not know this token"));
+                () -> new GatewayError(UNAUTHORIZED, "invalid_token", "the gateway does not know this token"));
         if (found.parked()) {
-            throw new RefusedException(CONFLICT, "parked",
+            throw new GatewayError(CONFLICT, "parked",
                     "the step waits: end the program, it is started again with the answer");
         }
         if (!found.held()) {
-            throw new RefusedException(UNAUTHORIZED, "step_ended",
+            throw new GatewayError(UNAUTHORIZED, "step_ended",
                     "the step has ended or has lost its lease: nothing was sent");
         }
         request.admit();
