@@ -205,7 +205,7 @@ class Mistakes:
 
 @contextlib.contextmanager
 def other_server() -> Iterator[str]:
-    """The address of a server that is none of Keelson."""
+    """The address of another HTTP server."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), OtherServer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"

@@ -22,14 +22,11 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,34 +56,9 @@ public final class Server implements AutoCloseable {
      */
     public record Clocks(Clock wall, LongSupplier steady) {
 
-        /** The machine's clocks, ahead by a time that may grow. */
-        public static Clocks ahead(Supplier<Duration> by) {
-            return new Clocks(new Ahead(machineClock(), by), () -> System.nanoTime() + by.get().toNanos());
-        }
-    }
-
-    private static final class Ahead extends Clock {
-        private final Clock clock;
-        private final Supplier<Duration> by;
-
-        private Ahead(Clock clock, Supplier<Duration> by) {
-            this.clock = clock;
-            this.by = by;
-        }
-
-        @Override
-        public ZoneId getZone() {
-            return clock.getZone();
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-            return new Ahead(clock.withZone(zone), by);
-        }
-
-        @Override
-        public Instant instant() {
-            return clock.instant().plus(by.get());
+        /** The machine's clocks. */
+        public static Clocks machine() {
+            return new Clocks(machineClock(), System::nanoTime);
         }
     }
 
@@ -96,7 +68,7 @@ public final class Server implements AutoCloseable {
      * @throws StartupException with the reason
      */
     public static Server start(Settings settings) throws StartupException {
-        return start(settings, new Clocks(machineClock(), System::nanoTime));
+        return start(settings, Clocks.machine());
     }
 
     private static Clock machineClock() {

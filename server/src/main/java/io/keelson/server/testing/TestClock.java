@@ -1,12 +1,15 @@
 package io.keelson.server.testing;
 
+import io.keelson.server.app.Server;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.DbClock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 
 /**
  * The clock of a test's server: the machine's time, ahead by as much as the test has moved it. SQL of the server calls
@@ -48,9 +51,34 @@ public final class TestClock {
         execute(url, "alter database " + url.database() + " set search_path = public, moved, pg_catalog");
     }
 
-    /** How far the clock is ahead of the machine's. */
-    Duration ahead() {
-        return ahead;
+    /** The clocks of the server: the machine's, moved. */
+    Server.Clocks clocks() {
+        Server.Clocks machine = Server.Clocks.machine();
+        return new Server.Clocks(new Moved(machine.wall()),
+                () -> machine.steady().getAsLong() + ahead.toNanos());
+    }
+
+    private final class Moved extends Clock {
+        private final Clock clock;
+
+        private Moved(Clock clock) {
+            this.clock = clock;
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return clock.getZone();
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return new Moved(clock.withZone(zone));
+        }
+
+        @Override
+        public Instant instant() {
+            return clock.instant().plus(ahead);
+        }
     }
 
     /** The server's time. */

@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** A server in this process for tests: throwaway data, a {@link TestClock}, and a {@link FaultProxy} before it. */
 public final class TestServer implements AutoCloseable {
@@ -40,7 +41,7 @@ public final class TestServer implements AutoCloseable {
                 + database.hosts() + "/" + database.database());
         try {
             server = Server.start(Settings.load(all, folder, Path.of("").toAbsolutePath()),
-                    Server.Clocks.ahead(clock::ahead));
+                    clock.clocks());
         } catch (StartupException | InvalidSettingsException | RuntimeException e) {
             discard(folder, database);
             throw e;
@@ -75,7 +76,7 @@ public final class TestServer implements AutoCloseable {
          * @param body null if the request has none
          * @throws IllegalArgumentException if the request is wrong
          */
-        tools.jackson.databind.JsonNode answer(String action, tools.jackson.databind.@Nullable JsonNode body)
+        JsonNode answer(String action, @Nullable JsonNode body)
                 throws InterruptedException;
     }
 

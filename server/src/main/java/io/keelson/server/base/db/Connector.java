@@ -21,7 +21,6 @@ import org.slf4j.LoggerFactory;
  * answer delays the next host of the URL little; from then on it is as long as a statement may take.
  */
 final class Connector implements DataSource, AutoCloseable {
-
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(Connector.class);
     /** Longest wait for an answer of one of several hosts during the opening of a connection. */
     private static final Duration HOST_TIMEOUT = Duration.ofSeconds(3);
@@ -30,7 +29,7 @@ final class Connector implements DataSource, AutoCloseable {
     /** Time in which a caller of the pool tries again, because the pool waits longer and longer after failures. */
     private static final Duration RETRY_TIME = Duration.ofSeconds(5);
     private static final Duration RETRY_DELAY = Duration.ofMillis(500);
-
+    /** Time in which new connections begin with the last known primary. */
     private static final Duration PREFERRED_TIME = Duration.ofSeconds(30);
 
     private record Preferred(String host, long foundAt) {}
@@ -118,7 +117,7 @@ final class Connector implements DataSource, AutoCloseable {
                     } else {
                         found.close();
                     }
-                } catch (SQLException e) {
+                } catch (SQLException | RuntimeException e) {
                     if (open.decrementAndGet() == 0) {
                         first.completeExceptionally(e);
                     }
@@ -160,14 +159,14 @@ final class Connector implements DataSource, AutoCloseable {
             try {
                 return open();
             } catch (SQLException e) {
-                if (!new SqlFailure(e).unavailable() || System.nanoTime() - end > 0 || interrupted()) {
+                if (!new SqlFailure(e).unavailable() || System.nanoTime() - end > 0 || isInterruptedInPause()) {
                     throw e;
                 }
             }
         }
     }
 
-    private static boolean interrupted() {
+    private static boolean isInterruptedInPause() {
         try {
             TimeUnit.NANOSECONDS.sleep(RETRY_DELAY.toNanos());
             return false;

@@ -65,7 +65,7 @@ class GatewayAbuseTest {
     }
 
     @Test
-    void clientsThatDoNotReadHoldUpNobodyElse() throws Exception {
+    void slowReadersDoNotBlockOtherRequests() throws Exception {
         Step step = new Step("test.silent", "20");
         List<Socket> sockets = new ArrayList<>();
         try {

@@ -6,9 +6,7 @@ import io.keelson.devmodel.TestModel;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
-import java.io.InputStream;
 import java.math.BigDecimal;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -217,14 +215,8 @@ class GatewayModelsTest {
         Program program = new Program(null);
         String body = body(path, "slow " + path, ", \"stream\": true");
         int before = model.journal().size();
-        try (Socket socket = new Socket(api.url().getHost(), api.url().getPort())) {
-            socket.getOutputStream().write(("POST " + path + " HTTP/1.1\r\nHost: " + api.url().getAuthority()
-                    + "\r\nAuthorization: Bearer " + program.token()
-                    + "\r\nContent-Type: application/json\r\nContent-Length: "
-                    + body.length() + "\r\n\r\n" + body).getBytes(StandardCharsets.UTF_8));
-            InputStream in = socket.getInputStream();
-            assertThat(new String(in.readNBytes(12), StandardCharsets.UTF_8)).endsWith("200");
-        }
+        ClosedConnection.after(api, path, program.token(), body, answer -> assertThat(
+                new String(answer.readNBytes(12), StandardCharsets.UTF_8)).endsWith("200"));
         program.again();
         HttpResponse<String> again = program.post(path, body);
         assertThat(again.headers().firstValue("x-keelson-replayed")).hasValue("true");
@@ -247,13 +239,8 @@ class GatewayModelsTest {
         Program program = new Program(null);
         String body = body(CHAT, "slow and whole", "");
         int before = model.journal().size();
-        try (Socket socket = new Socket(api.url().getHost(), api.url().getPort())) {
-            socket.getOutputStream().write(("POST " + CHAT + " HTTP/1.1\r\nHost: " + api.url().getAuthority()
-                    + "\r\nAuthorization: Bearer " + program.token()
-                    + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n" + body)
-                    .getBytes(StandardCharsets.UTF_8));
-            Awaitility.await().until(() -> model.journal().size() == before + 1);
-        }
+        ClosedConnection.after(api, CHAT, program.token(), body,
+                _ -> Awaitility.await().until(() -> model.journal().size() == before + 1));
         assertThat(program.post(CHAT, body).body()).contains("six");
         assertThat(model.journal()).hasSize(before + 1);
         assertThat(program.charged()).isEqualByComparingTo(COST);

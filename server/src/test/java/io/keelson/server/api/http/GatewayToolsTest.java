@@ -12,12 +12,10 @@ import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import java.io.IOException;
-import java.net.Socket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -134,13 +132,8 @@ class GatewayToolsTest {
         serve(api, "test.hung", "once", 0);
         ToolProgram program = program("true", "");
         String body = message("tools/call", "{\"name\": \"test.hung\", \"arguments\": {\"n\": 1}}");
-        try (Socket socket = new Socket(api.url().getHost(), api.url().getPort())) {
-            socket.getOutputStream().write(("POST " + PATH + " HTTP/1.1\r\nHost: " + api.url().getAuthority()
-                    + "\r\nAuthorization: Bearer " + program.item.at("/gateway/token").stringValue()
-                    + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n" + body)
-                    .getBytes(StandardCharsets.UTF_8));
-            program.awaitCalls(1);
-        }
+        ClosedConnection.after(api, PATH, program.item.at("/gateway/token").stringValue(), body,
+                _ -> program.awaitCalls(1));
         CompletableFuture<HttpResponse<String>> joined = program.sendCall("test.hung", "{\"n\": 1}");
         JsonNode work = serve(api, "test.hung", "once", WAIT).get(0);
         report(api, "server", "complete", work, ", \"output\": \"done\"");
