@@ -168,8 +168,7 @@ public final class WorkerCommand extends ClientCommand {
         Worker worker = builder.build();
         server().whenInterrupted(() -> stop(worker, handler));
         worker.start();
-        note("worker " + worker.id() + " serves " + String.join(", ", tools) + " at " + keelson.url()
-                + ". Press Ctrl-C to stop");
+        note("the server is at " + keelson.url() + ". Press Ctrl-C to stop");
         try {
             worker.awaitStop();
         } catch (InterruptedException e) {

@@ -11,6 +11,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,8 @@ final class TestDatabases {
     /** Where PostgreSQL's programs are unpacked once; a folder of the user if absent. */
     private static final String BINARIES = "keelson.test.postgres";
     private static final String TEMPLATE = "keelson_template";
+
+    private static final List<Runnable> AT_EXIT = new CopyOnWriteArrayList<>();
 
     private static @Nullable EmbeddedPostgres server;
     private static int count;
@@ -45,6 +49,11 @@ final class TestDatabases {
         }
     }
 
+    /** Executes an action at the end of the JVM, before PostgreSQL ends. */
+    static void atExit(Runnable action) {
+        AT_EXIT.add(action);
+    }
+
     private static EmbeddedPostgres start() throws IOException, SQLException {
         String chosen = System.getProperty(BINARIES);
         Path binaries = Files.createDirectories(
@@ -55,6 +64,7 @@ final class TestDatabases {
                 EmbeddedPostgres.start(EmbeddedPostgresOptions.throwaway(folder.resolve("data"), binaries)
                         .with("max_connections", "200").with("autovacuum", "off"));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            AT_EXIT.forEach(Runnable::run);
             postgres.close();
             delete(folder);
         }, "keelson-test-postgres"));

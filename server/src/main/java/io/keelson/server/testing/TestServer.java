@@ -136,6 +136,11 @@ public final class TestServer implements AutoCloseable {
         proxy.clear();
     }
 
+    /** Executes an action at the end of the JVM, while the server still has its database. */
+    public static void atExit(Runnable action) {
+        TestDatabases.atExit(action);
+    }
+
     @Override
     public void close() {
         proxy.close();
