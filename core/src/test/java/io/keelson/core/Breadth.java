@@ -5,6 +5,7 @@ import java.lang.annotation.Inherited;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -55,12 +56,12 @@ public final class Breadth {
         return ALL;
     }
 
-    /** A test, or a class of tests, of one part. */
+    /** A test, or a class of tests, of one part or some. */
     @Target({ElementType.TYPE, ElementType.METHOD})
     @Retention(RetentionPolicy.RUNTIME)
     @ExtendWith({OfItsPart.class, InFailures.class})
     public @interface InPart {
-        int value();
+        int[] value();
     }
 
     /**
@@ -93,9 +94,10 @@ public final class Breadth {
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
             return context.getElement().map(test -> test.getAnnotation(InPart.class))
-                    .filter(its -> !PARTS.contains(its.value()))
-                    .map(its -> ConditionEvaluationResult.disabled(
-                            "executed in part %d, -Dkeelson.part=%1$d; selected: %s".formatted(its.value(), PARTS)))
+                    .filter(its -> IntStream.of(its.value()).noneMatch(PARTS::contains))
+                    .map(its -> ConditionEvaluationResult
+                            .disabled("executed in part %s, as with -Dkeelson.part=%d; selected: %s"
+                                    .formatted(Arrays.toString(its.value()), its.value()[0], PARTS)))
                     .orElseGet(() -> ConditionEvaluationResult.enabled("of this part"));
         }
     }

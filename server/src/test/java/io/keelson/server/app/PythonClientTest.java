@@ -89,6 +89,7 @@ class PythonClientTest {
     }
 
     @Test
+    @Breadth.InPart({0, 2, 4, 6})
     void blockingClientKeepsTheContract() throws Exception {
         contract("sync");
     }

@@ -22,6 +22,7 @@ import io.keelson.client.worker.StepContext;
 import io.keelson.client.worker.StepFailure;
 import io.keelson.client.worker.StepHandler;
 import io.keelson.client.worker.Worker;
+import io.keelson.core.Breadth;
 import io.keelson.server.ServerProxy;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
@@ -48,6 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The client and its workers against a whole server, over HTTP. */
+@Breadth.Spread
 class RemoteWorkerTest {
 
     private static final Duration LONG = Duration.ofSeconds(60);

@@ -145,6 +145,7 @@ class TypeScriptClientTest {
     }
 
     @Test
+    @Breadth.InPart({1, 3, 5})
     void keepsTheContract() throws Exception {
         Ended ended = execute(HOME, "node", "tests/contract.mjs");
         List<JsonNode> cases = ended.output().lines().filter(line -> line.startsWith("{")).map(Json::read).toList();

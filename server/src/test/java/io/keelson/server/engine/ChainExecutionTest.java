@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Chains of steps on an engine: the database at each moment, and steps that are executed and not reported. */
+@Breadth.Spread
 @Timeout(120)
 class ChainExecutionTest {
     private static final Duration HOUR = Duration.ofHours(1);

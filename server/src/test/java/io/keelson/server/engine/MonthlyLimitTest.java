@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The limit {@code usd_per_month} of a workspace, on the real thing. */
+@Breadth.Spread
 class MonthlyLimitTest {
     private static final String ONE = """
             name: short

@@ -12,6 +12,7 @@ import io.keelson.client.AgentRequest;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.app.Server;
 import io.keelson.server.base.db.DatabaseUrl;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Agents that delegate tasks to other agents. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DelegationTest {
     private static final DatabaseUrl URL = TestDatabase.createUrl();

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.ServerLog;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** What a tenant reads of the server's machine by the tools for files. */
+@Breadth.Spread
 class AllowedFoldersApiTest {
 
     @TempDir

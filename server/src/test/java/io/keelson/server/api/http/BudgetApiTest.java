@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
 import java.math.BigDecimal;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** What a run may cost, over HTTP: turned away for want of credits, held up at its limit, let go on. */
+@Breadth.Spread
 class BudgetApiTest {
     private static ApiServer api;
 

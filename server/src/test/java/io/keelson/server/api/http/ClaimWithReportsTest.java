@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** One request has a worker's reports and its claim for the slots that they free. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ClaimWithReportsTest {
     private static final int RACING_RUNS = 24;

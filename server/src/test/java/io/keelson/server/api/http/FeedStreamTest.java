@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.json.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The feed of a workspace: no event is skipped or repeated, in any order of commits. */
+@Breadth.Spread
 class FeedStreamTest {
     private static final String MANY = """
             {"name": "many", "start": true, "plan": {"tasks": [

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Requests of programs to models through the gateway: passed on, held, recorded, charged once, and replayed. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GatewayModelsTest {
     private static final String SCRIPT = """

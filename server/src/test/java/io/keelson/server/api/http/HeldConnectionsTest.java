@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.TestDatabase;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that hold connections and requests open do not keep others from being served. */
+@Breadth.Spread
 class HeldConnectionsTest {
 
     private static final int MAX = 64;

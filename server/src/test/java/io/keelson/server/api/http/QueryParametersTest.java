@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.api.http.support.OpenApiDocument;
 import java.math.BigDecimal;
@@ -26,6 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
  * Each operation accepts the query parameters that the document declares for it, in their bounds. Operations that need
  * a key refuse others.
  */
+@Breadth.Spread
 class QueryParametersTest {
 
     private static final ObjectNode DOCUMENT = OpenApi.document();

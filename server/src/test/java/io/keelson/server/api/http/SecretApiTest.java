@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.ServerLog;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
@@ -35,6 +36,7 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /** Secrets over HTTP: who may name them where, and that they are written down nowhere. */
+@Breadth.Spread
 @ResourceLock("log")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SecretApiTest {

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Browsers sign in by a one-time code or a key; their cookie is good for the server's own pages and ends with the key. */
+@Breadth.Spread
 class SessionApiTest {
 
     private static final String RUN = "{\"name\": \"x\", \"plan\": {\"tasks\": []}}";

@@ -13,6 +13,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.RunQuery;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.node.ObjectNode;
 
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TenantsApiTest {
 

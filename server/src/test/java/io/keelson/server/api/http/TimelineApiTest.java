@@ -3,6 +3,7 @@ package io.keelson.server.api.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.keelson.core.Breadth;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The stretches of a run's tasks are those of its real history. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TimelineApiTest {
 

@@ -3,6 +3,7 @@ package io.keelson.server.api.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.atIndex;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** What a worker's heartbeats say of its use, and their answers. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WorkerUsageTest {
     private ApiServer api;

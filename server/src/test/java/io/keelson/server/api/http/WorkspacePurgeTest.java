@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.tenant.auth.Scope;
 import io.keelson.server.tenant.workspace.WorkspacePurge;
 import java.nio.file.Path;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** A deleted workspace has no rows in any table except its ledger. */
+@Breadth.Spread
 class WorkspacePurgeTest {
 
     private static final Set<String> STAYS = Set.of("billing_ledger", "credit_slots", "operator_audit");

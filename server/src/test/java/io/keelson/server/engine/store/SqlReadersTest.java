@@ -3,6 +3,7 @@ package io.keelson.server.engine.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -40,6 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 
 /** The statements of docs/operate/sql-readers.md, executed as a role with the grants of that page, on a table with many packs. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SqlReadersTest {
 

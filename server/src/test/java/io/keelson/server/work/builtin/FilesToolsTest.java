@@ -2,6 +2,7 @@ package io.keelson.server.work.builtin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.tool.RefusedPlaces;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
+@Breadth.Spread
 class FilesToolsTest {
 
     @TempDir

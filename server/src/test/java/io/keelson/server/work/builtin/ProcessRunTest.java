@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolPolicy;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+@Breadth.Spread
 @Timeout(60)
 class ProcessRunTest {
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.annex.model.AnswerText;
 import io.keelson.server.annex.model.Call;
@@ -46,6 +47,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
 /** Answers are read from the documented shapes, and from those of compatible providers; no connection is made. */
+@Breadth.Spread
 class WireReadingTest {
     private static final Clock CLOCK = Clock.fixed(Instant.parse("2026-01-01T00:00:00Z"), ZoneOffset.UTC);
     private static final OutboundClient OUTBOUND = new OutboundClient(false);
