@@ -398,18 +398,19 @@ class Execution:
         """Starts a worker with the handlers of the case."""
         given = self.case["given"]["worker"]
         self.worker = keelson.Worker(keelson.Keelson(self.proxy.url, self.key), lease=given.get("lease_ms", 30_000) / 1000,
-                                     grace=given.get("grace_ms", 5_000) / 1000, slots=given.get("slots", 8), poll=0.5)
+                                     grace=given.get("grace_ms", 5_000) / 1000, slots=given.get("slots", 8), poll=0.5, chain=given.get("chain_ms", 20) / 1000)
         handlers, asynchronous = self.handlers, self.asynchronous
         for name, scripts in given.get("tools", {}).items():
             handlers.left.setdefault(name, list(scripts))
+            effects = given.get("effects", {}).get(name)
             if asynchronous:
                 async def tool_async(ctx: keelson.Context, *, name_: str = name, value: Any = None) -> Any:
                     return await handlers.call_async(name, ctx)
-                self.worker.tool(name)(tool_async)
+                self.worker.tool(name, effects=effects)(tool_async)
             else:
                 def tool(ctx: keelson.Context, *, name_: str = name, value: Any = None) -> Any:
                     return handlers.call(name, ctx)
-                self.worker.tool(name)(tool)
+                self.worker.tool(name, effects=effects)(tool)
         for slug, scripts in given.get("agents", {}).items():
             handlers.left.setdefault(slug, list(scripts))
             if asynchronous:

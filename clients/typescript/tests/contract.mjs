@@ -181,12 +181,12 @@ class Execution {
   }
 
   async startWorker() {
-    const { lease_ms: leaseMs = 30_000, grace_ms: graceMs = 5000, slots = 8, tools = {}, agents = {} } = this.case.given.worker;
+    const { lease_ms: leaseMs = 30_000, grace_ms: graceMs = 5000, slots = 8, chain_ms: chainMs = 20, effects = {}, tools = {}, agents = {} } = this.case.given.worker;
     const keep = text => this.texts.push(text);
-    this.worker = this.client.worker({ leaseMs, graceMs, slots, pollMs: 500, logger: { info: keep, warn: keep, error: keep } });
+    this.worker = this.client.worker({ leaseMs, graceMs, slots, chainMs, pollMs: 500, logger: { info: keep, warn: keep, error: keep } });
     for (const [name, scripts] of Object.entries(tools)) {
       this.left[name] ??= [...scripts];
-      this.worker.tool({ name, handler: (input, ctx) => this.act(name, input, ctx) });
+      this.worker.tool({ name, effects: effects[name], handler: (input, ctx) => this.act(name, input, ctx) });
     }
     for (const [slug, scripts] of Object.entries(agents)) {
       this.left[slug] ??= [...scripts];

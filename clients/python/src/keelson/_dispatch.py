@@ -52,9 +52,12 @@ def advised(error: KeelsonError, tools: list[str]) -> str:
 class Dispatch:
     """The routes of `/dispatch`. None repeats its call."""
 
-    def __init__(self, driver: SyncDriver, worker_id: str, version: str | None, specs: list[dict[str, Any]], lease: float) -> None:
+    def __init__(self, driver: SyncDriver, worker_id: str, version: str | None, specs: list[dict[str, Any]], lease: float,
+                 chains: list[str]) -> None:
         self._driver, self._worker_id, self._version, self._specs = driver, worker_id, version, specs
-        self._asking = {"tools": [each["name"] for each in specs], "lease_ms": round(lease * 1000)}
+        self._asking: dict[str, Any] = {"tools": [each["name"] for each in specs], "lease_ms": round(lease * 1000)}
+        if chains:
+            self._asking["chains"] = chains
         self._announced = False
 
     def _post(self, route: str, body: dict[str, Any], limit: float) -> Any:
@@ -84,14 +87,14 @@ class Dispatch:
         """The server's answers in the order of the items; None where it gave none."""
         return _matched(items, self._post("heartbeat", {"items": items}, min(limit, ANSWER_LIMIT)))
 
-    def report(self, kind: str, items: list[dict[str, Any]], claims: bool) -> tuple[list[dict[str, Any] | None], list[dict[str, Any]]]:
-        """Sends reports to the route of their kind, and claims steps for the slots that they free.
+    def report(self, kind: str, items: list[dict[str, Any]], slots: int) -> tuple[list[dict[str, Any] | None], list[dict[str, Any]]]:
+        """Sends reports to the route of their kind, and claims steps for the slots that they free; none if 0.
 
         Returns the answers, of which one to a completed step may have the next of its task, and the other steps.
         """
         body: dict[str, Any] = {"items": items}
-        if claims:
-            body["claim"] = {**self._asking, "max": len(items)}
+        if slots:
+            body["claim"] = {**self._asking, "max": slots}
         answer = self._post(kind, body, ANSWER_LIMIT)
         return _matched(items, answer), answer.get("claimed") or []
 
@@ -121,6 +124,7 @@ class Slots:
     def __init__(self, size: int) -> None:
         self._size = size
         self._taken: dict[tuple[str, int], Execution] = {}
+        self._expected: dict[tuple[str, int], Execution] = {}
         self._closed = False
         self._changed = threading.Condition()
 
@@ -131,16 +135,39 @@ class Slots:
             return 0 if self._closed else self._size - len(self._taken)
 
     def take(self, execution: Execution) -> bool:
-        """False when there is one under this lease: a lost answer may arrive twice."""
+        """False when there is one under this lease: a lost answer may arrive twice, and an expected lease may begin."""
         with self._changed:
-            return self._taken.setdefault(execution.key, execution) is execution
+            begun = self._expected.pop(execution.key, execution)
+            if begun.lost:
+                begun = execution
+            if self._taken.setdefault(execution.key, begun) is begun:
+                begun.leased = begun.signed = time.monotonic()
+            return self._taken[execution.key] is execution
+
+    def expect(self, execution: Execution) -> bool:
+        """The execution is about to begin in the slot of another one, and its lease begins later. False if there is one under this lease."""
+        with self._changed:
+            if execution.key in self._taken:
+                return False
+            self._expected[execution.key] = execution
+            return True
+
+    def holds(self, execution: Execution) -> bool:
+        """Whether the execution's lease has begun."""
+        return self.count(execution) == 1
+
+    def count(self, *executions: Execution) -> int:
+        """The number of slots that these executions hold."""
+        with self._changed:
+            return sum(self._taken.get(each.key) is each for each in executions)
 
     def free(self, *executions: Execution) -> None:
         """Frees slots, all at once so that one claim fills them. A second time changes nothing."""
         with self._changed:
             for each in executions:
-                if self._taken.get(each.key) is each:
-                    del self._taken[each.key]
+                for known in (self._taken, self._expected):
+                    if known.get(each.key) is each:
+                        del known[each.key]
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -150,7 +177,7 @@ class Slots:
             self._changed.notify_all()
 
     def taken(self) -> list[Execution]:
-        """All executions."""
+        """All executions that hold a slot."""
         with self._changed:
             return list(self._taken.values())
 
@@ -161,10 +188,13 @@ class Slots:
 
 
 class Heartbeats:
-    """Keeps the leases: one call for all executions every third of a lease, and within a second of news."""
+    """Keeps the leases of executions older than a third of a lease, in one call for all, and sends news within a second.
 
-    def __init__(self, dispatch: Dispatch, slots: Slots, lease: float) -> None:
-        self._dispatch, self._slots, self._interval = dispatch, slots, lease / 3
+    `before` is called before each call with executions that are older.
+    """
+
+    def __init__(self, dispatch: Dispatch, slots: Slots, lease: float, before: Callable[[], None]) -> None:
+        self._dispatch, self._slots, self._interval, self._before = dispatch, slots, lease / 3, before
         self._news = threading.Event()
         self._ended = threading.Event()
         self._one = threading.RLock()
@@ -181,16 +211,29 @@ class Heartbeats:
 
     def run(self) -> None:
         """Beats until `end`."""
+        last = time.monotonic()
         while not self._ended.is_set():
-            due = time.monotonic() + self._interval
-            soon = time.monotonic() + min(NEWS_DELAY, self._interval / 3 if self._failing else self._interval)
-            if self._news.wait(self._interval) and not self._ended.wait(max(0.0, min(soon, due) - time.monotonic())):
+            due = self._due(last)
+            soon = last + min(NEWS_DELAY, self._interval / 3 if self._failing else self._interval)
+            if self._news.wait(max(0.0, due - time.monotonic())) and not self._ended.wait(max(0.0, min(soon, due) - time.monotonic())):
                 self._news.clear()
-            if not self._ended.is_set():
-                self._beat_all()
+            if not self._ended.is_set() and self._beat_all():
+                last = time.monotonic()
 
-    def _beat_all(self) -> None:
-        alive = [each for each in self._slots.taken() if not each.lost]
+    def _due(self, last: float) -> float:
+        """When a lease needs a heartbeat; an interval from now if there is no lease. Leases wait for each other, to be in one call."""
+        signs = [each.signed for each in self._slots.taken() if not each.lost]
+        return max(last + self._interval / 2, min(signs, default=time.monotonic()) + self._interval)
+
+    def _beat_all(self) -> bool:
+        """A call for all that are older or have news; False if there are none."""
+        old = time.monotonic() - self._interval
+        taken = [each for each in self._slots.taken() if not each.lost]
+        if any(each.signed <= old for each in taken):
+            self._before()
+        alive = [each for each in taken if each.leased <= old or each.has_notes]
+        if not alive:
+            return False
         try:
             self.beat(alive)
             self._failing = False
@@ -199,6 +242,7 @@ class Heartbeats:
             self._failing = True
             if e.transient:
                 self.nudge()
+        return True
 
     def beat(self, executions: list[Execution]) -> None:
         """One call with all new notes. One at a time, so that log lines keep their order."""
@@ -207,6 +251,7 @@ class Heartbeats:
                 return
             taken = [each.take_notes(final=False) for each in executions]
             items = [{**each.reference(), **flat(notes)} for each, notes in zip(executions, taken, strict=True)]
+            sent = time.monotonic()
             try:
                 answers = self._dispatch.heartbeat(items, self._interval)
             except KeelsonError as e:
@@ -215,6 +260,7 @@ class Heartbeats:
                         execution.put_back(notes)
                 raise
         for execution, answer in zip(executions, answers, strict=True):
+            execution.signed = sent
             if answer is not None and answer.get("status") in ("stop", "not_found"):
                 reason = answer.get("reason")
                 stop = typing.cast("Stop", reason if reason in _STOPS else "lost")
@@ -231,6 +277,22 @@ class Heartbeats:
         self.beat([each for each in executions if each.has_notes])
 
 
+class _Settling:
+    """Counts reports that were added together and have no answer yet. Used by one thread."""
+
+    def __init__(self, left: int, then: Callable[[], None]) -> None:
+        self._left, self._then = left, then
+
+    def one(self) -> None:
+        """A report has its answer."""
+        self._left -= 1
+        if self._left == 0:
+            self._then()
+
+
+_Report = tuple[Execution, Result, _Settling]
+
+
 class Reports:
     """Sends reports in batches, and again until each is answered, and claims steps for the slots that they free.
 
@@ -241,18 +303,19 @@ class Reports:
                  on_work: Callable[[dict[str, Any]], None]) -> None:
         self._dispatch, self._heartbeats, self._slots = dispatch, heartbeats, slots
         self._claims, self._on_work = claims, on_work
-        self._queue: queue.SimpleQueue[tuple[Execution, Result] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[_Report]] = queue.SimpleQueue()
         self._backoff = _core.Backoff(0.1, 5.0)
         self._ended = threading.Event()
 
-    def add(self, execution: Execution, result: Result) -> None:
-        """Queues a report."""
-        self._queue.put((execution, result))
+    def add(self, *reports: tuple[Execution, Result], settled: Callable[[], None] = lambda: None) -> None:
+        """Queues reports, to be sent in this order, and in one request if possible. Calls `settled` when all are answered."""
+        settling = _Settling(len(reports), settled)
+        self._queue.put([(execution, result, settling) for execution, result in reports])
 
     def end(self) -> None:
         """Ends `run`."""
         self._ended.set()
-        self._queue.put(None)
+        self._queue.put([])
 
     def run(self) -> None:
         """Reports until `end`."""
@@ -260,36 +323,39 @@ class Reports:
             batch = [self._queue.get()]
             while not self._queue.empty():
                 batch.append(self._queue.get())
-            reports = [each for each in batch if each is not None]
+            reports = [each for added in batch for each in added]
             if self._ended.is_set():
                 return
             delay = self._deliver(reports) if reports else 0.0
             if delay and self._ended.wait(delay):
                 return
 
-    def _deliver(self, batch: list[tuple[Execution, Result]]) -> float:
+    def _deliver(self, batch: list[_Report]) -> float:
         """Sends everything once; what got no answer is queued again. Returns how long to wait before the next try."""
-        for execution, result in batch:
+        for execution, result, _ in batch:
             if result.kind != "release":
                 result.body.update(self._heartbeats.notes(execution))
         try:
-            self._heartbeats.flush([execution for execution, _ in batch])
+            self._heartbeats.flush([execution for execution, _, _ in batch])
         except KeelsonError as e:
             if may_pass(e):
                 return self._later(batch, e)
             LOG.warning("final notes of %d steps rejected: %s", len(batch), e)
         return max(self._send(part) for part in _parts(batch))
 
-    def _send(self, part: list[tuple[Execution, Result]]) -> float:
-        items = [{**execution.reference(), **result.body} for execution, result in part]
+    def _send(self, part: list[_Report]) -> float:
+        items = [{**execution.reference(), **result.body} for execution, result, _ in part]
+        slots = max(1, self._slots.count(*[execution for execution, _, _ in part])) if self._claims() else 0
         try:
-            answers, claimed = self._dispatch.report(part[0][1].kind, items, self._claims())
+            answers, claimed = self._dispatch.report(part[0][1].kind, items, slots)
         except KeelsonError as e:
             if may_pass(e):
                 return self._later(part, e)
             if len(part) > 1:
                 return max(self._send([each]) for each in part)
-            self._refused(*part[0], e.code, e.message)
+            execution, result, settling = part[0]
+            self._refused(execution, result, e.code, e.message)
+            settling.one()
             return 0.0
         self._backoff.reset()
         for item in claimed:
@@ -298,11 +364,14 @@ class Reports:
         for report, answer in zip(part, answers, strict=True):
             if answer is None:
                 unanswered.append(report)
-            elif self._settle(*report, answer):
+            elif self._settle(report[0], report[1], answer):
                 settled.append(report[0])
         self._slots.free(*settled)
-        for each in unanswered:
-            self._queue.put(each)
+        for (_, _, settling), answer in zip(part, answers, strict=True):
+            if answer is not None:
+                settling.one()
+        if unanswered:
+            self._queue.put(unanswered)
         return self._backoff.next() if unanswered else 0.0
 
     def _settle(self, execution: Execution, result: Result, answer: dict[str, Any]) -> bool:
@@ -324,17 +393,16 @@ class Reports:
         if result.kind in ("fail", "release"):
             self._slots.free(execution)
         else:
-            self.add(execution, execution.failed(StepFailure(code, "quality", f"the server refused the result: {reason}")))
+            self.add((execution, execution.failed(StepFailure(code, "quality", f"the server refused the result: {reason}"))))
 
-    def _later(self, part: list[tuple[Execution, Result]], error: KeelsonError) -> float:
-        for each in part:
-            self._queue.put(each)
+    def _later(self, part: list[_Report], error: KeelsonError) -> float:
+        self._queue.put(part)
         delay = self._backoff.next(error.retry_after)
         LOG.warning("could not deliver %d reports, retrying in %.1f s: %s", len(part), delay, error)
         return delay
 
 
-def _parts(batch: list[tuple[Execution, Result]]) -> Iterator[list[tuple[Execution, Result]]]:
+def _parts(batch: list[_Report]) -> Iterator[list[_Report]]:
     """By route, in calls of bounded size; a report with artifacts goes alone."""
     for kind in ("complete", "continue", "fail", "release"):
         of_kind = [each for each in batch if each[1].kind == kind]

@@ -187,6 +187,8 @@ class Execution:
         self.context = Context(item, server, self.tell)
         self.key = (self.context.step_id, self.context.lease_epoch)
         self.on_stop: Callable[[], None] | None = None
+        self.leased = self.signed = 0.0
+        """When its lease has begun, and when the server got the last heartbeat since; of the monotonic clock"""
         self._news, self._upload = news, upload
         self._lock = threading.Lock()
         self._phase: Literal["working", "reporting", "lost"] = "working"

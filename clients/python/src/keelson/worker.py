@@ -13,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import Any, Literal, TypeVar, Union
 
 from keelson import _address, _core
+from keelson._chain import Chain
 from keelson._dispatch import LOG, Dispatch, Heartbeats, Reports, Slots, advised, is_final
 from keelson._errors import Cancelled, KeelsonError, StepDeferral, StepFailure
 from keelson._execution import Context, Continue, Execution, Result
@@ -31,6 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 LAST_REPORTS = 5.0
 FIRST_ANSWER = 10.0
 """Seconds that `start()` waits for the answer to the first claim"""
+LONGEST_CHAIN = 0.02
 REPEATED = 30.0
 """Seconds between warnings about claims that fail"""
 
@@ -68,16 +70,21 @@ class Worker:
 
     A step is executed at least once, and its result counts once. `slots`: steps at a time. `lease`: seconds that a step is
     the worker's without a heartbeat. `poll`: seconds that a claim waits at the server. `grace`: seconds that running
-    handlers have when the worker stops. Times are in seconds. `version`: of your code, shown beside the worker.
+    handlers have when the worker stops. `chain`: for how long steps of tools with the effects `read` are executed before their
+    results are reported; 0 reports each step before the next one begins. Times are in seconds. `version`: of your code, shown
+    beside the worker.
     """
 
     def __init__(self, client: Keelson | AsyncKeelson | None = None, *, id_: str | None = None, version: str | None = None,
-                 slots: int = 8, lease: float = 30.0, poll: float = 2.0, grace: float = 20.0) -> None:
+                 slots: int = 8, lease: float = 30.0, poll: float = 2.0, grace: float = 20.0, chain: float = LONGEST_CHAIN) -> None:
         if slots < 1:
             raise ValueError("a worker has at least one slot")
         self.id = id_ or f"worker-{uuid.uuid4()}"
         self._client, self._version, self._size = client, version, slots
-        self._lease, self._poll, self._grace = lease, poll, grace
+        self._lease, self._poll, self._grace, self._chain = lease, poll, grace, chain
+        self._chains: set[Chain] = set()
+        self._durations: dict[str, float] = {}
+        """Seconds of the last execution of each tool"""
         self._tools: dict[str, _Tool] = {}
         self._agents: dict[str | None, Callable[[Turn], Any]] = {}
         self._turn_spec: dict[str, Any] = {"name": TURN}
@@ -164,9 +171,11 @@ class Worker:
         self._started = True
         self._driver = SyncDriver(_settings(self._client))
         server = self._driver.settings.url
-        self._dispatch = Dispatch(self._driver, self.id, self._version, [each.spec for each in self._tools.values()], self._lease)
+        specs = [each.spec for each in self._tools.values()]
+        chains = [each["name"] for each in specs if each.get("effects") == "read" and self._chain > 0]
+        self._dispatch = Dispatch(self._driver, self.id, self._version, specs, self._lease, chains)
         self._slots = Slots(self._size)
-        self._heartbeats = Heartbeats(self._dispatch, self._slots, self._lease)
+        self._heartbeats = Heartbeats(self._dispatch, self._slots, self._lease, self._lead_slow_chains)
         self._reports = Reports(self._dispatch, self._heartbeats, self._slots, lambda: not self._stopping.is_set(), self._accept)
         self._threads = Threads("keelson-handler")
         for tool in self._tools.values():
@@ -227,9 +236,11 @@ class Worker:
         self._slots.close()
         deadline = time.monotonic() + self._grace
         self._slots.await_idle(deadline - time.monotonic())
+        for chain in list(self._chains):
+            chain.abandon()
         for execution in self._slots.taken():
             if execution.abandon():
-                self._reports.add(execution, Result.released())
+                self._reports.add((execution, Result.released()))
         self._claims.join(self._poll + 1)  # a claim that still waits may get a step, which is handed back
         self._slots.await_idle(LAST_REPORTS)
         self._heartbeats.end()
@@ -287,21 +298,41 @@ class Worker:
         self._asked.set()
         self._ending.set()
 
+    def _lead_slow_chains(self) -> None:
+        """Reports results that wait for a step that takes long."""
+        for chain in list(self._chains):
+            if time.monotonic() - chain.begun >= self._lease / 3:
+                chain.lead()
+
     def _accept(self, item: dict[str, Any]) -> None:
         execution = Execution(item, self._driver.settings.url, self._heartbeats.nudge, self._dispatch.upload)
         if not self._slots.take(execution):
             return
         if self._stopping.is_set() and execution.abandon():
-            self._reports.add(execution, Result.released())
+            self._reports.add((execution, Result.released()))
             return
+        chain = Chain(execution, item, self._reports, self._slots, self._heartbeats.nudge)
+        self._chains.add(chain)
+        self._begin(execution, chain)
+
+    def _begin(self, execution: Execution, chain: Chain) -> None:
         tool = self._tools.get(execution.context.tool)
         if tool is not None and tool.is_async and self._loop is not None:
             served = tool
-            self._loop.run(lambda: self._execute_async(execution, served), execution)
+            self._loop.run(lambda: self._execute_async(execution, served, chain), execution)
         else:
-            self._threads.run(lambda: self._execute(execution, tool))
+            self._threads.run(lambda: self._execute(execution, tool, chain))
 
-    def _execute(self, execution: Execution, tool: _Tool | None) -> None:
+    def _execute(self, execution: Execution, tool: _Tool | None, chain: Chain) -> None:
+        following = self._execute_one(execution, tool, chain)
+        while following is not None:
+            tool = self._tools.get(following.context.tool)
+            if tool is not None and tool.is_async:
+                return self._begin(following, chain)
+            following = self._execute_one(following, tool, chain)
+
+    def _execute_one(self, execution: Execution, tool: _Tool | None, chain: Chain) -> Execution | None:
+        begun = time.monotonic()
         try:
             if tool is None:
                 raise StepFailure("TOOL_NOT_SERVED", "infrastructure", f"worker {self.id} does not serve {execution.context.tool}")
@@ -310,20 +341,47 @@ class Worker:
             result = self._outcome(execution, value)
         except BaseException as e:  # any error of a handler fails its step, never the worker
             result = self._failure(execution, e)
-        self._ended(execution, result)
+        return self._ended(execution, result, begun, chain)
 
-    async def _execute_async(self, execution: Execution, tool: _Tool) -> None:
+    async def _execute_async(self, execution: Execution, tool: _Tool, chain: Chain) -> None:
+        begun = time.monotonic()
         try:
             result = self._outcome(execution, await tool.call(execution.context))
         except BaseException as e:
             result = self._failure(execution, e)
-        self._ended(execution, result)
+        following = self._ended(execution, result, begun, chain)
+        if following is not None:
+            self._begin(following, chain)
 
-    def _ended(self, execution: Execution, result: Result) -> None:
-        if execution.finish():
-            self._reports.add(execution, result)
+    def _ended(self, execution: Execution, result: Result, begun: float, chain: Chain) -> Execution | None:
+        """Returns the step to execute next; None if the chain has ended."""
+        self._durations[execution.context.tool] = time.monotonic() - begun
+        continues = execution.finish() and chain.add(execution, result)
         if execution.lost:
             self._slots.free(execution)
+        following = self._following(chain) if continues else None
+        if following is None:
+            self._chains.discard(chain)
+            chain.end()
+        return following
+
+    def _following(self, chain: Chain) -> Execution | None:
+        """The step that is executed before the results of those before it are reported; None if there is none."""
+        item = chain.following()
+        if (item is None or self._stopping.is_set() or time.monotonic() - chain.begun >= self._chain
+                or self._durations.get(item["tool"], self._chain) >= self._chain):
+            return None
+
+        def news() -> None:
+            chain.lead()
+            self._heartbeats.nudge()
+
+        def upload(execution: Execution, artifact: dict[str, Any]) -> str:
+            chain.await_lease(execution)
+            return self._dispatch.upload(execution, artifact)
+
+        step = Execution(item, self._driver.settings.url, news, upload)
+        return step if chain.begin(step) else None
 
     @staticmethod
     def _outcome(execution: Execution, value: Any) -> Result:

@@ -4,12 +4,20 @@ import { API, type Transport } from "../http.js";
 import { stringify } from "../json.js";
 import type { Assignment } from "./protocol.js";
 
+/** Members of each claim */
+export interface Asking {
+  readonly tools: readonly string[];
+  readonly lease_ms: number;
+  /** Tools without effects */
+  readonly chains: readonly string[] | undefined;
+}
+
 export interface ClaimsOptions {
   readonly workerId: string;
   readonly version: string | undefined;
   readonly pollMs: number;
   /** Members that ask for steps of the worker's tools */
-  readonly asking: () => { readonly tools: readonly string[]; readonly lease_ms: number };
+  readonly asking: () => Asking;
   readonly specs: () => unknown[];
   readonly free: () => number;
   /** Resolved when a slot may have become free */

@@ -1,5 +1,5 @@
-// The thread that keeps the leases, so that no handler can starve it: one call for all executions every third of a lease, and
-// sooner, at most once a second, when a handler has something to report.
+// The thread that keeps the leases, so that no handler can starve it: one call for all executions older than a third of a lease, and
+// sooner, at most once a second, for those whose handlers have something to report.
 import { parentPort, workerData } from "node:worker_threads";
 import { Backoff, pause } from "../backoff.js";
 import { KeelsonError } from "../errors.js";
@@ -11,6 +11,9 @@ interface Lease {
   readonly key: string;
   readonly stepId: string;
   readonly epoch: number;
+  readonly begun: number;
+  /** When the server got the last heartbeat */
+  signed: number;
   notes: Notes;
 }
 
@@ -63,6 +66,7 @@ function beat(wanted: () => Lease[]): Promise<void> {
 async function send(executions: readonly Lease[]): Promise<void> {
   if (executions.length === 0) return;
   const taken = executions.map(take);
+  const sent = performance.now();
   const items = executions.map((lease, i) => {
     const { progress, logs, details, usage } = taken[i]!;
     return { step_id: lease.stepId, lease_epoch: lease.epoch, progress, logs, ...usageBody(usage, exact),
@@ -71,6 +75,7 @@ async function send(executions: readonly Lease[]): Promise<void> {
   try {
     const reply = await transport.sendOnce({ method: "POST", path: `${API}/dispatch/heartbeat`,
       body: stringify({ worker_id: workerId, items }), timeoutMs: Math.min(leaseMs / 2, ANSWER_TIMEOUT_MS) });
+    for (const lease of executions) lease.signed = sent;
     heed(executions, (reply.document as { items?: Answer[] } | null)?.items ?? []);
   } catch (e) {
     if (mayPass(e)) executions.forEach((lease, i) => { lease.notes = merge(taken[i]!, lease.notes); });
@@ -105,7 +110,7 @@ async function loop(): Promise<void> {
   for (let last = performance.now(); ; last = performance.now()) {
     await nextBeat(last);
     try {
-      await beat(() => [...leases.values()]);
+      await beat(old);
       failing = repeat = false;
     } catch (e) {
       if (!failing) tell({ type: "warning", text: `heartbeat of ${leases.size} steps failed: ${(e as Error).message}` });
@@ -115,9 +120,23 @@ async function loop(): Promise<void> {
   }
 }
 
+/** The leases that are older or have news. */
+function old(): Lease[] {
+  const time = performance.now() - interval;
+  return [...leases.values()].filter(lease => lease.begun <= time || !isEmpty(lease.notes));
+}
+
+/** When a lease needs a heartbeat; an interval from now if there is no lease. Leases wait for each other, to be in one call. */
+function due(last: number): number {
+  let sign = performance.now();
+  for (const { signed } of leases.values()) sign = Math.min(sign, signed);
+  return Math.max(last + interval / 2, sign + interval);
+}
+
 async function nextBeat(last: number): Promise<void> {
   for (;;) {
-    const left = last + (repeat ? interval / REPEATS : hasNews ? Math.min(NEWS_DELAY_MS, interval) : interval) - performance.now();
+    const soon = repeat ? interval / REPEATS : hasNews ? Math.min(NEWS_DELAY_MS, interval) : Infinity;
+    const left = Math.min(due(last), last + soon) - performance.now();
     if (left <= 0) {
       hasNews = false;
       return;
@@ -159,7 +178,7 @@ async function finish(key: string, kind: string): Promise<void> {
 parentPort?.on("message", (message: ToThread) => {
   switch (message.type) {
     case "add":
-      leases.set(message.key, { ...message, notes: {} });
+      leases.set(message.key, { ...message, begun: performance.now(), signed: performance.now(), notes: {} });
       break;
     case "note": {
       const lease = leases.get(message.key);

@@ -4,7 +4,7 @@ import { API, type Transport } from "../http.js";
 import { stringify } from "../json.js";
 import type { Execution } from "./execution.js";
 import type { Heartbeats } from "./heartbeats.js";
-import type { Assignment, ReportKind } from "./protocol.js";
+import type { Assignment, Notes, ReportKind } from "./protocol.js";
 
 /** How an execution ended. */
 export interface Result {
@@ -15,10 +15,14 @@ export interface Result {
   readonly output?: string;
 }
 
+/** An execution and its result */
+export type Ended = readonly [Execution, Result];
+
 interface Report {
   readonly execution: Execution;
   readonly result: Result;
   readonly text: string;
+  readonly answered: () => void;
 }
 
 interface Answer {
@@ -31,8 +35,8 @@ interface Answer {
 
 export interface ReporterOptions {
   readonly workerId: string;
-  /** Members that claim steps for the slots that reports free; null when none are wanted */
-  readonly claim: () => Record<string, unknown> | null;
+  /** Members that claim steps for the slots that reports of these executions free; null when none are wanted */
+  readonly claim: (executions: readonly Execution[]) => Record<string, unknown> | null;
   /** Takes such a step, before the slot of a reported one is free */
   readonly onWork: (item: Assignment) => void;
   /** Frees the slots of executions whose reports were answered */
@@ -66,14 +70,17 @@ export class Reporter {
   constructor(private readonly transport: Transport, private readonly heartbeats: Heartbeats,
     private readonly options: ReporterOptions) {}
 
-  /** Reports a result with the execution's last notes. */
-  async add(execution: Execution, result: Result): Promise<void> {
-    const { progress, logs } = await this.heartbeats.finish(execution.key, result.kind);
-    const members = stringify({ step_id: execution.assignment.step_id, lease_epoch: execution.assignment.lease_epoch,
-      progress, logs, ...result.members });
-    const text = result.output === undefined ? members : `${members.slice(0, -1)},"output":${result.output}}`;
-    this.queue.push({ execution, result, text });
-    void this.run();
+  /** Reports results with their executions' last notes, in this order and in one request if possible. Resolved when all are answered. */
+  async add(...ended: readonly Ended[]): Promise<void> {
+    const notes = await Promise.all(ended.map(([execution, result]) => this.heartbeats.finish(execution.key, result.kind)));
+    await new Promise<void>(resolve => {
+      let left = ended.length;
+      const answered = (): void => {
+        if (--left === 0) resolve();
+      };
+      this.queue.push(...ended.map(([execution, result], i) => ({ execution, result, text: textOf(execution, result, notes[i]!), answered })));
+      void this.run();
+    });
   }
 
   /** Ends all waiting. */
@@ -100,8 +107,8 @@ export class Reporter {
   /** Sends reports of one kind; returns how long to wait before the next call. */
   private async send(part: readonly Report[]): Promise<number> {
     const kind = part[0]!.result.kind;
-    const claim = this.options.claim();
-    const head = stringify({ worker_id: this.options.workerId, ...(claim === null ? {} : { claim: { ...claim, max: part.length } }) });
+    const claim = this.options.claim(part.map(each => each.execution));
+    const head = stringify({ worker_id: this.options.workerId, ...(claim === null ? {} : { claim }) });
     try {
       const reply = await this.transport.sendOnce({ method: "POST", path: `${API}/dispatch/${kind}`, kind: "Page of ReportAnswer",
         body: `${head.slice(0, -1)},"items":[${part.map(each => each.text).join(",")}]}`, timeoutMs: ANSWER_TIMEOUT_MS,
@@ -112,8 +119,10 @@ export class Reporter {
     } catch (e) {
       if (this.closed.signal.aborted) return 0;
       if (mayPass(e)) return this.later(part, e as KeelsonError);
-      if (part.length === 1) await this.refused(part[0]!, codeOf(e), (e as Error).message);
-      else for (const each of part) await this.send([each]);
+      if (part.length === 1) {
+        this.refused(part[0]!, codeOf(e), (e as Error).message);
+        part[0]!.answered();
+      } else for (const each of part) await this.send([each]);
       return 0;
     }
   }
@@ -121,33 +130,36 @@ export class Reporter {
   /** Answers of a step that is in the batch twice come in the order of its items. */
   private settleAll(part: readonly Report[], answers: Answer[]): number {
     const settled: Execution[] = [];
-    let unanswered = 0;
+    const answered: Report[] = [];
     for (const report of part) {
       const index = answers.findIndex(each => each.step_id === report.execution.assignment.step_id);
       const [answer] = index < 0 ? [] : answers.splice(index, 1);
       if (answer === undefined) {
         this.queue.push(report);
-        unanswered++;
-      } else if (ACCEPTED.has(answer.status) || OVER.has(answer.status)) {
+        continue;
+      }
+      answered.push(report);
+      if (ACCEPTED.has(answer.status) || OVER.has(answer.status)) {
         if (answer.next) this.options.onWork(answer.next);
         if (OVER.has(answer.status)) {
           this.options.log("info", `result of step ${answer.step_id} is no longer accepted (${answer.status})`);
         }
         settled.push(report.execution);
       } else {
-        void this.refused(report, answer.code ?? "RESULT_REFUSED", answer.detail ?? answer.status);
+        this.refused(report, answer.code ?? "RESULT_REFUSED", answer.detail ?? answer.status);
       }
     }
     this.options.free(settled);
-    return unanswered === 0 ? 0 : this.backoff.next();
+    for (const report of answered) report.answered();
+    return answered.length === part.length ? 0 : this.backoff.next();
   }
 
   /** The server rejects this result for good: the step fails instead, with the server's reason. */
-  private async refused(report: Report, code: string, reason: string): Promise<void> {
+  private refused(report: Report, code: string, reason: string): void {
     const { execution, result } = report;
     this.options.log("error", `result of step ${execution.assignment.step_id} rejected: ${code} ${reason}`);
     if (result.kind === "fail" || result.kind === "release") this.options.free([execution]);
-    else await this.add(execution, failed(code, "quality", `the server refused the result: ${reason}`, execution.usage()));
+    else void this.add([execution, failed(code, "quality", `the server refused the result: ${reason}`, execution.usage())]);
   }
 
   private later(part: readonly Report[], e: KeelsonError): number {
@@ -156,6 +168,12 @@ export class Reporter {
     this.options.log("warn", `could not deliver ${part.length} results, retrying in ${Math.round(delay)} ms: ${e.message}`);
     return delay;
   }
+}
+
+function textOf(execution: Execution, result: Result, { progress, logs }: Notes): string {
+  const members = stringify({ step_id: execution.assignment.step_id, lease_epoch: execution.assignment.lease_epoch,
+    progress, logs, ...result.members });
+  return result.output === undefined ? members : `${members.slice(0, -1)},"output":${result.output}}`;
 }
 
 const codeOf = (e: unknown): string => (e instanceof KeelsonError ? e.code : "RESULT_REFUSED");

@@ -4,7 +4,8 @@ import { KeelsonError, StepDeferral, StepFailure, type StopReason } from "../err
 import { API, query, type Transport } from "../http.js";
 import { kind, stringify } from "../json.js";
 import { fitting, type InferOutput, type JsonSchema, jsonSchemaOf, type StandardSchema, validated } from "../schema.js";
-import { Claims } from "./claims.js";
+import { Chain } from "./chain.js";
+import { type Asking, Claims } from "./claims.js";
 import { Execution, type Services, type StepContext } from "./execution.js";
 import { Heartbeats } from "./heartbeats.js";
 import type { Assignment } from "./protocol.js";
@@ -26,12 +27,17 @@ export interface WorkerOptions {
   readonly version?: string;
   /** How many steps at a time; 8 if absent */
   readonly slots?: number;
-  /** The lease without heartbeats; 30,000 if absent. Heartbeats come three times as often */
+  /** The lease without heartbeats; 30,000 if absent. Steps older than a third of the lease have heartbeats */
   readonly leaseMs?: number;
   /** How long a claim waits at the server for a step; 2,000 if absent. An idle worker needs as long to stop */
   readonly pollMs?: number;
   /** How long running handlers may take when the worker stops; 20,000 if absent */
   readonly graceMs?: number;
+  /**
+   * For how long steps of tools with the effects `read` are executed before their results are reported; 20 if absent. 0 reports each
+   * step before the next one begins
+   */
+  readonly chainMs?: number;
   /** Where lines for people go; the standard error output if absent */
   readonly logger?: Logger;
 }
@@ -88,6 +94,11 @@ export class Worker {
   readonly #tools = new Map<string, Tool<StandardSchema | JsonSchema>>();
   readonly #agents = new Map<string, Handler>();
   readonly #taken = new Map<string, Execution>();
+  /** Executions whose leases have not begun; they use the slot of another step */
+  readonly #expected = new Map<string, Execution>();
+  readonly #chains = new Set<Chain>();
+  /** Milliseconds of the last execution of each tool */
+  readonly #durations = new Map<string, number>();
   readonly #stopping = new AbortController();
   readonly #ended = new AbortController();
   #changed: (() => void)[] = [];
@@ -101,7 +112,7 @@ export class Worker {
   constructor(transport: Transport, options: WorkerOptions = {}) {
     this.#transport = transport;
     this.id = options.id ?? `worker-${randomUUID()}`;
-    this.#options = { slots: 8, leaseMs: 30_000, pollMs: 2000, graceMs: 20_000, logger: STDERR, ...options };
+    this.#options = { slots: 8, leaseMs: 30_000, pollMs: 2000, graceMs: 20_000, chainMs: 20, logger: STDERR, ...options };
     if (!Number.isInteger(this.#options.slots) || this.#options.slots < 1 || this.#options.slots > MAX_SLOTS) {
       throw new RangeError(`a worker has 1 to ${MAX_SLOTS} slots`);
     }
@@ -143,7 +154,8 @@ export class Worker {
       (key, reason) => this.unwanted(key, reason), text => log("warn", text));
     this.#reporter = new Reporter(this.#transport, this.#heartbeats, {
       workerId: this.id,
-      claim: () => (this.#stopping.signal.aborted ? null : { ...this.asking() }),
+      claim: executions => (this.#stopping.signal.aborted ? null
+        : { ...this.asking(), max: Math.max(1, executions.filter(each => this.holds(each)).length) }),
       onWork: item => this.accept(item),
       free: executions => this.free(executions),
       log,
@@ -214,8 +226,9 @@ export class Worker {
     // An answer on its way has steps that would wait for the end of their leases.
     await within(this.#claiming, Math.min(this.#options.graceMs, this.#options.pollMs + 1000));
     await this.idle(deadline - performance.now());
+    for (const chain of this.#chains) chain.abandon();
     for (const execution of this.#taken.values()) {
-      if (execution.abandon()) void this.#reporter?.add(execution, RELEASED);
+      if (execution.abandon()) void this.#reporter?.add([execution, RELEASED]);
     }
     // The server may give a step that is handed back to the claim that is still open.
     await within(this.#claiming, this.#options.pollMs + 1000);
@@ -227,8 +240,10 @@ export class Worker {
     if (this.error === null) logger.info(`worker ${this.id} has stopped`);
   }
 
-  private asking(): { readonly tools: readonly string[]; readonly lease_ms: number } {
-    return { tools: [...this.#tools.keys()], lease_ms: this.#options.leaseMs };
+  private asking(): Asking {
+    const { leaseMs, chainMs } = this.#options;
+    const chains = [...this.#tools.values()].filter(each => each.effects === "read" && chainMs > 0).map(each => each.name);
+    return { tools: [...this.#tools.keys()], lease_ms: leaseMs, chains: chains.length > 0 ? chains : undefined };
   }
 
   private specs(): unknown[] {
@@ -243,21 +258,65 @@ export class Worker {
     const key = Execution.keyOf(item);
     if (this.#taken.has(key)) return; // a lost answer may arrive twice
     const heartbeats = this.#heartbeats!;
+    const begun = this.#expected.get(key);
+    const expected = begun?.lost ? undefined : begun;
     const services: Services = { server: this.#transport.url, note: (of, notes) => heartbeats.note(of, notes),
       upload: (...upload) => this.upload(...upload) };
-    const execution = new Execution(item, services);
+    const execution = expected ?? new Execution(item, services);
     this.#taken.set(key, execution);
+    this.#expected.delete(key);
     heartbeats.add(key, item.step_id, item.lease_epoch);
-    if (this.#stopping.signal.aborted && execution.abandon()) void this.#reporter!.add(execution, RELEASED);
+    if (expected !== undefined) return; // its chain has begun it
+    if (this.#stopping.signal.aborted && execution.abandon()) void this.#reporter!.add([execution, RELEASED]);
     else void this.execute(execution);
   }
 
-  private async execute(execution: Execution): Promise<void> {
-    this.#watch?.begin(execution.assignment.tool);
-    const result = await this.outcome(execution);
-    this.#watch?.end(execution.assignment.tool);
-    if (execution.finish()) await this.#reporter!.add(execution, result);
-    if (execution.lost) this.free([execution]);
+  private async execute(first: Execution): Promise<void> {
+    const chain = new Chain(first, { report: (...ended) => this.#reporter!.add(...ended), expect: step => this.expect(step),
+      holds: step => this.holds(step), free: steps => this.free(steps), note: (key, notes) => this.#heartbeats!.note(key, notes),
+      slowMs: this.#options.leaseMs / 3 });
+    this.#chains.add(chain);
+    let step: Execution | null = first;
+    while (step !== null) {
+      const { tool } = step.assignment;
+      const begun = performance.now();
+      this.#watch?.begin(tool);
+      const result = await this.outcome(step);
+      this.#watch?.end(tool);
+      this.#durations.set(tool, performance.now() - begun);
+      const continues: boolean = step.finish() && chain.add(step, result);
+      if (step.lost) this.free([step]);
+      step = continues ? this.following(chain) : null;
+    }
+    this.#chains.delete(chain);
+    chain.end();
+  }
+
+  /** The step that is executed before the results of those before it are reported; null if there is none. */
+  private following(chain: Chain): Execution | null {
+    const item = chain.following();
+    const { chainMs } = this.#options;
+    if (item === null || this.#stopping.signal.aborted || performance.now() - chain.begun >= chainMs
+      || (this.#durations.get(item.tool) ?? chainMs) >= chainMs) return null;
+    const services: Services = { server: this.#transport.url, note: (_, notes) => chain.note(step, notes),
+      upload: async (...upload) => {
+        await chain.leased(step);
+        return this.upload(...upload);
+      } };
+    const step: Execution = new Execution(item, services);
+    return chain.begin(step) ? step : null;
+  }
+
+  /** Whether the execution's lease has begun. */
+  private holds(execution: Execution): boolean {
+    return this.#taken.get(execution.key) === execution;
+  }
+
+  /** The execution begins before its lease. Returns false if there is one under this lease. */
+  private expect(execution: Execution): boolean {
+    if (this.#taken.has(execution.key)) return false;
+    this.#expected.set(execution.key, execution);
+    return true;
   }
 
   private async outcome(execution: Execution): Promise<Result> {
@@ -324,8 +383,9 @@ export class Worker {
   }
 
   private free(executions: readonly Execution[]): void {
-    for (const { key } of executions) {
-      if (this.#taken.delete(key)) this.#heartbeats?.drop(key);
+    for (const execution of executions) {
+      if (this.#expected.get(execution.key) === execution) this.#expected.delete(execution.key);
+      if (this.holds(execution) && this.#taken.delete(execution.key)) this.#heartbeats?.drop(execution.key);
     }
     this.wake();
   }

@@ -3,7 +3,7 @@ package io.keelson.client.worker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +17,11 @@ final class Chain {
 
     private final ResultReporter reports;
     private final Slots slots;
+    private final long begun = System.nanoTime();
+    /** Held until the results that were sent are answered: further ones come after them. */
+    private final ReentrantLock sending = new ReentrantLock();
     private final List<ResultReporter.Result> waiting = new ArrayList<>();
+    /** Null if it has ended and the next one has not begun. */
     private @Nullable Execution atWork;
 
     Chain(Execution first, ResultReporter reports, Slots slots) {
@@ -26,10 +30,13 @@ final class Chain {
         this.atWork = first;
     }
 
-    /** The next step is about to be executed. */
-    synchronized void begin(Execution next) {
-        slots.expect(next);
+    /** The next step is about to be executed. Returns false if the server has already given it out. */
+    synchronized boolean begin(Execution next) {
+        if (!slots.expect(next)) {
+            return false;
+        }
         atWork = next;
+        return true;
     }
 
     /** The step at work has a result. Returns false if the chain ends with it. */
@@ -40,9 +47,15 @@ final class Chain {
             return false;
         }
         synchronized (this) {
+            atWork = null;
             waiting.add(new ResultReporter.Result(execution, result));
         }
         return plain;
+    }
+
+    /** Whether results have waited for so long for the step at work. */
+    synchronized boolean waitsFor(Duration time) {
+        return !waiting.isEmpty() && System.nanoTime() - begun >= time.toNanos();
     }
 
     /**
@@ -50,48 +63,76 @@ final class Chain {
      * it is stopped.
      */
     boolean lead() {
-        List<ResultReporter.Result> results = take();
-        if (results.isEmpty()) {
-            return true;
-        }
-        CountDownLatch settled = reports.add(results);
-        Execution step = atWork();
         try {
-            settled.await();
-            if (step == null || slots.holds(step)) {
-                return true;
+            sending.lockInterruptibly();
+            try {
+                List<ResultReporter.Result> results = take();
+                if (!results.isEmpty()) {
+                    reports.add(results).await();
+                }
+                return keepsGoing();
+            } finally {
+                sending.unlock();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            stop();
+            return false;
         }
-        if (step != null) {
-            step.stop(Stop.LOST);
-        }
-        return false;
     }
 
     /** Reports the results that wait. */
     void end() {
-        List<ResultReporter.Result> results = take();
-        if (!results.isEmpty()) {
-            reports.add(results);
+        sending.lock();
+        try {
+            List<ResultReporter.Result> results = take();
+            if (!results.isEmpty()) {
+                reports.add(results);
+            }
+        } finally {
+            sending.unlock();
         }
     }
 
     /** The worker stops: reports the results, and stops a step whose lease has not begun. */
     void abandon() {
-        List<ResultReporter.Result> results = take();
-        Execution step = atWork();
-        if (!results.isEmpty()) {
-            if (step != null) {
-                step.stop(Stop.LOST);
+        synchronized (this) {
+            if (atWork != null && !slots.holds(atWork)) {
+                atWork.stop(Stop.LOST);
             }
-            reports.add(results);
+        }
+        if (sending.tryLock()) { // otherwise the chain's thread reports them later
+            try {
+                List<ResultReporter.Result> results = take();
+                if (!results.isEmpty()) {
+                    reports.add(results);
+                }
+            } finally {
+                sending.unlock();
+            }
         }
     }
 
-    private synchronized @Nullable Execution atWork() {
-        return atWork;
+    /** Whether the lease of the first step without a report has begun. If not, drops the results and stops the step at work. */
+    private synchronized boolean keepsGoing() {
+        Execution next = waiting.isEmpty() ? atWork : waiting.get(0).execution();
+        if (next == null || slots.holds(next)) {
+            return true;
+        }
+        drop();
+        return false;
+    }
+
+    private synchronized void drop() {
+        waiting.forEach(each -> slots.free(each.execution()));
+        waiting.clear();
+        stop();
+    }
+
+    private synchronized void stop() {
+        if (atWork != null) {
+            atWork.stop(Stop.LOST);
+        }
     }
 
     private synchronized List<ResultReporter.Result> take() {

@@ -54,15 +54,17 @@ final class Dispatch {
      * @param tools names of the served tools
      * @param specs the announced tools, sent with claims until a claim is answered
      * @param lease of every step that the worker gets
+     * @param chains whether a claim asks for the steps that follow one without effects
      */
     Dispatch(Api api, String workerId, @Nullable String version, Set<String> tools, List<AnnouncedTool> specs,
-            Duration lease) {
+            Duration lease, boolean chains) {
         this.api = api;
         this.workerId = workerId;
         this.version = version;
         this.tools = List.copyOf(tools);
         this.specs = specs;
-        this.chains = specs.stream().filter(spec -> "read".equals(spec.effects())).map(AnnouncedTool::name).toList();
+        this.chains = specs.stream().filter(spec -> chains && "read".equals(spec.effects())).map(AnnouncedTool::name)
+                .toList();
         this.lease = lease;
     }
 

@@ -43,6 +43,8 @@ final class Execution implements StepContext {
     private volatile Heartbeat use;
     private volatile Phase phase = Phase.WORKING;
     private volatile boolean cancelled;
+    private volatile long leased;
+    private volatile long signed;
     private volatile @Nullable Stop stop;
     private @Nullable Thread thread;
 
@@ -114,6 +116,25 @@ final class Execution implements StepContext {
 
     boolean lost() {
         return phase == Phase.LOST;
+    }
+
+    void leaseBegins() {
+        leased = System.nanoTime();
+        signed = leased;
+    }
+
+    /** {@link System#nanoTime()} of the begin of its lease. */
+    long leased() {
+        return leased;
+    }
+
+    /** {@link System#nanoTime()} of the last heartbeat that the server got, or of the begin of its lease. */
+    long signed() {
+        return signed;
+    }
+
+    void signed(long nanoTime) {
+        signed = nanoTime;
     }
 
     ProgressBuffer journal() {

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the leases: one call for all executions every third of a lease, and sooner when a handler has something to
- * report, at most once a second, or after a lost call. The answers say which executions are no longer wanted.
+ * Keeps the leases of executions that are older than a third of a lease: one call for all of them, and sooner, at most once a second,
+ * for executions whose handlers have something to report, or after a lost call. The answers say which executions are no longer wanted.
  */
 final class Heartbeats {
 
@@ -31,25 +31,31 @@ final class Heartbeats {
     private final Slots slots;
     private final Duration interval;
     private final Duration answerLimit;
+    private final Runnable before;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
     private boolean hasNews;
     private volatile boolean repeats;
     private boolean failing;
 
-    Heartbeats(Dispatch dispatch, Slots slots, Duration lease) {
+    /** @param before called before each call with executions that are older */
+    Heartbeats(Dispatch dispatch, Slots slots, Duration lease, Runnable before) {
         this.dispatch = dispatch;
         this.slots = slots;
         this.interval = lease.dividedBy(3);
+        this.before = before;
         this.answerLimit = interval.compareTo(SHORTEST_LIMIT) < 0 ? SHORTEST_LIMIT : interval;
     }
 
     /** Beats until the thread is interrupted. */
     void run() {
         try {
+            long last = System.nanoTime();
             while (true) {
-                awaitNext(System.nanoTime());
-                beatAll();
+                awaitNext(last);
+                if (beatAll()) {
+                    last = System.nanoTime();
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -71,9 +77,12 @@ final class Heartbeats {
         lock.lock();
         try {
             while (true) {
-                Duration delay = repeats ? shorter(NEWS_DELAY, interval.dividedBy(REPETITIONS))
-                        : hasNews ? shorter(NEWS_DELAY, interval) : interval;
-                long left = last + delay.toNanos() - System.nanoTime();
+                long now = System.nanoTime();
+                long left = untilDue(last, now);
+                if (repeats || hasNews) {
+                    Duration delay = shorter(NEWS_DELAY, repeats ? interval.dividedBy(REPETITIONS) : interval);
+                    left = Math.min(left, last + delay.toNanos() - now);
+                }
                 if (left <= 0) {
                     hasNews = false;
                     repeats = false;
@@ -86,8 +95,25 @@ final class Heartbeats {
         }
     }
 
-    private void beatAll() {
-        List<Execution> alive = slots.taken().stream().filter(execution -> !execution.lost()).toList();
+    /** Until a lease needs a heartbeat; an interval if there is no lease. Leases wait for each other, to be in one call. */
+    private long untilDue(long last, long now) {
+        long oldest = slots.taken().stream().filter(execution -> !execution.lost())
+                .mapToLong(execution -> now - execution.signed()).max().orElse(0);
+        return Math.max(last + interval.toNanos() / 2 - now, interval.toNanos() - oldest);
+    }
+
+    /** A call for the older executions and for news; false if there are none. */
+    private boolean beatAll() {
+        long old = System.nanoTime() - interval.toNanos();
+        List<Execution> taken = slots.taken().stream().filter(execution -> !execution.lost()).toList();
+        if (taken.stream().anyMatch(execution -> execution.signed() - old <= 0)) {
+            before.run();
+        }
+        List<Execution> alive = taken.stream()
+                .filter(execution -> execution.leased() - old <= 0 || !execution.journal().isEmpty()).toList();
+        if (alive.isEmpty()) {
+            return false;
+        }
         try {
             beat(alive);
             failing = false;
@@ -97,6 +123,7 @@ final class Heartbeats {
             failing = true;
             repeats = e.isTransient();
         }
+        return true;
     }
 
     private static Duration shorter(Duration one, Duration other) {
@@ -128,9 +155,11 @@ final class Heartbeats {
         }
         List<Heartbeat> taken = new ArrayList<>();
         executions.forEach(execution -> taken.add(execution.journal().take()));
+        long sent = System.nanoTime();
         try {
             List<@Nullable ReportAnswer> answers = dispatch.heartbeat(taken, answerLimit);
             for (int i = 0; i < taken.size(); i++) {
+                executions.get(i).signed(sent);
                 heed(executions.get(i), answers.get(i));
             }
         } catch (KeelsonException e) {

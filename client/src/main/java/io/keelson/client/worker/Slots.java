@@ -48,16 +48,31 @@ final class Slots {
         lock.lock();
         try {
             Lease lease = Lease.of(execution);
-            Execution begun = expected.remove(lease);
-            return taken.putIfAbsent(lease, begun == null ? execution : begun) == null && begun == null;
+            Execution known = expected.remove(lease);
+            Execution begun = known == null || known.lost() ? execution : known;
+            if (taken.putIfAbsent(lease, begun) != null) {
+                return false;
+            }
+            begun.leaseBegins();
+            return begun == execution;
         } finally {
             lock.unlock();
         }
     }
 
-    /** The execution is about to begin, and its lease begins later. */
-    void expect(Execution execution) {
-        locked(() -> expected.put(Lease.of(execution), execution));
+    /** The execution is about to begin, and its lease begins later. Returns false if there is one under this lease. */
+    boolean expect(Execution execution) {
+        lock.lock();
+        try {
+            Lease lease = Lease.of(execution);
+            if (taken.containsKey(lease)) {
+                return false;
+            }
+            expected.put(lease, execution);
+            return true;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether the execution's lease has begun. */

@@ -42,7 +42,8 @@ public final class Worker implements AutoCloseable {
     private final Map<String, StepHandler> handlers;
     private final Duration poll;
     private final Duration grace;
-    private final Duration chainTime;
+    private final Duration longestChain;
+    private final Duration slowChain;
     private final URI server;
     private final Dispatch dispatch;
     private final Slots slots;
@@ -64,12 +65,14 @@ public final class Worker implements AutoCloseable {
         this.handlers = Map.copyOf(settings.handlers);
         this.poll = settings.poll;
         this.grace = settings.grace;
-        this.chainTime = settings.chainTime;
+        this.longestChain = settings.chain;
+        this.slowChain = settings.lease.dividedBy(3);
         this.server = settings.client.url();
         this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(),
-                settings.specs.values().stream().map(ToolSpec::announced).toList(), settings.lease);
+                settings.specs.values().stream().map(ToolSpec::announced).toList(), settings.lease,
+                !settings.chain.isZero());
         this.slots = new Slots(settings.slots);
-        this.heartbeats = new Heartbeats(dispatch, slots, settings.lease);
+        this.heartbeats = new Heartbeats(dispatch, slots, settings.lease, this::leadSlowChains);
         this.reports = new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
         this.heartbeatThread = Threads.daemon("keelson-heartbeat", heartbeats::run);
         this.reportThread = Threads.daemon("keelson-report", reports::run);
@@ -217,16 +220,21 @@ public final class Worker implements AutoCloseable {
                 chain.lead();
                 return dispatch.upload(item, name, type, file);
             });
-            chain.begin(step);
-            continues = execute(step, chain);
+            continues = chain.begin(step) && execute(step, chain);
         }
         chain.end();
         chains.remove(chain);
     }
 
+    /** Reports results that wait for a step that takes long. */
+    private void leadSlowChains() {
+        chains.stream().filter(chain -> chain.waitsFor(slowChain))
+                .forEach(chain -> threads.newThread(chain::lead).start());
+    }
+
     /** Whether the step begins before the results of those before it are reported. */
     private boolean follows(WorkItem next, long begun) {
-        long longest = chainTime.toNanos();
+        long longest = longestChain.toNanos();
         return !stopping() && !Thread.currentThread().isInterrupted() && System.nanoTime() - begun < longest
                 && lastNanos.getOrDefault(next.tool(), longest) < longest;
     }
@@ -294,7 +302,7 @@ public final class Worker implements AutoCloseable {
         private Duration lease = Duration.ofSeconds(30);
         private Duration poll = Duration.ofSeconds(2);
         private Duration grace = Duration.ofSeconds(20);
-        private Duration chainTime = Chain.LONGEST;
+        private Duration chain = Chain.LONGEST;
 
         private Builder(Keelson client) {
             this.client = client;
@@ -337,7 +345,7 @@ public final class Worker implements AutoCloseable {
             return this;
         }
 
-        /** The lease without heartbeats; 30 s when not given. Heartbeats come three times as often. */
+        /** The lease without heartbeats; 30 s when not given. Steps older than a third of the lease have heartbeats. */
         public Builder lease(Duration value) {
             this.lease = value;
             return this;
@@ -355,9 +363,12 @@ public final class Worker implements AutoCloseable {
             return this;
         }
 
-        /** See {@link Chain#LONGEST}. */
-        Builder chainTime(Duration value) {
-            this.chainTime = value;
+        /**
+         * For how long steps of tools with {@link Effects#READ} are executed before their results are reported; 20 ms when not given.
+         * Zero reports each step before the next one begins.
+         */
+        public Builder chain(Duration longest) {
+            this.chain = longest;
             return this;
         }
 

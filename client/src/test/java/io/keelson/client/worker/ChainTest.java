@@ -45,7 +45,7 @@ class ChainTest {
 
     private Worker worker(Duration longest, StepHandler handler) throws InterruptedException {
         Worker worker = Worker.builder(peer.server.client()).id("w1").slots(1).poll(Duration.ofMillis(100))
-                .chainTime(longest).tool(new ToolSpec("work", "Reads", Map.of(), Effects.READ), step -> {
+                .chain(longest).tool(new ToolSpec("work", "Reads", Map.of(), Effects.READ), step -> {
                     begun.add(step.stepId());
                     return handler.handle(step);
                 }).build().start();

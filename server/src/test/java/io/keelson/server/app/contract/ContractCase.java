@@ -14,6 +14,8 @@ import io.keelson.client.RetryFrom;
 import io.keelson.client.RunFilter;
 import io.keelson.client.RunQuery;
 import io.keelson.client.RunRequest;
+import io.keelson.client.worker.Effects;
+import io.keelson.client.worker.ToolSpec;
 import io.keelson.client.worker.Worker;
 import io.keelson.server.base.json.Json;
 import java.lang.reflect.RecordComponent;
@@ -233,9 +235,15 @@ public final class ContractCase {
                 .lease(Duration.ofMillis(given.path("lease_ms").asLong(30_000)))
                 .grace(Duration.ofMillis(given.path("grace_ms").asLong(5_000)))
                 .slots(given.path("slots").asInt(8)).poll(Duration.ofMillis(500));
+        if (given.has("chain_ms")) {
+            builder.chain(Duration.ofMillis(given.path("chain_ms").longValue()));
+        }
         given.path("tools").forEachEntry((name, executions) -> {
             handlers.serve(name, executions);
-            builder.tool(name, step -> handlers.tool(name, step));
+            JsonNode effects = given.path("effects").path(name);
+            builder.tool(new ToolSpec(name, null, null,
+                    effects.isMissingNode() ? null : Effects.valueOf(effects.stringValue().toUpperCase(Locale.ROOT))),
+                    step -> handlers.tool(name, step));
         });
         given.path("agents").forEachEntry((slug, executions) -> {
             handlers.serve(slug, executions);
