@@ -255,7 +255,8 @@ class ArchitectureTest {
     void onlyTheEngineDecides() {
         noClasses().that().resideOutsideOfPackages("io.keelson.core..", "io.keelson.server.engine..")
                 .should().dependOnClassesThat().haveFullyQualifiedName("io.keelson.core.decide.Decider")
-                .because("a decision counts only under the run's row lock: submit a Command to the Engine")
+                .because(
+                        "a decision counts only if its transaction proves the run's version: submit a Command to the Engine")
                 .check(CLASSES);
     }
 

@@ -1,5 +1,5 @@
 /**
- * Parts that a server can do without, one package each. Only {@code app}, and the command line above it, imports an annex, and no
+ * Parts that a server can do without, one package each. Only {@code app}, {@code testing} and the command line import an annex, and no
  * annex imports another.
  *
  * <table>
