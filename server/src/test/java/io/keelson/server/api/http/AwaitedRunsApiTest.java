@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.Breadth;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Scope;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,6 +31,9 @@ class AwaitedRunsApiTest {
     private static final int MORE_THAN_MAY_ARRIVE = 36;
 
     private static final int CALLS_OF_A_KIND = 8;
+
+    /** Less than the call waits. */
+    private static final Duration RELEASED = Duration.ofSeconds(20);
 
     private ApiServer api;
 
@@ -127,6 +133,23 @@ class AwaitedRunsApiTest {
         ApiServer.Answer again = api.post(RUNS + "?wait_ms=60000", mission, key);
         assertThat(again.header("Idempotent-Replayed")).isEqualTo("true");
         assertThat(again.text()).isEqualTo(first.join().text());
+    }
+
+    @Test
+    void theKeyOfACallWhoseClientIsGoneIsFree() throws Exception {
+        String mission = waits("\"external_id\": \"gone\"");
+        try (Socket client = new Socket(api.url().getHost(), api.url().getPort())) {
+            client.getOutputStream()
+                    .write(("POST " + RUNS + "?wait_ms=59999 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                            + api.key()
+                            + "\r\nIdempotency-Key: gone\r\nContent-Type: application/json\r\nContent-Length: "
+                            + mission.length() + "\r\n\r\n" + mission).getBytes(StandardCharsets.UTF_8));
+            started("gone");
+        }
+        // a key that another request still uses is refused without the run
+        Awaitility.await().atMost(RELEASED).until(() -> api
+                .post(RUNS, waits("\"external_id\": \"other\""), "Idempotency-Key", "gone")
+                .json().has("run_id"));
     }
 
     @Test

@@ -86,7 +86,7 @@ public final class Idempotency {
     public ApiResponse answer(ApiRequest request, String endpoint, String key, String hash, Action action)
             throws IOException, InterruptedException {
         KeyUse use = new KeyUse(new KeyUse.Id(request.workspace(), endpoint, key), hash, null);
-        try (KeysInUse.Use _ = inUse.begin(use.id())) {
+        try (KeysInUse.Use _ = inUse.begin(use)) {
             return once(request, action, use);
         }
     }

@@ -14,8 +14,7 @@ import java.util.concurrent.TimeUnit;
 final class KeysInUse {
 
     private final Duration maxWait;
-    /** Each opens when its request is answered. */
-    private final Map<KeyUse.Id, CountDownLatch> inUse = new ConcurrentHashMap<>();
+    private final Map<KeyUse.Id, Use> inUse = new ConcurrentHashMap<>();
 
     /** @param maxWait maximum wait */
     KeysInUse(Duration maxWait) {
@@ -24,16 +23,16 @@ final class KeysInUse {
 
     /** The use of a key, which ends when it is closed. */
     final class Use implements AutoCloseable {
-        private final KeyUse.Id id;
+        private final KeyUse use;
         private final CountDownLatch answered = new CountDownLatch(1);
 
-        private Use(KeyUse.Id id) {
-            this.id = id;
+        private Use(KeyUse use) {
+            this.use = use;
         }
 
         @Override
         public void close() {
-            inUse.remove(id);
+            inUse.remove(use.id());
             answered.countDown();
         }
     }
@@ -41,17 +40,22 @@ final class KeysInUse {
     /**
      * Begins the use of a key when no other request uses it.
      *
-     * @throws ApiProblem IDEMPOTENCY_IN_FLIGHT, if the wait was in vain
+     * @throws ApiProblem IDEMPOTENCY_IN_FLIGHT, if the wait was in vain; IDEMPOTENCY_KEY_CONFLICT at once, if another request uses the
+     *             key
      */
-    Use begin(KeyUse.Id id) throws InterruptedException {
-        Use use = new Use(id);
+    Use begin(KeyUse use) throws InterruptedException {
+        Use begun = new Use(use);
         long end = System.nanoTime() + maxWait.toNanos();
-        for (CountDownLatch first = inUse.putIfAbsent(id, use.answered); first != null; first =
-                inUse.putIfAbsent(id, use.answered)) {
-            if (!first.await(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+        for (Use first = inUse.putIfAbsent(use.id(), begun); first != null; first =
+                inUse.putIfAbsent(use.id(), begun)) {
+            if (!first.use.requestHash().equals(use.requestHash())) {
+                throw ApiProblem.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT,
+                        "another request with this key is still in progress");
+            }
+            if (!first.answered.await(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 throw Idempotency.inFlight("the first request with this key is still in progress");
             }
         }
-        return use;
+        return begun;
     }
 }

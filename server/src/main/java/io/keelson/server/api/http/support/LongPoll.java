@@ -13,7 +13,7 @@ import java.util.concurrent.TimeoutException;
  */
 public final class LongPoll {
 
-    /** How soon a call that waits notices that the server stops. */
+    /** How soon a call that waits notices that the server stops or its client is gone. */
     private static final Duration SLICE = Duration.ofMillis(500);
 
     /** How often a call that waits for rows of the database looks for them. */
@@ -43,7 +43,7 @@ public final class LongPoll {
         return shutdown.hasBegun();
     }
 
-    /** Waits for the event, at most for the given time. */
+    /** Waits for the event, at most for the given time, and not longer than the client does. */
     public void await(ApiRequest request, CompletableFuture<?> event, Duration timeout) throws InterruptedException {
         long end = System.nanoTime() + timeout.toNanos();
         while (true) {
@@ -53,7 +53,7 @@ public final class LongPoll {
                 event.get(Math.min(left, SLICE.toNanos()), TimeUnit.NANOSECONDS);
                 return;
             } catch (TimeoutException | ExecutionException e) {
-                if (left <= SLICE.toNanos() || shutdown.hasBegun()) {
+                if (left <= SLICE.toNanos() || shutdown.hasBegun() || request.clientGone()) {
                     return;
                 }
             }

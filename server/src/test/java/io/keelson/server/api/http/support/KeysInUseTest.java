@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 
 class KeysInUseTest {
 
-    private static final KeyUse.Id KEY = new KeyUse.Id(UUID.randomUUID(), "POST /runs", "key");
+    private static final KeyUse.Id ID = new KeyUse.Id(UUID.randomUUID(), "POST /runs", "key");
+    private static final KeyUse KEY = new KeyUse(ID, "hash", null);
 
     @Test
     void aRepeatedRequestWaitsUntilTheFirstIsAnswered() throws Exception {
@@ -30,8 +31,8 @@ class KeysInUseTest {
             waiting.start();
             Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
             assertThat(second).isNotDone();
-            KeyUse.Id other = new KeyUse.Id(UUID.randomUUID(), KEY.endpoint(), KEY.key());
-            keys.begin(other).close();
+            KeyUse.Id other = new KeyUse.Id(UUID.randomUUID(), ID.endpoint(), ID.key());
+            keys.begin(new KeyUse(other, "hash", null)).close();
         }
         assertThat(second.get()).isTrue();
         keys.begin(KEY).close();
@@ -48,5 +49,17 @@ class KeysInUseTest {
                 assertThat(problem.answer().headers()).containsEntry("Retry-After", "1");
             });
         }
+    }
+
+    @Test
+    void anotherRequestIsRefusedAtOnceAndMayUseTheKeyLater() throws Exception {
+        KeysInUse keys = new KeysInUse(Duration.ofDays(1));
+        KeyUse other = new KeyUse(ID, "other", null);
+        try (KeysInUse.Use first = keys.begin(KEY)) {
+            assertThat(first).isNotNull();
+            assertThatThrownBy(() -> keys.begin(other)).isInstanceOfSatisfying(ApiProblem.class,
+                    problem -> assertThat(problem.code()).isEqualTo("IDEMPOTENCY_KEY_CONFLICT"));
+        }
+        keys.begin(other).close();
     }
 }
