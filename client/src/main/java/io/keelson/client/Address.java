@@ -32,10 +32,6 @@ record Address(String url, @Nullable String apiKey) {
         return new Address(url, key == null && local(url) ? read(directory.resolve("api-key")) : key);
     }
 
-    Keelson open() {
-        return Keelson.builder().url(url).apiKey(apiKey).build();
-    }
-
     private static boolean local(String url) {
         try {
             String host = URI.create(url).getHost();

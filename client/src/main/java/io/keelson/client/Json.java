@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.Shape;
 import io.keelson.api.run.Run;
 import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -90,6 +91,19 @@ public final class Json {
             return VALUES.treeToValue(node, type);
         } catch (JacksonException e) {
             throw new IllegalArgumentException("not a " + type.getSimpleName() + ": " + e.getOriginalMessage(), e);
+        }
+    }
+
+    /**
+     * A JSON value as a type of yours, such as a list of records.
+     *
+     * @throws IllegalArgumentException when it does not fit
+     */
+    public static Object to(JsonNode node, Type type) {
+        try {
+            return VALUES.treeToValue(node, VALUES.constructType(type));
+        } catch (JacksonException e) {
+            throw new IllegalArgumentException("not a " + type.getTypeName() + ": " + e.getOriginalMessage(), e);
         }
     }
 

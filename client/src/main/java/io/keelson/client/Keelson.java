@@ -14,6 +14,7 @@ import java.net.UnknownHostException;
 import java.net.http.HttpConnectTimeoutException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,18 @@ public final class Keelson {
      * @throws KeelsonException {@code NO_SERVER_KNOWN} when neither names one
      */
     public static Keelson connect() {
-        return Address.find(System.getenv(), System.getProperty("user.home")).open();
+        return builder(System.getenv()).build();
+    }
+
+    /**
+     * A builder with the address and the key that {@link #connect()} finds.
+     *
+     * @param environment variables in place of those of the process
+     * @throws KeelsonException {@code NO_SERVER_KNOWN} when neither they nor the data directory name a server
+     */
+    public static Builder builder(Map<String, String> environment) {
+        Address found = Address.find(environment, System.getProperty("user.home"));
+        return builder().url(found.url()).apiKey(found.apiKey());
     }
 
     /** A builder with default settings. */

@@ -96,6 +96,13 @@ public final class ScriptedTool {
         return this;
     }
 
+    /** Removes all answers and recorded calls. */
+    synchronized void clear() {
+        queue.clear();
+        calls.clear();
+        function = null;
+    }
+
     /** Executes a step. */
     @Nullable Object call(StepContext step) throws Exception {
         StepHandler handler;

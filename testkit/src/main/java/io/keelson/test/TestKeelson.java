@@ -10,6 +10,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
 import io.keelson.client.worker.Worker;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.testing.Fault;
 import io.keelson.server.testing.TestClock;
 import java.io.IOException;
@@ -48,17 +49,43 @@ public final class TestKeelson implements AutoCloseable {
     private final String key;
     private final Map<String, ScriptedTool> tools = new LinkedHashMap<>();
     private final List<Worker> workers = new ArrayList<>();
+    private final boolean ownsServer;
 
     TestKeelson(KitServer kit, String name) {
+        this(kit, name, false);
+    }
+
+    private TestKeelson(KitServer kit, String name, boolean ownsServer) {
         this.kit = kit;
+        this.ownsServer = ownsServer;
         Keelson operator = kit.client(kit.server().operatorKey());
         Workspace workspace = operator.workspaces().create(name.isBlank() ? "test" : name, Map.of());
         operator.workspaces().grant(workspace.id(), CREDITS, "of the test kit", UUID.randomUUID().toString());
         ApiKey made = operator.apiKeys().create(workspace.id(), new NewApiKey("test", null, null, SCOPES, null));
         this.key = String.valueOf(made.key());
         this.client = kit.client(key);
+        reset();
+    }
+
+    /**
+     * Starts a server for tests without {@link KeelsonTest}; closing the result ends the server.
+     *
+     * @param settings of the server, {@code KEELSON_…}
+     * @throws IllegalStateException with the reason, if the server does not start
+     */
+    public static TestKeelson open(Map<String, String> settings) {
+        try {
+            return new TestKeelson(KitServer.start(settings), "test", true);
+        } catch (IOException | StartupException e) {
+            throw new IllegalStateException("the test's server did not start: " + e.getMessage(), e);
+        }
+    }
+
+    /** Ends scripts, faults and recorded calls, as at the begin of a test. */
+    public synchronized void reset() {
         kit.model().clear();
         kit.server().clearFaults();
+        tools.values().forEach(ScriptedTool::clear);
     }
 
     /** A client with all scopes in the test's workspace. */
@@ -205,9 +232,19 @@ public final class TestKeelson implements AutoCloseable {
         return new RunAssert(client, client.runs().get(run.id()));
     }
 
-    /** Stops the workers of the test. Not waited for, because an idle worker ends when its claim is answered. */
+    /**
+     * Stops the workers of the test, and its server if {@link #open} has started it. Workers are not waited for, because an
+     * idle worker ends when its claim is answered.
+     */
     @Override
     public synchronized void close() {
         workers.forEach(worker -> Thread.ofVirtual().start(worker::close));
+        if (ownsServer) {
+            try {
+                kit.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 }

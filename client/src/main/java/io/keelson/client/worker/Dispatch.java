@@ -68,6 +68,17 @@ final class Dispatch {
         this.lease = lease;
     }
 
+    /** Makes the tools known, so that missions may have them before the first claim. */
+    void register() {
+        api.post("/dispatch/register", Json.request(
+                new AnnouncedTool.Registration(workerId, tools.stream().map(this::described).toList())));
+    }
+
+    private AnnouncedTool described(String tool) {
+        return specs.stream().filter(each -> each.name().equals(tool)).findFirst()
+                .orElseGet(() -> new AnnouncedTool(tool, null, null, null, null));
+    }
+
     /** Steps under new leases: at once when there are any, else as soon as one is ready, else none. */
     List<WorkItem> claim(int max, Duration wait) {
         Claim claim = new Claim(workerId, tools, max, wait.toMillis(), lease.toMillis(), version,

@@ -59,6 +59,7 @@ public final class Worker implements AutoCloseable {
     private final Thread claimThread = Threads.daemon("keelson-claim", this::claimLoop);
     private final Thread heartbeatThread;
     private final Thread reportThread;
+    private volatile @Nullable KeelsonException problem;
 
     private Worker(Builder settings) {
         this.id = settings.id;
@@ -95,6 +96,21 @@ public final class Worker implements AutoCloseable {
         reportThread.start();
         LOG.log(Level.INFO, "worker {0} serves {1}", id, handlers.keySet());
         return this;
+    }
+
+    /**
+     * Makes the tools known to the server, so that missions may have them before the first claim. A worker need not call it.
+     *
+     * @throws KeelsonException if the server refuses a tool or the key, or is away
+     */
+    public Worker register() {
+        dispatch.register();
+        return this;
+    }
+
+    /** Why the server did not answer the latest claim; null after an answer. Then the worker claims again by itself. */
+    public @Nullable KeelsonException problem() {
+        return problem;
     }
 
     /** Starts, and serves until SIGTERM or Ctrl-C, on which it calls {@link #close()}. */
@@ -175,10 +191,13 @@ public final class Worker implements AutoCloseable {
     private Duration claim(int free, Backoff backoff) {
         try {
             dispatch.claim(free, poll).forEach(this::accept);
+            problem = null;
             backoff.reset();
             return Duration.ZERO;
         } catch (RuntimeException e) {
-            Duration delay = backoff.next(e instanceof KeelsonException refusal ? refusal.retryAfter() : null);
+            KeelsonException refusal = e instanceof KeelsonException known ? known : null;
+            problem = refusal;
+            Duration delay = backoff.next(refusal == null ? null : refusal.retryAfter());
             if (!stopping()) {
                 LOG.log(Level.WARNING, "worker {0} cannot claim steps, retrying in {1}: {2}", id, delay,
                         e.getMessage());
