@@ -38,3 +38,33 @@ test("the mail has one effect when its worker crashes", async t => {
   assert.equal(mail.calls.length, 2);
   assert.equal(mail.effects.size, 1);
 });
+
+test("the mail is sent once when its report is lost", async t => {
+  const keelson = await server.begin(t);
+  await keelson.model("Please pay.");
+  const mail = (await keelson.tool("mail.send")).returns("sent");
+  await keelson.fault("report_lost", "mail.send");
+  const run = await keelson.start(MISSION, { customer: "Ada" });
+  await keelson.step(run, "paid", "waiting");
+
+  await keelson.advance({ days: 7 });
+
+  assert.equal((await keelson.end(run)).state, "completed");
+  assert.equal(mail.calls.length, 1);
+});
+
+test("the reminder survives a failure of the provider", async t => {
+  const keelson = await server.begin(t);
+  await keelson.model("Please pay.");
+  await keelson.fault("provider_500");
+  (await keelson.tool("mail.send")).returns("sent");
+  const run = await keelson.start(MISSION, { customer: "Ada" });
+  await keelson.step(run, "paid", "waiting");
+  await keelson.advance({ days: 7 });
+  await keelson.event(run, "step_deferred");
+
+  await keelson.advance({ ms: 60_000 });
+
+  assert.equal((await keelson.end(run)).state, "completed");
+  assert.equal((await keelson.questions()).length, 2);
+});

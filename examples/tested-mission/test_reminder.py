@@ -37,8 +37,22 @@ def test_mail_has_one_effect_when_its_worker_crashes(keelson: TestKeelson) -> No
     assert len(mail.effects) == 1
 
 
+def test_mail_is_sent_once_when_its_report_is_lost(keelson: TestKeelson) -> None:
+    keelson.model("Please pay.")
+    mail = keelson.tool("mail.send").returns("sent")
+    keelson.fault("report_lost", "mail.send")
+    run = keelson.start(MISSION, customer="Ada")
+    keelson.step(run, "paid", "waiting")
+
+    keelson.advance(WEEK)
+
+    assert keelson.end(run).state == "completed"
+    assert len(mail.calls) == 1
+
+
 def test_reminder_survives_a_failure_of_the_provider(keelson: TestKeelson) -> None:
-    keelson.model({"status": 500}, "Please pay.")
+    keelson.model("Please pay.")
+    keelson.fault("provider_500")
     keelson.tool("mail.send").returns("sent")
     run = keelson.start(MISSION, customer="Ada")
     keelson.step(run, "paid", "waiting")

@@ -9,8 +9,8 @@ const LIMIT_MS = 30_000;
 const POLL_MS = 10;
 const DAY_MS = 86_400_000;
 
-/** A worker's failure. `crash_…`: the step is executed again after its lease has expired. */
-export type Fault = "crash_after_claim" | "crash_before_report" | "report_answer_lost";
+/** A failure of a worker, or of the model's provider. `crash_…`: the step is executed again after its lease has expired. */
+export type Fault = "crash_after_claim" | "crash_before_report" | "report_lost" | "report_answer_lost" | "provider_500";
 
 /** A test of `node:test`, or of another library with a name and `after`. */
 export interface TestContext {
@@ -148,7 +148,7 @@ export class TestKeelson {
     await this.#server.request("POST", "clock", { advance_ms: Math.round((time.days ?? 0) * DAY_MS + (time.ms ?? 0)) });
   }
 
-  /** Breaks a worker's next matching request. */
+  /** Breaks a worker's next matching request, or one to the model: `provider_500` has no tool. */
   async fault(fault: Fault, tool: string | null = null, times = 1): Promise<void> {
     await this.#server.request("POST", "faults", { fault, tool, times });
   }

@@ -148,7 +148,8 @@ class TestKeelson:
         self._test("POST", "clock", {"advance_ms": round(time_ / datetime.timedelta(milliseconds=1))})
 
     def fault(self, fault: str, tool: str | None = None, times: int = 1) -> None:
-        """Breaks a worker's next requests: `crash_after_claim`, `crash_before_report` or `report_answer_lost`."""
+        """Breaks a worker's next requests (`crash_after_claim`, `crash_before_report`, `report_lost` or `report_answer_lost`), or
+        those to the model (`provider_500`, without a tool)."""
         self._test("POST", "faults", {"fault": fault, "tool": tool, "times": times})
 
     def model(self, *answers: Any) -> None:

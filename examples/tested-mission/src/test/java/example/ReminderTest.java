@@ -79,8 +79,23 @@ class ReminderTest {
     }
 
     @Test
+    void mailIsSentOnceWhenItsReportIsLost(TestKeelson keelson) {
+        keelson.model().says("Please pay.");
+        ScriptedTool mail = keelson.tool("mail.send").returns("sent");
+        keelson.fault(Fault.REPORT_LOST, "mail.send");
+        Run run = keelson.start(MISSION, ADA);
+        keelson.step(run, "paid", "waiting");
+
+        keelson.clock().advance(Duration.ofDays(7));
+
+        keelson.assertEnd(run).completed();
+        mail.assertCalls(1);
+    }
+
+    @Test
     void reminderSurvivesAFailureOfTheProvider(TestKeelson keelson) {
-        keelson.model().fails(500).says("Please pay.");
+        keelson.model().says("Please pay.");
+        keelson.fault(Fault.PROVIDER_500);
         ScriptedTool mail = keelson.tool("mail.send").returns("sent");
         Run run = keelson.start(MISSION, ADA);
         keelson.step(run, "paid", "waiting");

@@ -21,6 +21,7 @@ public final class ScriptedModel implements AutoCloseable {
     private final Queue<JsonNode> queue = new ArrayDeque<>();
     private final List<Script.Question> questions = new ArrayList<>();
     private final DevModel model;
+    private int failures;
     private @Nullable Function<Script.Question, @Nullable JsonNode> function;
 
     /**
@@ -35,7 +36,8 @@ public final class ScriptedModel implements AutoCloseable {
 
     private synchronized JsonNode answer(Script.Question question) {
         questions.add(question);
-        JsonNode next = queue.poll();
+        JsonNode next = failures > 0 ? failure(500) : queue.poll();
+        failures = Math.max(0, failures - 1);
         if (next == null && function != null) {
             next = function.apply(question);
         }
@@ -53,6 +55,18 @@ public final class ScriptedModel implements AutoCloseable {
         queue.add(answer);
     }
 
+    /** An answer of a provider that fails, for {@link #add}. */
+    public static JsonNode failure(int status) {
+        ObjectNode answer = Json.object().put("status", status);
+        answer.set("error", Json.object().put("type", "server_error").put("message", "a failure of the test"));
+        return answer;
+    }
+
+    /** Has the next requests fail with status 500, before answers of the queue. */
+    public synchronized void fail(int times) {
+        failures += times;
+    }
+
     /** Answers requests for which the queue has no answer. The function returns null to fail a request. */
     public synchronized void otherwise(@Nullable Function<Script.Question, @Nullable JsonNode> answers) {
         function = answers;
@@ -66,6 +80,7 @@ public final class ScriptedModel implements AutoCloseable {
     /** Removes all answers and the recorded requests. */
     public synchronized void clear() {
         queue.clear();
+        failures = 0;
         questions.clear();
         function = null;
     }

@@ -128,8 +128,24 @@ public final class TestKeelson implements AutoCloseable {
         return tool;
     }
 
-    /** Has the next matching request of workers fail so, once. */
+    /** Has the next request fail so, once: of a worker about any tool, or to the scripted model. */
+    public void fault(Fault fault) {
+        if (fault == Fault.PROVIDER_500) {
+            kit.model().fail(1);
+        } else {
+            kit.server().fault(fault, null, 1);
+        }
+    }
+
+    /**
+     * Has the next request of a worker about a tool fail so, once.
+     *
+     * @throws IllegalArgumentException if the fault is one of a provider, which has no tools
+     */
     public void fault(Fault fault, String tool) {
+        if (fault == Fault.PROVIDER_500) {
+            throw new IllegalArgumentException(fault + " has no tool");
+        }
         kit.server().fault(fault, tool, 1);
     }
 

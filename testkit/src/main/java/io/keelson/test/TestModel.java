@@ -42,9 +42,7 @@ public final class TestModel {
 
     /** Adds a failure of the provider to the queue, such as 500 or 429. */
     public TestModel fails(int status) {
-        ObjectNode answer = Json.object().put("status", status);
-        answer.set("error", Json.object().put("type", "server_error").put("message", "a failure of the test"));
-        return answers(answer);
+        return answers(ScriptedModel.failure(status));
     }
 
     /** Adds an answer to the queue, as a rule of {@code dev-model} has it. */

@@ -95,7 +95,7 @@ final class TestServerStart implements AutoCloseable {
                 yield clockTime();
             }
             case "POST /test/faults" -> {
-                server.fault(Fault.of(body.path("fault").asString("")), body.path("tool").stringValue(null),
+                fault(Fault.of(body.path("fault").asString("")), body.path("tool").stringValue(null),
                         body.path("times").asInt(1));
                 yield Json.object();
             }
@@ -106,6 +106,16 @@ final class TestServerStart implements AutoCloseable {
             case "GET /test/model" -> questions();
             default -> throw new IllegalArgumentException("a test server has no " + action);
         };
+    }
+
+    private void fault(Fault fault, @Nullable String tool, int times) {
+        if (fault != Fault.PROVIDER_500) {
+            server.fault(fault, tool, times);
+        } else if (tool == null) {
+            model.fail(times);
+        } else {
+            throw new IllegalArgumentException(fault.wire() + " has no tool");
+        }
     }
 
     /** Begins a test: a workspace with credits and a key. Ends scripts and faults of the test before. */

@@ -36,7 +36,7 @@ class TestServerCommandTest {
     @Breadth.InPart(6)
     void examplePassesWithPytest(@TempDir Path folder) throws Exception {
         assertThat(execute(folder, PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLE.toString()))
-                .contains("3 passed");
+                .contains("4 passed");
     }
 
     /** With the client that the tests of the server have built. */
@@ -52,7 +52,7 @@ class TestServerCommandTest {
         for (String file : List.of("reminder.yaml", "reminder.test.mjs")) {
             Files.copy(EXAMPLE.resolve(file), folder.resolve(file));
         }
-        assertThat(execute(folder, "node", "--test", "reminder.test.mjs")).contains("pass 2", "fail 0");
+        assertThat(execute(folder, "node", "--test", "reminder.test.mjs")).contains("pass 4", "fail 0");
     }
 
     private static String execute(Path folder, String... words) throws Exception {

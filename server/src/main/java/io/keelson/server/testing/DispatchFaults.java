@@ -17,6 +17,11 @@ import tools.jackson.databind.node.ObjectNode;
 final class DispatchFaults {
     private static final Set<String> REPORTS = Set.of("complete", "continue", "fail");
 
+    /** The part of an exchange that is lost. */
+    enum Loss {
+        NOTHING, REQUEST, ANSWER
+    }
+
     private static final class Pending {
         private final Fault fault;
         private final @Nullable String tool;
@@ -68,11 +73,11 @@ final class DispatchFaults {
      */
     synchronized Request request(String action, byte[] body) {
         if (!REPORTS.contains(action) && !action.equals("heartbeat")) {
-            return new Request(action, body, List.of(), false);
+            return new Request(action, body, List.of(), Loss.NOTHING);
         }
         JsonNode document = Json.read(body);
         List<JsonNode> dropped = new ArrayList<>();
-        boolean lost = false;
+        Loss loss = Loss.NOTHING;
         ArrayNode kept = Json.array();
         for (JsonNode item : document.path("items")) {
             String tool = tools.getOrDefault(lease(item), "");
@@ -83,17 +88,22 @@ final class DispatchFaults {
                 dropped.add(item);
             } else {
                 kept.add(item);
-                lost |= REPORTS.contains(action) && takes(Fault.REPORT_ANSWER_LOST, tool);
+                if (REPORTS.contains(action) && takes(Fault.REPORT_LOST, tool)) {
+                    loss = Loss.REQUEST;
+                } else if (loss == Loss.NOTHING && REPORTS.contains(action)
+                        && takes(Fault.REPORT_ANSWER_LOST, tool)) {
+                    loss = Loss.ANSWER;
+                }
             }
         }
         if (dropped.isEmpty()) {
-            return new Request(action, body, dropped, lost);
+            return new Request(action, body, dropped, loss);
         }
         ((ObjectNode) document).set("items", kept);
-        return new Request(action, kept.isEmpty() ? null : Json.write(document), dropped, lost);
+        return new Request(action, kept.isEmpty() ? null : Json.write(document), dropped, loss);
     }
 
-    private synchronized @Nullable JsonNode changeAnswer(Request request, @Nullable JsonNode answer) {
+    private synchronized JsonNode changeAnswer(Request request, @Nullable JsonNode answer) {
         ObjectNode changed = answer instanceof ObjectNode object ? object : Json.object();
         ArrayNode items = Json.array();
         for (JsonNode item : changed.path("items")) {
@@ -121,7 +131,7 @@ final class DispatchFaults {
         if (changed.has("items") || !request.dropped.isEmpty()) {
             changed.set("items", items);
         }
-        return request.lost ? null : changed;
+        return changed;
     }
 
     /** False if the worker ends before it has the step. */
@@ -140,13 +150,18 @@ final class DispatchFaults {
         private final String action;
         private final byte @Nullable [] passed;
         private final List<JsonNode> dropped;
-        private final boolean lost;
+        private final Loss loss;
 
-        private Request(String action, byte @Nullable [] passed, List<JsonNode> dropped, boolean lost) {
+        private Request(String action, byte @Nullable [] passed, List<JsonNode> dropped, Loss loss) {
             this.action = action;
             this.passed = passed;
             this.dropped = dropped;
-            this.lost = lost;
+            this.loss = loss;
+        }
+
+        /** The part of the exchange that is lost with its connection. */
+        Loss loss() {
+            return loss;
         }
 
         /** The body for the server; null if the server does not get the request. */
@@ -155,11 +170,11 @@ final class DispatchFaults {
         }
 
         /**
-         * The answer for the worker; null if it is lost.
+         * The answer for the worker.
          *
          * @param answer of the server; null if it did not get the request
          */
-        @Nullable JsonNode answer(@Nullable JsonNode answer) {
+        JsonNode answer(@Nullable JsonNode answer) {
             return changeAnswer(this, answer);
         }
     }

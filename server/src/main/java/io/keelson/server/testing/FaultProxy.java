@@ -16,7 +16,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -96,8 +95,12 @@ final class FaultProxy implements AutoCloseable {
     /** A request of a worker, which is JSON and so are its answers. */
     private void worker(HttpExchange exchange, String action, byte[] body) throws IOException, InterruptedException {
         DispatchFaults.Request request = faults.request(action, body);
+        // The handler of an exchange that throws closes the connection.
+        if (request.loss() == DispatchFaults.Loss.REQUEST) {
+            throw new IOException("the request is lost by a fault of the test");
+        }
         if (request.forwarded() == null) {
-            answer(exchange, 200, Objects.requireNonNull(request.answer(null)));
+            answer(exchange, 200, request.answer(null));
             return;
         }
         HttpResponse<byte[]> response =
@@ -107,8 +110,7 @@ final class FaultProxy implements AutoCloseable {
             return;
         }
         JsonNode answer = request.answer(Json.read(response.body()));
-        if (answer == null) {
-            // The handler of an exchange that throws closes the connection.
+        if (request.loss() == DispatchFaults.Loss.ANSWER) {
             throw new IOException("the answer is lost by a fault of the test");
         }
         send(exchange, response, Json.write(answer));

@@ -126,7 +126,7 @@ public final class TestServer implements AutoCloseable {
         return clock;
     }
 
-    /** Has the next requests of workers fail so. */
+    /** Has the next requests of workers fail so; those to models fail by their own {@link Fault#PROVIDER_500}. */
     public void fault(Fault fault, @Nullable String tool, int times) {
         proxy.add(fault, tool, times);
     }
