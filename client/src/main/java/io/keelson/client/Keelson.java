@@ -53,8 +53,8 @@ public final class Keelson {
     /**
      * A builder with the address and the key that {@link #connect()} finds.
      *
-     * @param environment variables in place of those of the process
-     * @throws KeelsonException {@code NO_SERVER_KNOWN} when neither they nor the data directory name a server
+     * @param environment replaces the variables of the process
+     * @throws KeelsonException {@code NO_SERVER_KNOWN} if no server is named
      */
     public static Builder builder(Map<String, String> environment) {
         Address found = Address.find(environment, System.getProperty("user.home"));

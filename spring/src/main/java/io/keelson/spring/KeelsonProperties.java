@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The settings {@code keelson.*}.
  *
- * @param url address of the server; null for the one that {@code Keelson.connect()} finds
+ * @param url address of the server; null if {@code Keelson.connect()} finds it
  * @param apiKey null for the key in the data folder of a server on this machine
  * @param dataDir data folder of a server on this machine; null for {@code ~/.keelson}
  * @param timeout for connecting and for each answer
@@ -24,7 +24,7 @@ public record KeelsonProperties(@Nullable String url, @Nullable String apiKey, @
      *
      * @param enabled whether the application serves tools
      * @param id unique among the workers of a server; null for a random one
-     * @param version of the application, shown beside the worker; null if absent
+     * @param version of the application, in lists of workers; null if absent
      * @param slots steps at a time
      * @param lease time of a lease without heartbeats
      * @param poll how long a claim waits at the server
