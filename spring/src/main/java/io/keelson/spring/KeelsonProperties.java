@@ -34,7 +34,7 @@ public record KeelsonProperties(@Nullable String url, @Nullable String apiKey, @
             @DefaultValue("8") int slots, @DefaultValue("30s") Duration lease, @DefaultValue("2s") Duration poll,
             @DefaultValue("20s") Duration grace) {}
 
-    /** The variables of an environment, with those that the settings replace. */
+    /** The variables of an environment, some replaced by settings. */
     Map<String, String> over(Map<String, String> environment) {
         Map<String, String> all = new LinkedHashMap<>(environment);
         put(all, "KEELSON_URL", url);

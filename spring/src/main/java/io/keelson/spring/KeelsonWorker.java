@@ -23,7 +23,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * The worker of an application. It serves the methods with {@link KeelsonTool} and the bean {@link AgentHandler}, from the start
- * of the context to its end. Without a tool there is no worker.
+ * of the context to its end. An application without tools has no worker.
  */
 public final class KeelsonWorker implements SmartInitializingSingleton, SmartLifecycle {
     /** After all other beans have started, and before the web server stops. */
