@@ -275,4 +275,22 @@ describe("workers", () => {
       assert.equal((await run.refresh()).state, "completed");
     });
   }
+
+  test("an endless loop of a handler is named while it blocks", async () => {
+    const name = `units.${crypto.randomUUID().slice(0, 8)}`;
+    await client.request("POST", "/dispatch/register", { worker_id: "units", tool_specs: [{ name }] });
+    const program = `import { Keelson } from "@keelson/client";
+      const worker = new Keelson().worker({ pollMs: 300, blockedMs: 300 });
+      worker.tool({ name: "${name}", handler: () => { for (;;); } });
+      await worker.serve();`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "inherit", "pipe"], cwd: new URL("..", import.meta.url) });
+    await client.runs.create(new Mission("units").task(new Task("t").step("s", name)));
+    let text = "";
+    for await (const line of child.stderr.setEncoding("utf8")) {
+      text += line;
+      if (text.includes("has not returned")) break;
+    }
+    child.kill("SIGKILL");
+    assert.match(text, new RegExp(`the handler of ${name} has blocked the event loop for [\\d.]+ s and has not returned`));
+  });
 });

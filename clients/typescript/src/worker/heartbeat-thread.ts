@@ -1,10 +1,12 @@
 // The thread that keeps the leases, so that no handler can starve it: one call for all executions older than a third of a lease, and
 // sooner, at most once a second, for those whose handlers have something to report.
+import { writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { Backoff, pause } from "../backoff.js";
 import { KeelsonError } from "../errors.js";
 import { API, Transport } from "../http.js";
 import { exact, stringify } from "../json.js";
+import { Pulse } from "./watch.js";
 import { type FromThread, type Notes, type ThreadData, type ToThread, usageBody } from "./protocol.js";
 
 interface Lease {
@@ -23,7 +25,11 @@ const NEWS_DELAY_MS = 1000;
 const REPEATS = 4;
 const ANSWER_TIMEOUT_MS = 15_000;
 
-const { connection, workerId, leaseMs } = workerData as ThreadData;
+const WARNED_MS = 60_000;
+const STANDARD_ERROR = 2;
+
+const { connection, workerId, leaseMs, pulse: memory, blockedMs } = workerData as ThreadData;
+const pulse = new Pulse(memory);
 const transport = new Transport(connection);
 const interval = leaseMs / 3;
 const leases = new Map<string, Lease>();
@@ -175,6 +181,24 @@ async function finish(key: string, kind: string): Promise<void> {
   tell({ type: "finished", key, notes: kind === "release" ? {} : given });
 }
 
+/**
+ * Warns of a handler that never returns the event loop: neither a log of the program nor a cancellation can be executed then. Writes the
+ * line itself.
+ */
+function watch(): void {
+  let [beats, since, silent] = [pulse.beats, performance.now(), 0];
+  setInterval(() => {
+    const now = performance.now();
+    const { tools } = pulse;
+    if (pulse.beats !== beats || tools === "") [beats, since] = [pulse.beats, now];
+    if (now - since < blockedMs || now < silent) return;
+    silent = now + WARNED_MS;
+    writeSync(STANDARD_ERROR, `${new Date().toISOString()} WARN worker ${workerId}: the handler of ${tools} has blocked the event loop for `
+      + `${((now - since) / 1000).toFixed(1)} s and has not returned: it cannot be cancelled, and no other handler works; await instead, or `
+      + "compute in a worker_threads.Worker\n");
+  }, Math.min(1000, blockedMs / 2)).unref();
+}
+
 parentPort?.on("message", (message: ToThread) => {
   switch (message.type) {
     case "add":
@@ -194,6 +218,7 @@ parentPort?.on("message", (message: ToThread) => {
   }
 });
 void loop();
+watch();
 // Loads what the first call needs, before there is a lease to keep.
 await fetch("data:,");
 tell({ type: "ready" });

@@ -25,6 +25,10 @@ export interface ThreadData {
   readonly connection: Connection;
   readonly workerId: string;
   readonly leaseMs: number;
+  /** Memory of the `Pulse` of the event loop */
+  readonly pulse: SharedArrayBuffer;
+  /** After how long without a beat a handler is named */
+  readonly blockedMs: number;
 }
 
 /** Routes of reports under `/dispatch`. */

@@ -11,7 +11,7 @@ import { Heartbeats } from "./heartbeats.js";
 import type { Assignment } from "./protocol.js";
 import { failed, Reporter, type Result } from "./reporter.js";
 import { Turn, TURN, TurnAnswer } from "./turn.js";
-import { Watch } from "./watch.js";
+import { Pulse, Watch } from "./watch.js";
 
 /** Where a worker writes what people should know. */
 export interface Logger {
@@ -38,6 +38,8 @@ export interface WorkerOptions {
    * step before the next one begins
    */
   readonly chainMs?: number;
+  /** After how long a handler that blocks the event loop and does not return is named on the standard error output; 5,000 if absent */
+  readonly blockedMs?: number;
   /** Where lines for people go; the standard error output if absent */
   readonly logger?: Logger;
 }
@@ -112,7 +114,7 @@ export class Worker {
   constructor(transport: Transport, options: WorkerOptions = {}) {
     this.#transport = transport;
     this.id = options.id ?? `worker-${randomUUID()}`;
-    this.#options = { slots: 8, leaseMs: 30_000, pollMs: 2000, graceMs: 20_000, chainMs: 20, logger: STDERR, ...options };
+    this.#options = { slots: 8, leaseMs: 30_000, pollMs: 2000, graceMs: 20_000, chainMs: 20, blockedMs: 5000, logger: STDERR, ...options };
     if (!Number.isInteger(this.#options.slots) || this.#options.slots < 1 || this.#options.slots > MAX_SLOTS) {
       throw new RangeError(`a worker has 1 to ${MAX_SLOTS} slots`);
     }
@@ -150,7 +152,9 @@ export class Worker {
     if (this.#heartbeats !== null || this.#stopped !== null) throw new Error("a worker starts once");
     const connection = await this.#transport.forThread();
     const log = (level: "info" | "warn" | "error", text: string) => this.#options.logger[level](`worker ${this.id}: ${text}`);
-    this.#heartbeats = new Heartbeats({ connection, workerId: this.id, leaseMs: this.#options.leaseMs },
+    const { leaseMs, blockedMs } = this.#options;
+    const pulse = new Pulse();
+    this.#heartbeats = new Heartbeats({ connection, workerId: this.id, leaseMs, pulse: pulse.memory, blockedMs },
       (key, reason) => this.unwanted(key, reason), text => log("warn", text));
     this.#reporter = new Reporter(this.#transport, this.#heartbeats, {
       workerId: this.id,
@@ -161,7 +165,7 @@ export class Worker {
       log,
     });
     await this.#heartbeats.ready;
-    this.#watch = new Watch(text => log("warn", text));
+    this.#watch = new Watch(pulse, text => log("warn", text));
     const { slots, pollMs, version, logger } = this.#options;
     this.#claims = new Claims(this.#transport, { workerId: this.id, version, pollMs, asking: () => this.asking(),
       specs: () => this.specs(), free: () => slots - this.#taken.size, change: () => this.change(), accept: item => this.accept(item),
