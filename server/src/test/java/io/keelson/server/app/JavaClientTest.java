@@ -3,10 +3,16 @@ package io.keelson.server.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
+import io.keelson.server.ServerProxy;
 import io.keelson.server.app.contract.ContractCase;
 import io.keelson.server.app.contract.ContractSuite;
+import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.File;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,11 +25,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
@@ -52,6 +61,11 @@ class JavaClientTest {
         public void close() {}
     }
 
+    private static Server started(Path folder, DatabaseUrl database) throws Exception {
+        return Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0",
+                "KEELSON_DATABASE_URL", TestDatabase.text(database)), folder, folder));
+    }
+
     @Test
     @Breadth.InPart(1)
     void keepsTheContract(@TempDir Path folder) throws Exception {
@@ -61,9 +75,7 @@ class JavaClientTest {
         logger.addHandler(log);
         JsonNode exceptions = Json.read(Files.readAllBytes(EXCEPTIONS));
         List<String> wrong = new ArrayList<>();
-        try (Server server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(),
-                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(TestDatabase.createUrl())), folder,
-                folder))) {
+        try (Server server = started(folder, TestDatabase.createUrl())) {
             ContractCase.Target target = new ContractCase.Target(server.baseUrl().toString(), server.apiKey());
             Map<String, Future<String>> results = new LinkedHashMap<>();
             // Cases about short leases last, when all code is compiled, and few at a time.
@@ -105,5 +117,58 @@ class JavaClientTest {
         } finally {
             idle.add(proxy);
         }
+    }
+
+    @Test
+    @Breadth.InPart(2)
+    void killedWorkersLoseNothing(@TempDir Path folder) throws Exception {
+        try (Server server = started(folder, TestDatabase.createUrl())) {
+            Process process = program(folder, "Kills", Breadth.all() ? "200" : "6", server.baseUrl().toString(),
+                    server.apiKey());
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+            assertThat(process.waitFor()).as(output).isZero();
+            assertThat(output).contains(" kills, ");
+        }
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = "keelson.long", matches = "true")
+    void streamsOutlastRestartsOfTheServer(@TempDir Path folder) throws Exception {
+        DatabaseUrl database = TestDatabase.createUrl();
+        AtomicReference<Server> server = new AtomicReference<>(started(folder, database));
+        try (ServerProxy proxy = new ServerProxy(() -> server.get().baseUrl())) {
+            Process process = program(folder, "Stream", "4900", proxy.url().toString(), server.get().apiKey());
+            List<String> lines = new ArrayList<>();
+            try (BufferedReader output = process.inputReader(); BufferedWriter input = process.outputWriter()) {
+                for (String line = output.readLine(); line != null; line = output.readLine()) {
+                    lines.add(line);
+                    if (line.equals("restart")) {
+                        server.get().close();
+                        server.set(started(folder, database));
+                        input.newLine();
+                        input.flush();
+                    }
+                }
+            }
+            assertThat(process.waitFor()).as("%s", lines).isZero();
+            assertThat(lines).hasSize(4).last().asString().endsWith(" events");
+        } finally {
+            server.get().close();
+        }
+    }
+
+    /** Starts a program of {@code clients/java}. */
+    private static Process program(Path folder, String name, String argument, String url, String key) throws Exception {
+        Path classes = Files.createDirectories(folder.resolve("classes"));
+        Path source = Path.of("../clients/java", name + ".java");
+        assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, "-proc:none", "-d", classes.toString(),
+                "-cp",
+                System.getProperty("java.class.path"), source.toString())).isZero();
+        ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+                classes + File.pathSeparator + System.getProperty("java.class.path"), name, argument);
+        builder.environment().putAll(Map.of("KEELSON_URL", url, "KEELSON_API_KEY", key));
+        return builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 }
