@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal, Optional
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / "src")]
 
-from keelson import Context, Keelson, KeelsonError, Mission, StepFailure, Task, Turn, Worker, _address, _core, _json, _types, expr, schema  # noqa: E402
+from keelson import Context, Keelson, KeelsonError, Mission, Run, StepFailure, Task, Turn, Worker, _address, _core, _json, _types, expr, schema  # noqa: E402
 from keelson._execution import Execution, Gateway  # noqa: E402
 
 ITEM = {"step_id": "s", "run_id": "r", "task_id": "t", "tool": "x", "input": {"n": Decimal("0.5")}, "attempt": 1, "lease_epoch": 2,
@@ -236,6 +236,21 @@ class SecretsTest(unittest.TestCase):
         self.assertFalse([text for text in shown if "secret" in text])
         self.assertEqual(execution.context.gateway, Gateway("http://127.0.0.1:1", "secret-token"))
         self.assertEqual(execution.context.gateway.openai()["base_url"], "http://127.0.0.1:1/gateway/openai/v1")
+        self.assertEqual(execution.context.gateway.environment()["KEELSON_MCP_URL"], "http://127.0.0.1:1/gateway/mcp")
+
+
+class OutputTest(unittest.TestCase):
+    """Outputs of runs as types."""
+
+    def test_types(self) -> None:
+        """A dataclass, a list, and a fault."""
+        def run(output: Any) -> Run:
+            return Run({"id": "r", "output": output}, Keelson("http://127.0.0.1:1", "k"))
+
+        self.assertEqual(run({"sku": "A7", "count": 2}).output_as(Order), Order("A7", 2))
+        self.assertEqual(run([1]).output_as(list[int]), [1])
+        with self.assertRaisesRegex(KeelsonError, "^OUTPUT_INVALID: the output is no Order: output/sku is missing; output/x is unknown; known: "):
+            run({"x": 1}).output_as(Order)
 
 
 class MissionTest(unittest.TestCase):

@@ -13,10 +13,11 @@ import uuid
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, TypeVar, Union
 
-from keelson import _json
+from keelson import _json, schema
 from keelson._errors import CHECK_URL, KeelsonError
 
 T = TypeVar("T")
+M = TypeVar("M")
 TRIES = 4
 FIRST_DELAY, LONGEST_DELAY = 0.1, 2.0
 LONGEST_WISH = 60.0
@@ -245,6 +246,15 @@ class Frames:
                     events.append((self._id, _json.loads(b"\n".join(self._data))))
                 self._data = []
         return events
+
+
+def output_as(model: type[M], output: Any) -> M:
+    """The output of a run as a type."""
+    try:
+        made: M = schema.value(model, output, "output")
+        return made
+    except ValueError as e:
+        raise KeelsonError("OUTPUT_INVALID", f"the output is no {getattr(model, '__name__', model)}: {e}") from None
 
 
 def events(where: Callable[[int], str], after: int) -> Flow[None]:

@@ -37,6 +37,17 @@ class Gateway:
         """Keyword arguments of `anthropic.Anthropic` and `anthropic.AsyncAnthropic`."""
         return {"base_url": f"{self.server}/gateway/anthropic", "api_key": self.token}
 
+    def mcp(self) -> str:
+        """Address of the step's tools over the Model Context Protocol, with the token as bearer."""
+        return f"{self.server}/gateway/mcp"
+
+    def environment(self) -> dict[str, str]:
+        """Variables by which a program finds the gateway. They also switch off what would send the token to a provider's services."""
+        return {"OPENAI_BASE_URL": self.openai()["base_url"], "OPENAI_API_KEY": self.token,
+                "ANTHROPIC_BASE_URL": self.anthropic()["base_url"], "ANTHROPIC_API_KEY": self.token, "ANTHROPIC_AUTH_TOKEN": self.token,
+                "KEELSON_MCP_URL": self.mcp(), "KEELSON_STEP_TOKEN": self.token, "OPENAI_AGENTS_DISABLE_TRACING": "1",
+                "DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+
 
 @dataclasses.dataclass(frozen=True)
 class Result:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from keelson import _address, _core, _types
 from keelson._core import path
@@ -12,6 +12,7 @@ from keelson._types import Artifact, Event, Explanation, InboxDecision, InboxIte
 from keelson.mission import Mission
 
 MissionLike = Union[Mission, Mapping[str, Any]]
+Model = TypeVar("Model")
 
 
 class Run(_types.Run):
@@ -30,6 +31,13 @@ class Run(_types.Run):
     def completed(self) -> bool:
         """Whether the run has completed."""
         return self.state == "completed"
+
+    def output_as(self, model: type[Model]) -> Model:
+        """The output as a dataclass, a `TypedDict`, a Pydantic model or another type of a tool's input.
+
+        Raises `KeelsonError` with the code `OUTPUT_INVALID` and all faults if it does not fit.
+        """
+        return _core.output_as(model, self.output)
 
     def refresh(self) -> Run:
         """Reads the run again."""
