@@ -6,16 +6,20 @@ import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The packages of the checked-out commit: the same bytes twice, and a program that works without a checkout and without a JDK. */
-@EnabledIfSystemProperty(named = "keelson.long", matches = "true")
+/**
+ * The packages of the checked-out commit: the same bytes twice, a program that works without a checkout and without a JDK, and clients that
+ * work in empty folders.
+ */
 @Timeout(1_200)
 class ReleaseTest {
 
@@ -36,6 +40,7 @@ class ReleaseTest {
     }
 
     @Test
+    @EnabledIfSystemProperty(named = "keelson.long", matches = "true")
     void packagesAreReproducibleAndWork() throws Exception {
         execute(Map.of(), "git", "clone", "-q", ROOT.toString(), "source");
         String release = folder.resolve("source/release").toString();
@@ -70,6 +75,44 @@ class ReleaseTest {
                         "path=" + home.resolve("examples")))
                         .toArray(String[]::new));
         assertThat(report).contains("completed", "report.md");
+        clientsWork(first, home);
+    }
+
+    /** With the release of a folder, for a second try of the clients alone. */
+    @Test
+    @EnabledIfSystemProperty(named = "keelson.release", matches = ".+")
+    void clientsOfAFolderWork() throws Exception {
+        Path release = Path.of(System.getProperty("keelson.release"));
+        String packed;
+        try (Stream<Path> files = Files.list(release)) {
+            packed = files.map(Path::toString).filter(file -> file.matches(".*-[a-z]+-\\w+\\.tar\\.gz")).findAny()
+                    .orElseThrow();
+        }
+        execute(Map.of(), "tar", "-xzf", packed);
+        try (Stream<Path> folders = Files.list(folder)) {
+            clientsWork(release, folders.filter(Files::isDirectory).findAny().orElseThrow());
+        }
+    }
+
+    private void clientsWork(Path release, Path home) throws Exception {
+        Path data = folder.resolve("server");
+        ProcessBuilder builder = new ProcessBuilder(home.resolve("bin/keelson").toString(), "server");
+        builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
+        builder.environment().putAll(Map.of("KEELSON_DATA_DIR", data.toString(), "KEELSON_HTTP_PORT", "0",
+                "KEELSON_JAVA_OPTS", "-Xshare:auto"));
+        Process server =
+                builder.redirectErrorStream(true).redirectOutput(folder.resolve("server.log").toFile()).start();
+        try {
+            Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> Files.exists(data.resolve("url")));
+            ReleasedClients clients = new ReleasedClients(release, Files.createDirectory(folder.resolve("clients")),
+                    Files.readString(data.resolve("url")).strip(), Files.readString(data.resolve("api-key")).strip());
+            clients.python();
+            clients.typeScript();
+            clients.java();
+        } finally {
+            server.destroy();
+            server.waitFor();
+        }
     }
 
     private void imageIsReproducible(Path packed) throws Exception {
