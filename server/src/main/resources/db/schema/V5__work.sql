@@ -53,12 +53,22 @@ create table if not exists timers (
     run_id uuid not null,
     due_at timestamptz not null,
     workspace_id uuid,
-    primary key (kind, subject)
+    question varchar(20),
+    asked_at timestamptz,
+    answer_by timestamptz,
+    cause text,
+    primary key (kind, subject),
+    constraint ck_timers_question check (num_nonnulls(workspace_id, question, asked_at, answer_by)
+        = case when kind = 'human' then 4 else 0 end)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
 comment on table timers is 'Due times of retries, timeouts, reminders and evaluations.';
 comment on column timers.subject is 'the run, task, step or ticket that it is about';
-comment on column timers.workspace_id is 'of kind human only: its people ask often for what waits for them';
+comment on column timers.workspace_id is 'of kind human only, as the columns behind it: people read often what waits for them';
+comment on column timers.question is 'kind of the inbox item';
+comment on column timers.asked_at is 'tells the question from an earlier one about the same subject';
+comment on column timers.answer_by is 'the due time of the answer by the run''s rule; due_at is the time of the next reminder';
+comment on column timers.cause is 'equal for tickets about one failure; null for others';
 
 create index if not exists ix_timers_due on timers (due_at);
 create index if not exists ix_timers_run on timers (run_id);

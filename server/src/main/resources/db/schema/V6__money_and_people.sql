@@ -466,3 +466,31 @@ comment on column call_waits.remote_task is 'the task''s id on the other server'
 create index if not exists ix_call_waits_run on call_waits (run_id);
 create index if not exists ix_call_waits_asked on call_waits (workspace_id, since) where state = 'asked';
 create index if not exists ix_call_waits_since on call_waits (since);
+
+-- All that waits for people. Timers are last, because there may be many of them.
+create or replace view open_questions with (security_invoker = true) as
+select workspace_id, 'budget' as kind, id as subject, id as run_id, state_since as asked_at, null::timestamptz as due_at,
+    null::timestamptz as expires_at, null as cause
+  from orchestration_runs
+ where state_type = 'paused' and state = 'budget_exceeded'
+union all
+select workspace_id, 'proposal', id, run_id, created_at, expires_at, expires_at, null
+  from proposals p
+ where state = 'pending' and (select r.deleted_at from orchestration_runs r where r.id = p.run_id) is null
+union all
+select workspace_id, 'elicitation', step_id, run_id, since, null, null, null
+  from call_waits w
+ where state = 'asked' and exists (select from orchestration_steps s where s.id = w.step_id and s.state = 'running')
+union all
+select workspace_id, 'tool_change', change, null, changed_at, null, null, null
+  from mcp_tools
+ where change is not null
+union all
+select workspace_id, question, subject, run_id, asked_at, answer_by, null, cause
+  from timers
+ where kind = 'human';
+
+comment on view open_questions is 'Inbox items; the workspace''s rule or an assignment gives the due time of those without one.';
+comment on column open_questions.subject is 'the run, task, step, ticket, proposal or change of a tool that it is about';
+comment on column open_questions.expires_at is 'the question is no longer open after this time';
+comment on column open_questions.cause is 'equal for tickets about one failure; null for others';

@@ -133,7 +133,8 @@ create type keelson_ticket_change as (id uuid, severity text, resolution text, r
 create type keelson_ticket_new as (id uuid, workspace_id uuid, run_id uuid, attempt int4, kind text, task_id uuid,
     step_id uuid, severity text, reason text, error_code text, system text, message text, resolution text, resolved_by text,
     comment text, opened_at timestamptz, resolved_at timestamptz);
-create type keelson_timer as (kind text, subject uuid, run_id uuid, due_at timestamptz);
+create type keelson_timer as (kind text, subject uuid, run_id uuid, due_at timestamptz, workspace_id uuid, question text, asked_at timestamptz,
+    answer_by timestamptz, cause text);
 create type keelson_timer_key as (kind text, subject uuid);
 create type keelson_transfer as (workspace_id uuid, transaction_type text, amount numeric, cost numeric, debit_account text,
     credit_account text, run_id uuid, attempt_number int4, step_id uuid, idempotency_key text, tool text, model text,

@@ -1,8 +1,8 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.decide.TicketRow.Kind;
+import io.keelson.core.run.JsonText;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Open tickets about failures of one tool with one code, of the same system if it is known: one question to a person. */
@@ -11,14 +11,20 @@ final class Alike {
 
     /** The tickets of the question, this one included, the oldest first. */
     static List<TicketRow> of(RunView view, TicketRow ticket) {
-        return view.tickets.values().stream().filter(each -> each == ticket || ticket.kind() == Kind.FAILURE
-                && each.kind() == Kind.FAILURE && Objects.equals(each.errorCode(), ticket.errorCode())
-                && Objects.equals(each.system(), ticket.system())
-                && Objects.equals(tool(view, each), tool(view, ticket))).toList();
+        String cause = cause(view, ticket);
+        return view.tickets.values().stream()
+                .filter(each -> each == ticket || cause != null && cause.equals(cause(view, each))).toList();
     }
 
-    private static @Nullable String tool(RunView view, TicketRow ticket) {
+    /** Run, code, system and tool of a failure as a JSON array; null for a ticket about a plan. */
+    static @Nullable String cause(RunView view, TicketRow ticket) {
         StepRow step = ticket.stepId() == null ? null : view.steps.get(ticket.stepId());
-        return step == null ? null : step.spec().tool();
+        return ticket.kind() != Kind.FAILURE ? null
+                : "[\"" + view.run.id() + "\"," + text(ticket.errorCode()) + "," + text(ticket.system()) + ","
+                        + text(step == null ? null : step.spec().tool()) + "]";
+    }
+
+    private static String text(@Nullable String value) {
+        return value == null ? "null" : JsonText.string(value);
     }
 }

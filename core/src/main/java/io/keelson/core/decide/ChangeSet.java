@@ -65,7 +65,13 @@ public final class ChangeSet {
 
     public record TimerKey(TimerKind kind, UUID subject) {}
 
-    public record Timer(TimerKey key, UUID runId, Instant dueAt) {}
+    /** @param question of the kind {@link TimerKind#HUMAN}; null for other kinds */
+    public record Timer(TimerKey key, UUID runId, Instant dueAt, @Nullable Question question) {
+
+        Timer(TimerKey key, UUID runId, Instant dueAt) {
+            this(key, runId, dueAt, null);
+        }
+    }
 
     /**
      * One attempt of a run, as stored in its row.

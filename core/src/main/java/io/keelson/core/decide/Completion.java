@@ -277,7 +277,7 @@ final class Completion {
         }
         d.run.gate = RunRow.Gate.ACCEPTANCE;
         d.note(new RunPayload.AcceptanceRequested());
-        d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().timeout()));
+        d.ask(d.run.id());
     }
 
     static void complete(Decision d) {

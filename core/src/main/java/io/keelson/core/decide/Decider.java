@@ -199,7 +199,7 @@ public final class Decider {
         if (!waits) {
             return decidedGate(d, command);
         }
-        if (command.asked() != null && !command.asked().equals(HumanGates.asked(d.view, command.gate()))) {
+        if (command.asked() != null && !command.asked().equals(Questions.asked(d.view, command.gate()))) {
             return new Reply.Rejected("GATE_CHANGED", "another question about the run's " + command.gate().noun()
                     + " waits now", d.run.state.wire(), List.of());
         }

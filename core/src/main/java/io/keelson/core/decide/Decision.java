@@ -142,6 +142,7 @@ final class Decision {
         view.tasksBegun -= RunView.hasBegun(task) ? 1 : 0;
         task.state = to;
         task.stateSince = now;
+        task.askedAt = to == TaskState.AWAITING_HUMAN ? now : null;
         view.tasksBegun += RunView.hasBegun(task) ? 1 : 0;
         switch (to) {
             case QUEUED -> {
@@ -280,6 +281,21 @@ final class Decision {
     void arm(TimerKind kind, UUID subject, Instant due) {
         changes.touch(run);
         changes.arm(new ChangeSet.Timer(new ChangeSet.TimerKey(kind, subject), run.id(), due));
+    }
+
+    /** Arms the timer of a row's question to a person, for the first time or as a reminder. */
+    void ask(UUID subject) {
+        ask(subject, now.plus(run.policy().humans().timeout()));
+    }
+
+    /** @param due when a person is reminded, or the run's rule answers */
+    void ask(UUID subject, Instant due) {
+        Question question = Questions.of(view, subject);
+        if (question == null) {
+            throw new IllegalStateException("nothing waits for a person: " + subject);
+        }
+        changes.touch(run);
+        changes.arm(new ChangeSet.Timer(new ChangeSet.TimerKey(TimerKind.HUMAN, subject), run.id(), due, question));
     }
 
     /** Requests an evaluation after the commit, with a timer that repeats the request if no answer arrives. */

@@ -115,7 +115,7 @@ final class EvaluatorAnswers {
         } else if (evaluation instanceof Evaluation.Opened(String input, Duration delay, Instant until)) {
             d.changes.resolvedInput(step, input);
             if (approval) {
-                d.arm(TimerKind.HUMAN, step.id(), d.now.plus(d.run.policy().humans().timeout()));
+                d.ask(step.id());
             } else {
                 step.nextRunAt = until != null ? until : d.now.plus(Objects.requireNonNull(delay));
                 d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);

@@ -13,8 +13,6 @@ import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TimerKind;
-import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -45,18 +43,6 @@ final class HumanGates {
         }
         PlanAnswers.edited(d, edit.planned());
         return approvePlan(d, edit.modifications(), command.comment());
-    }
-
-    /**
-     * When the question of a gate at which the run waits was asked. A run asks again after a retry and after a new plan. The
-     * question about a result is as old as its last task, so that a pause does not change it.
-     */
-    static @Nullable Instant asked(RunView view, Command.DecideGate.Gate gate) {
-        return switch (gate) {
-            case PLAN, BUDGET -> view.run.stateSince;
-            case RESULT -> view.tasks.values().stream().map(task -> task.completedAt).filter(Objects::nonNull)
-                    .max(Comparator.naturalOrder()).orElse(view.run.stateSince);
-        };
     }
 
     /** Decides the plan gate, else the only approval that waits. */

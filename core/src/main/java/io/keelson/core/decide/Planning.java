@@ -78,7 +78,7 @@ final class Planning {
     static void open(Decision d, RunPayload.PlanReady ready, boolean asks) {
         if (asks) {
             d.move(RunState.AWAITING_APPROVAL, ready);
-            d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().timeout()));
+            d.ask(d.run.id());
             d.recordAttempt();
         } else {
             d.move(RunState.READY, ready);

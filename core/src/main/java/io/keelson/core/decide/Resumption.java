@@ -6,7 +6,6 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.AgentPayload;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunPayload;
-import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +44,7 @@ final class Resumption {
             return Reply.CHANGED;
         }
         if (d.run.gate == RunRow.Gate.ACCEPTANCE) {
-            d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().timeout()));
+            d.ask(d.run.id());
         }
         d.view.agents.forEach(agent -> AttemptRestarts.begin(d, agent));
         d.view.agents.stream().filter(agent -> agent.begunAt != null && agent.tasksOpen == 0)

@@ -358,6 +358,14 @@ public final class RunView {
         watchDue = due;
     }
 
+    /** Restores the time of the question about a task's output. Of other rows it follows from their columns. */
+    public void restoreQuestion(UUID subject, Instant askedAt) {
+        TaskRow task = tasks.get(subject);
+        if (task != null) {
+            task.askedAt = askedAt;
+        }
+    }
+
     /** Restores its start time. */
     public void restoreStart(Instant due) {
         startDue = due;

@@ -306,7 +306,7 @@ final class SlotScheduling {
     /** Lets an agent's call wait for a person, without a lease. */
     static void ask(Decision d, StepRow call) {
         d.move(call, StepState.WAITING_APPROVAL, new StepPayload.ApprovalRequested(call.gate));
-        d.arm(TimerKind.HUMAN, call.id(), d.now.plus(d.run.policy().humans().timeout()));
+        d.ask(call.id());
     }
 
     /** Gives a step to a holder: a new epoch, and a new attempt when it follows a reported failure. */

@@ -70,6 +70,8 @@ public final class TaskRow {
     @Nullable Instant nextRunAt;
     /** When it entered its state. */
     @Nullable Instant stateSince;
+    /** Time of the question about its output, as its timer has it: a pause of the run changes {@link #stateSince}. */
+    @Nullable Instant askedAt;
     /** When the work of its current attempt began. */
     @Nullable Instant begunAt;
     @Nullable String errorClass;

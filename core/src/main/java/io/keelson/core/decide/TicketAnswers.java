@@ -13,7 +13,6 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TaskPayload;
-import io.keelson.core.run.TimerKind;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -128,7 +127,7 @@ final class TicketAnswers {
                 ticket.severity = ticket.severity.raised();
                 d.changes.touch(d.run, ticket);
                 d.note(new OtherPayload.EscalationReminded(ticket.id(), ticket.severity.wire()));
-                d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().timeout()));
+                d.ask(ticket.id());
             }
             case FAIL -> answer(d, ticket, Resolution.FAIL, "no answer in time");
             case APPROVE -> answer(d, ticket, Resolution.RESUME, "no answer in time");

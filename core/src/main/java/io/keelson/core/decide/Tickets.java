@@ -41,7 +41,7 @@ final class Tickets {
     static void open(Decision d, TicketRow ticket) {
         d.view.tickets.put(ticket.id(), ticket);
         d.changes.insert(d.run, ticket);
-        d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().timeout()));
+        d.ask(ticket.id());
         d.note(ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
                 ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId()), new OtherPayload.EscalationOpened(
                         ticket.id(), ticket.kind().wire(), ticket.severity().wire(), ticket.reason(),

@@ -169,7 +169,7 @@ final class Verdicts {
         d.move(task, TaskState.AWAITING_HUMAN,
                 new TaskPayload.HumanReviewRequested(why, task.verifierScore, task.attempt, feedback));
         SlotScheduling.free(d, task);
-        d.arm(TimerKind.HUMAN, task.id(), d.now.plus(d.run.policy().humans().timeout()));
+        d.ask(task.id());
     }
 
     static Reply decide(Decision d, Command.DecideTask command) {

@@ -17,8 +17,8 @@
  * <li>Dispatch and money: SlotScheduling, Chains, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
  * ChildBudgets, RetryModels.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
- * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike.
- * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,
+ * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike, Questions.
+ * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, Question, ChildRow,
  * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, CallRow, Hold, Metered, OpenRequest, LocalCapacity, Rungs,
  * StoredField.
  * </ol>

@@ -241,7 +241,7 @@ class HumanGatesTest {
     void aLateAnswerDecidesNoLaterQuestion(Gate gate) {
         world = gate.reached(OnTimeout.REMIND);
         Command.DecideGate.Gate of = Command.DecideGate.Gate.valueOf(gate.name());
-        Instant first = Objects.requireNonNull(HumanGates.asked(world.view, of));
+        Instant first = Objects.requireNonNull(Questions.asked(world.view, of));
         world.done(answered(of, first, false));
         world.now = world.now.plusSeconds(5);
         world.done(new Command.Retry(world.id(), true, World.WHO));
@@ -251,7 +251,7 @@ class HumanGatesTest {
             assertThat(world.refused(answered(of, first, approve)).code()).isEqualTo("GATE_CHANGED");
         }
         assertThat(world.state()).isEqualTo(waiting);
-        Instant second = Objects.requireNonNull(HumanGates.asked(world.view, of));
+        Instant second = Objects.requireNonNull(Questions.asked(world.view, of));
         assertThat(second).isAfter(first);
         world.done(answered(of, second, true));
         assertThat(world.state()).isNotEqualTo(waiting);

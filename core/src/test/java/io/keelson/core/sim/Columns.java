@@ -5,6 +5,7 @@ import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.Metered;
+import io.keelson.core.decide.Question;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.money.Purpose;
@@ -199,7 +200,11 @@ final class Columns {
     }
 
     private static Map<String, Object> timer(Timer timer) {
-        return columns("kind", timer.key().kind().wire(), "subject", timer.key().subject(), "due_at", timer.dueAt());
+        Question asks = timer.question();
+        return columns("kind", timer.key().kind().wire(), "subject", timer.key().subject(), "due_at", timer.dueAt(),
+                "workspace_id", asks == null ? null : asks.workspaceId(), "question",
+                asks == null ? null : asks.kind().wire(), "asked_at", asks == null ? null : asks.askedAt(), "answer_by",
+                asks == null ? null : asks.dueAt(), "cause", asks == null ? null : asks.cause());
     }
 
     private static Map<String, Object> call(Saved.Call call) {

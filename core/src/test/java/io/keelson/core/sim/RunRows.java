@@ -238,6 +238,8 @@ final class RunRows {
                 view.restoreWatch(timer.dueAt());
             } else if (timer.key().kind() == TimerKind.START) {
                 view.restoreStart(timer.dueAt());
+            } else if (timer.key().kind() == TimerKind.HUMAN) {
+                view.restoreQuestion(timer.key().subject(), timer.question().askedAt());
             } else {
                 view.restoreEvaluation(timer.key().kind(), timer.key().subject());
             }

@@ -167,6 +167,10 @@ final class Saved {
             return (String) policy("error_class");
         }
 
+        Instant stateSince() {
+            return (Instant) policy("state_since");
+        }
+
         /** With a further dependency. */
         Task linked(UUID upstream) {
             List<UUID> more = new ArrayList<>(upstreams);

@@ -6,6 +6,8 @@ import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.ChangeSet.TimerKey;
+import io.keelson.core.decide.Question;
+import io.keelson.core.decide.Question.Kind;
 import io.keelson.core.decide.RunRow.Gate;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
@@ -59,7 +61,8 @@ final class WorkLaws {
 
     void check() {
         unless(rows.queue.keySet().stream().allMatch(this::open), "a lane without an open step: %s", rows.queue);
-        rows.timers.values().forEach(timer -> unless(alive(timer), "a timer without a subject that waits: %s", timer));
+        rows.timers.values().forEach(timer -> unless(alive(timer),
+                "a timer without a subject that waits, or with another question: %s", timer));
         rows.steps.values().forEach(this::step);
         rows.tasks.values().forEach(this::task);
         rows.agents.values().forEach(agent -> unless(agent.attempt() <= policy.failures().level().maxAttempts(),
@@ -126,20 +129,37 @@ final class WorkLaws {
             case AGENT_RETRY -> rows.agents.get(subject).nextRunAt() != null;
             case RUN_RETRY -> state == RunState.RETRYING;
             case START -> state == RunState.CREATED;
-            case HUMAN -> asked(subject);
+            case HUMAN -> asked(timer);
             case EVALUATE_RUN_OUTPUT, EVALUATE_PLAN, HEARTBEAT, WATCH -> !state.terminal();
         };
     }
 
-    private boolean asked(UUID subject) {
+    /** A row waits, and its timer has the question of the row. */
+    private boolean asked(Timer timer) {
+        UUID subject = timer.key().subject();
+        Question question = Objects.requireNonNull(timer.question());
         if (subject.equals(rows.id())) {
-            return asksAboutTheRun();
+            return asksAboutTheRun() && (state == RunState.AWAITING_APPROVAL
+                    ? is(question, Kind.PLAN_APPROVAL, rows.run.stateSince())
+                    : is(question, Kind.RESULT_ACCEPTANCE, rows.tasksNow().stream().map(Saved.Task::completedAt)
+                            .max(Comparator.naturalOrder()).orElse(rows.run.stateSince())));
         }
         if (rows.tasks.containsKey(subject)) {
-            return rows.tasks.get(subject).state() == TaskState.AWAITING_HUMAN;
+            Saved.Task task = rows.tasks.get(subject);
+            return task.state() == TaskState.AWAITING_HUMAN && is(question, Kind.TASK_REVIEW, task.stateSince());
         }
-        return rows.steps.containsKey(subject) ? rows.steps.get(subject).state() == StepState.WAITING_APPROVAL
-                : rows.tickets.get(subject).open();
+        if (rows.steps.containsKey(subject)) {
+            Saved.Step step = rows.steps.get(subject);
+            Kind kind = step.spec().kind() == StepKind.APPROVAL ? Kind.APPROVAL_STEP
+                    : step.spec().tool().equals(AgentTerms.ASK) ? Kind.QUESTION : Kind.CALL_APPROVAL;
+            return step.state() == StepState.WAITING_APPROVAL && is(question, kind, step.startedAt());
+        }
+        Saved.Ticket ticket = rows.tickets.get(subject);
+        return ticket.open() && is(question, Kind.ESCALATION, ticket.openedAt());
+    }
+
+    private static boolean is(Question question, Kind kind, Instant asked) {
+        return question.kind() == kind && !question.askedAt().isAfter(asked.plus(SKEW));
     }
 
     private boolean asksAboutTheRun() {

@@ -179,7 +179,7 @@ final class Mutants {
                 new Mutant("decide/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
                         "d.run.attempt > d.run.policy().maxAttempts()", "a run has one attempt too many").foundBy(11),
                 new Mutant(RESUMPTION,
-                        "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().timeout()));",
+                        "d.ask(d.run.id());",
                         "",
                         "acceptance is not requested again after a pause").foundBy(32),
                 new Mutant(TASKS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",

@@ -107,7 +107,7 @@ public final class ViewText {
                 t.cost.stripTrailingZeros(), t.queuedAt, t.startedAt, t.completedAt, t.errorCode, t.errorMessage,
                 t.reusedFrom);
         line(" policy", t.failures, t.grantedRetries, t.effectGeneration, t.failureIgnored, t.superseded, t.nextRunAt,
-                t.stateSince, t.begunAt, t.errorClass, score(t.verifierScore), t.verifiedBy);
+                t.stateSince, t.askedAt, t.begunAt, t.errorClass, score(t.verifierScore), t.verifiedBy);
         spec(t.spec());
         if (again && t.group() == null) {
             line(" another would be", t.spec().title(), t.spec().description(), t.spec().successCriteria(),

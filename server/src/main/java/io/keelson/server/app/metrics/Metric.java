@@ -53,7 +53,7 @@ public enum Metric {
     QUEUE_LEASED(Kind.GAUGE, "keelson_queue_leased", "claimed work, 100,000 at most"),
     QUEUE_AGE(Kind.GAUGE, "keelson_queue_oldest_seconds", "wait of the oldest unclaimed work"),
     ESCALATIONS(Kind.GAUGE, "keelson_escalations_open", "open escalation tickets, 100,000 at most"),
-    INBOX(Kind.GAUGE, "keelson_inbox_items", "items that wait for a person, by kind, 10,000 at most", "kind"),
+    INBOX(Kind.GAUGE, "keelson_inbox_items", "items that wait for a person, by kind, 100,000 at most in all", "kind"),
     INBOX_AGE(Kind.GAUGE, "keelson_inbox_oldest_seconds", "wait of the oldest of them; 0 without one",
             "kind"),
     WEBHOOK_ATTEMPTS(Kind.COUNTER, "keelson_webhook_attempts_total",

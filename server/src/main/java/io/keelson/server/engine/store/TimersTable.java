@@ -1,5 +1,6 @@
 package io.keelson.server.engine.store;
 
+import static io.keelson.server.engine.store.sql.Column.text;
 import static io.keelson.server.engine.store.sql.Column.time;
 import static io.keelson.server.engine.store.sql.Column.uuid;
 import static io.keelson.server.engine.store.sql.Column.word;
@@ -17,17 +18,23 @@ import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 
-/** {@code timers} as commits write them. Timers of waits for people have their workspace, which searches by it. */
+/** {@code timers} as commits write them. Timers of the kind {@code human} have their question, which the inbox reads. */
 final class TimersTable {
     private static final List<Column<Timer>> TIMER = List.of(word("kind", t -> t.key().kind().wire()),
-            uuid("subject", t -> t.key().subject()), uuid("run_id", Timer::runId), time("due_at", Timer::dueAt));
+            uuid("subject", t -> t.key().subject()), uuid("run_id", Timer::runId), time("due_at", Timer::dueAt),
+            uuid("workspace_id", t -> t.question() == null ? null : t.question().workspaceId()),
+            word("question", t -> t.question() == null ? null : t.question().kind().wire()),
+            time("asked_at", t -> t.question() == null ? null : t.question().askedAt()),
+            time("answer_by", t -> t.question() == null ? null : t.question().dueAt()),
+            text("cause", t -> t.question() == null ? null : t.question().cause()));
 
     static final RowSetStatement<Timer> ARM = new RowSetStatement<>("keelson_timer", """
-            insert into timers (kind, subject, run_id, due_at, workspace_id)
-            select kind, subject, run_id, due_at, case when kind = 'human' then
-                (select r.workspace_id from orchestration_runs r where r.id = u.run_id) end
+            insert into timers (kind, subject, run_id, due_at, workspace_id, question, asked_at, answer_by, cause)
+            select kind, subject, run_id, due_at, workspace_id, question, asked_at, answer_by, cause
               from {rows}
-            on conflict (kind, subject) do update set due_at = excluded.due_at, workspace_id = excluded.workspace_id""",
+            on conflict (kind, subject) do update
+               set due_at = excluded.due_at, question = excluded.question, asked_at = excluded.asked_at,
+                   answer_by = excluded.answer_by, cause = excluded.cause""",
             TIMER);
 
     static final RowSetStatement<TimerKey> DISARM = new RowSetStatement<>("keelson_timer_key", """
@@ -39,7 +46,8 @@ final class TimersTable {
             delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject and t.due_at = u.due_at""",
             TIMER);
 
-    private static final String LOAD = "select run_id, kind, subject, due_at from timers where run_id = any (?)";
+    private static final String LOAD =
+            "select run_id, kind, subject, due_at, asked_at from timers where run_id = any (?)";
 
     private TimersTable() {}
 
@@ -50,6 +58,8 @@ final class TimersTable {
                 loader.view(row).restoreWatch(Rows.time(row, "due_at"));
             } else if (kind == TimerKind.START) {
                 loader.view(row).restoreStart(Rows.time(row, "due_at"));
+            } else if (kind == TimerKind.HUMAN) {
+                loader.view(row).restoreQuestion(ViewLoader.uuid(row, "subject"), Rows.time(row, "asked_at"));
             } else {
                 loader.view(row).restoreEvaluation(kind, ViewLoader.uuid(row, "subject"));
             }

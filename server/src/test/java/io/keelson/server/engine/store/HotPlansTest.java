@@ -66,6 +66,8 @@ class HotPlansTest {
     private static final long MAX_ROWS = 2_500;
     /** Pages that a claim may look at for the queue's sake, from the search for work to the commit. */
     private static final long MAX_PAGES = 40;
+    /** A workspace with 6,000 questions to people. */
+    private static final UUID CROWDED = new UUID(9, 9);
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
@@ -117,9 +119,10 @@ class HotPlansTest {
                     select 'step_retry', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz
                       from generate_series(1, 6000)""");
             RunFixtures.execute(c, """
-                    insert into timers (kind, subject, run_id, due_at, workspace_id)
-                    select 'human', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz, gen_random_uuid()
-                      from generate_series(1, 6000)""");
+                    insert into timers (kind, subject, run_id, due_at, workspace_id, question, asked_at, answer_by)
+                    select 'human', lpad(to_hex(n), 32, '0')::uuid, gen_random_uuid(), '2030-01-01'::timestamptz, '%s',
+                        'escalation', '2030-01-01'::timestamptz, '2030-01-01'::timestamptz
+                      from generate_series(1, 6000) n""".formatted(CROWDED));
             RunFixtures.execute(c, """
                     insert into credit_slots (workspace_id, slot)
                     select workspace, slot from (select gen_random_uuid() as workspace from generate_series(1, 6000)) w
@@ -316,6 +319,11 @@ class HotPlansTest {
         assertThat(inbox.assign(c, world.workspace, kind, subject,
                 new InboxReader.Assignment(false, null, false, null, "tester")))
                 .isTrue();
+        UUID other = UUID.randomUUID();
+        assertThat(inbox.item(c, CROWDED, "escalation", other)).isEmpty();
+        assertThat(inbox.assign(c, CROWDED, "escalation", other,
+                new InboxReader.Assignment(false, null, false, null, "tester")))
+                .isFalse();
     }
 
     private void readEverything(Connection c, UUID run, StepRow held) throws SQLException {

@@ -77,39 +77,11 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
             "call_approval", "question", "elicitation", "task_review", "escalation", "budget", "proposal",
             "tool_change");
 
-    /** Bound per table, of four: rows of its partial index, each with the row that it is about. */
-    private static final int MAX_INBOX = 10_000;
-
-    /** Laterals with a limit go by index, also in a plan that was made while the tables were empty. */
     private static final String INBOX = """
-            select kind, count(*), greatest(0, extract(epoch from {now} - min(since))) from (
-                select case when s.kind = 'call' and s.tool = 'agent.ask' then 'question'
-                        when s.kind = 'call' then 'call_approval' when s.id is not null then 'approval_step'
-                        when t.id is not null then 'task_review'
-                        when e.id is not null then 'escalation' when r.state = 'awaiting_approval' then 'plan_approval'
-                        when r.state = 'running' and r.gate = 'acceptance' then 'result_acceptance' end as kind,
-                    case when s.id is not null then s.started_at when t.id is not null then t.state_since
-                        when e.id is not null then e.opened_at when r.state = 'awaiting_approval' then r.state_since
-                        else (select max(done.completed_at) from orchestration_tasks done
-                               where done.run_id = r.id and (done.attempt = r.attempt_number) is true) end as since
-                  from (select subject, run_id from timers where kind = 'human' limit {most}) w
-                 cross join lateral (select * from orchestration_runs where id = w.run_id limit 1) r
-                  left join lateral (select * from orchestration_steps where id = w.subject limit 1) s on true
-                  left join lateral (select * from orchestration_tasks where id = w.subject limit 1) t on true
-                  left join lateral (select * from escalation_tickets where id = w.subject limit 1) e on true
-                union all
-                (select 'elicitation', since from call_waits where state = 'asked' limit {most})
-                union all
-                (select 'tool_change', changed_at from mcp_tools where change is not null limit {most})
-                union all
-                (select 'budget', state_since from orchestration_runs
-                  where state_type = 'paused' and state = 'budget_exceeded' limit {most})
-                union all
-                (select 'proposal', p.created_at from proposals p
-                  where p.state = 'pending' and (p.expires_at is null or p.expires_at > (select {now}))
-                    and (select r.deleted_at from orchestration_runs r where r.id = p.run_id) is null limit {most})) waiting
-             where kind is not null
-             group by kind""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MAX_INBOX));
+            select kind, count(*), greatest(0, extract(epoch from {now} - min(asked_at)))
+              from (select kind, asked_at from open_questions
+                     where expires_at is null or expires_at > {now} limit {most}) open
+             group by kind""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MAX_COUNTED));
 
     public Backlog {
         inbox = Map.copyOf(inbox);

@@ -97,23 +97,17 @@ final class InboxDataSql {
                 || case when t.output_ref is null then '{}' else jsonb_build_object('output_ref', t.output_ref) end"""
             .formatted(CHECKS.formatted("t"));
 
-    /** The cause of a failure's ticket, the same for tickets alike: run, code, system and tool. */
-    static final String CAUSE = """
-            jsonb_build_array(e.run_id, e.error_code, e.system,
-                (select y.tool from task_steps y where y.id = e.step_id))::text""";
-
     private static final String FAILURE =
             """
             jsonb_build_object('reason', e.reason, 'error_code', e.error_code, 'message', e.message,
                 'error_class', case when s.id is null then t.error_class else s.error_class end,
                 'task', t.key, 'task_title', t.title, 'step', s.name, 'tool', s.tool, 'attempt',
                 case when s.id is null then t.attempt_number else s.attempt end, 'alike', (
-                    select count(*) from escalation_tickets x
-                     where x.run_id = e.run_id and x.resolution is null and x.kind = 'failure' and %s = %s), %s)
+                    select count(*) from timers x where x.run_id = e.run_id and x.kind = 'human' and x.cause = p.cause), %s)
                 || (select jsonb_build_object('input', %s, 'input_missing', case when given.input is null and s.id is not null
                         then 'No resolved input was recorded for this attempt' end)
                       from (select %s as input offset 0) given)"""
-                    .formatted(CAUSE.replace("e.", "x."), CAUSE, SPENT, BOUNDED.formatted("given.input"),
+                    .formatted(SPENT, BOUNDED.formatted("given.input"),
                             TaskSql.ATTEMPT_INPUT);
 
     /** The proposed plan as the planner gave it, and facts about the old one. */

@@ -3,11 +3,13 @@ package io.keelson.server.engine.store.read;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.json.IdTime;
 import io.keelson.server.engine.store.sql.JsonRows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * All items of a workspace that wait for a person, derived from the waiting states, with their assignees. Thread-safe.
+ * All items of a workspace that wait for a person, with their assignees. Thread-safe.
  */
 public final class InboxReader {
 
@@ -42,6 +44,14 @@ public final class InboxReader {
             return new Place(item.get("sort_due").longValue(), item.get("sort_since").longValue(),
                     UUID.fromString(item.get("subject").stringValue()));
         }
+
+        private OffsetDateTime dueAt() {
+            return due == Long.MAX_VALUE ? OffsetDateTime.MAX : IdTime.of(due).atOffset(ZoneOffset.UTC);
+        }
+
+        private OffsetDateTime sinceAt() {
+            return IdTime.of(since).atOffset(ZoneOffset.UTC);
+        }
     }
 
     /**
@@ -64,19 +74,10 @@ public final class InboxReader {
     /** @param after where to continue; null to begin with the first */
     public Page<ObjectNode> items(Connection c, UUID workspaceId, Filter filter, @Nullable Place after, int limit)
             throws SQLException {
-        return page(c, workspaceId, filter, after, null, limit);
-    }
 
-    /** The item with that id. */
-    public Optional<ObjectNode> item(Connection c, UUID workspaceId, String kind, UUID subject) throws SQLException {
-        return page(c, workspaceId, new Filter(kind, null, null, false, false, true), null, subject, 1).items().stream()
-                .findFirst();
-    }
-
-    private Page<ObjectNode> page(Connection c, UUID workspaceId, Filter filter, @Nullable Place after,
-            @Nullable UUID subject, int limit) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(InboxSql.PAGE)) {
-            int p = workspace(statement, workspaceId);
+            statement.setBoolean(1, filter.each());
+            int p = waiting(statement, 2, workspaceId);
             statement.setString(p++, filter.kind());
             statement.setString(p++, filter.kind());
             statement.setObject(p++, filter.runId());
@@ -86,12 +87,9 @@ public final class InboxReader {
             statement.setBoolean(p++, !filter.unassigned());
             statement.setBoolean(p++, !filter.overdue());
             clock.bind(statement, p++);
-            statement.setObject(p++, subject);
-            statement.setObject(p++, subject);
-            statement.setBoolean(p++, filter.each());
             statement.setObject(p++, after == null ? null : after.subject());
-            statement.setObject(p++, after == null ? null : after.due());
-            statement.setObject(p++, after == null ? null : after.since());
+            statement.setObject(p++, after == null ? null : after.dueAt());
+            statement.setObject(p++, after == null ? null : after.sinceAt());
             statement.setObject(p++, after == null ? null : after.subject());
             statement.setInt(p++, limit + 1);
             clock.bind(statement, p);
@@ -99,10 +97,22 @@ public final class InboxReader {
         }
     }
 
+    /** The item with that id. */
+    public Optional<ObjectNode> item(Connection c, UUID workspaceId, String kind, UUID subject) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(InboxSql.ITEM)) {
+            int p = waiting(statement, 1, workspaceId);
+            statement.setString(p++, kind);
+            statement.setObject(p++, subject);
+            clock.bind(statement, p);
+            return JsonRows.list(statement).stream().findFirst();
+        }
+    }
+
     /** For each kind with items: {@code kind, count, overdue, unassigned, oldest_at, next_due_at}. */
     public List<ObjectNode> stats(Connection c, UUID workspaceId) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(InboxSql.STATS)) {
-            clock.bind(statement, workspace(statement, workspaceId));
+            clock.bind(statement, 1);
+            waiting(statement, 2, workspaceId);
             return JsonRows.list(statement);
         }
     }
@@ -111,12 +121,13 @@ public final class InboxReader {
     public boolean assign(Connection c, UUID workspaceId, String kind, UUID subject, Assignment assignment)
             throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(InboxSql.ASSIGN)) {
-            int p = workspace(statement, workspaceId);
+            int p = 1;
             statement.setObject(p++, workspaceId);
             statement.setString(p++, assignment.assignee());
             statement.setObject(p++, assignment.dueAt() == null ? null : assignment.dueAt().atOffset(ZoneOffset.UTC));
             statement.setString(p++, assignment.by());
             clock.bind(statement, p++);
+            p = waiting(statement, p, workspaceId);
             statement.setString(p++, kind);
             statement.setObject(p++, subject);
             statement.setBoolean(p++, assignment.keepsAssignee());
@@ -125,15 +136,10 @@ public final class InboxReader {
         }
     }
 
-    /** Sets the common first parameters; returns the next position. */
-    private int workspace(PreparedStatement statement, UUID workspaceId) throws SQLException {
-        int p = 1;
-        statement.setObject(p++, workspaceId);
-        statement.setObject(p++, workspaceId);
-        statement.setObject(p++, workspaceId);
-        clock.bind(statement, p++);
-        statement.setObject(p++, workspaceId);
-        statement.setObject(p++, workspaceId);
-        return p;
+    /** Sets the parameters of the subquery; returns the next position. */
+    private int waiting(PreparedStatement statement, int first, UUID workspaceId) throws SQLException {
+        statement.setObject(first, workspaceId);
+        clock.bind(statement, first + 1);
+        return first + 2;
     }
 }
