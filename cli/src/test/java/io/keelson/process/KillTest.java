@@ -30,8 +30,10 @@ import org.junit.jupiter.api.io.TempDir;
 class KillTest {
     private static final int TASKS = 200;
     private static final int KILLS = Breadth.of(1, 50);
-    private static final int KILLS_OF_CHAINS = Breadth.of(4, 50);
-    private static final int CHAINED_TASKS = 30;
+    private static final int KILLS_OF_CHAINS = Breadth.of(4, 200);
+    private static final int CHAINED_TASKS = Breadth.of(30, 400);
+    /** A step takes some milliseconds; with many kills more, so that the run does not end before the last one. */
+    private static final int ADDITIONS = Breadth.of(3_000, 30_000);
     private static final int CHAINED_STEPS = 12;
     private static final long SEED = Long.getLong("keelson.kill.seed", 1 + Breadth.part());
     private static final Map<String, String> QUICK = Map.of("KEELSON_LEASE_SECONDS", "2");
@@ -48,13 +50,13 @@ class KillTest {
     @Test
     @Breadth.InPart(6)
     void runOfChainsSurvivesKillsAtRandomMoments() throws Exception {
-        survives(chains(), CHAINED_TASKS * CHAINED_STEPS, KILLS_OF_CHAINS, 60);
+        survives(chains(), CHAINED_TASKS * CHAINED_STEPS, KILLS_OF_CHAINS, Breadth.of(60, CHAINED_STEPS));
     }
 
     private void survives(Mission mission, int steps, int kills, int between) throws Exception {
-        System.out.printf("random kills: seed %d, %d kills%n", SEED, kills);
         Random random = new Random(SEED);
         String run = null;
+        int before = 0;
         for (int kill = 0; kill < kills; kill++) {
             ServerProcess server = ServerProcess.start(folder, QUICK);
             if (run == null) {
@@ -62,8 +64,10 @@ class KillTest {
             }
             int enough = server.client().runs().get(run).stepsCompleted() + 1 + random.nextInt(between);
             awaitSteps(server.client(), run, enough);
+            before += server.client().runs().get(run).ended() ? 0 : 1;
             server.kill();
         }
+        System.out.printf("random kills: seed %d, %d kills, %d before the end of the run%n", SEED, kills, before);
         try (ServerProcess server = ServerProcess.start(folder, QUICK)) {
             Run ended = server.client().runs().awaitEnd(run, Duration.ofMinutes(3));
             assertThat(ended.state()).as("seed %s, %s kills", SEED, kills).isEqualTo("completed");
@@ -102,7 +106,7 @@ class KillTest {
                 t.step("s0", "noop", Map.of("output", task));
                 for (int s = 1; s < CHAINED_STEPS; s++) {
                     t.step("s" + s, "json.transform",
-                            Map.of("expression", "reduce range(3000) as $i (.; . + 1)", "input",
+                            Map.of("expression", "reduce range(" + ADDITIONS + ") as $i (.; . + 1)", "input",
                                     "${ .steps.s" + (s - 1) + ".output }"));
                 }
                 return task == 0 ? t : t.dependsOn("t" + (task - 1));

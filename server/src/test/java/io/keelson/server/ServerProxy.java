@@ -7,17 +7,26 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Proxies connections to a server. It can cut all of them, and withhold a response that the server has begun to send. */
+/** Proxies connections to a server. It can cut all of them, lose a request, and withhold a response that the server has begun to send. */
 public final class ServerProxy implements AutoCloseable {
     private final ServerSocket door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    private final AtomicReference<@Nullable Runnable> trap = new AtomicReference<>();
+    private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
     private final Set<Socket> open = new HashSet<>();
     private final Address server;
+
+    /**
+     * What is not passed on.
+     *
+     * @param request part of the request; empty for the next answer to any request
+     * @param answer whether the answer is withheld, and not the request
+     */
+    private record Trap(String request, boolean answer, Runnable instead) {}
 
     /** Where the server is now. */
     public interface Address {
@@ -37,7 +46,17 @@ public final class ServerProxy implements AutoCloseable {
 
     /** The next answer is withheld, and this is done instead. */
     public void withhold(Runnable instead) {
-        trap.set(instead);
+        trap.set(new Trap("", true, instead));
+    }
+
+    /** The answer to the next request that contains the text is withheld, and this is done instead. */
+    public void withholdAnswer(String request, Runnable instead) {
+        trap.set(new Trap(request, true, instead));
+    }
+
+    /** The next request that contains the text is withheld, and this is done instead. */
+    public void withholdRequest(String request, Runnable instead) {
+        trap.set(new Trap(request, false, instead));
     }
 
     /** Cuts all connections. */
@@ -61,14 +80,16 @@ public final class ServerProxy implements AutoCloseable {
 
     private void join(Socket client) {
         try (client; Socket node = connect(client)) {
-            Thread asking = Thread.ofVirtual().start(() -> pump(client, node));
+            AtomicReference<@Nullable Trap> sprung = new AtomicReference<>();
+            Thread asking = Thread.ofVirtual().start(() -> pump(client, node, sprung));
             InputStream answers = node.getInputStream();
             OutputStream out = client.getOutputStream();
             byte[] bytes = new byte[8192];
             for (int read = answers.read(bytes); read >= 0; read = answers.read(bytes)) {
-                Runnable instead = trap.getAndSet(null);
-                if (instead != null) {
-                    instead.run();
+                Trap ofRequest = sprung.getAndSet(null);
+                Trap found = ofRequest == null ? take("") : ofRequest;
+                if (found != null) {
+                    found.instead.run();
                     return;
                 }
                 out.write(bytes, 0, read);
@@ -88,9 +109,28 @@ public final class ServerProxy implements AutoCloseable {
         return node;
     }
 
-    private static void pump(Socket from, Socket to) {
+    /** The trap for a request with this text, which is no longer set then; null if absent. */
+    private @Nullable Trap take(String text) {
+        Trap set = trap.get();
+        boolean springs = set != null && (set.request.isEmpty() ? text.isEmpty() : text.contains(set.request));
+        return springs && trap.compareAndSet(set, null) ? set : null;
+    }
+
+    private void pump(Socket from, Socket to, AtomicReference<@Nullable Trap> sprung) {
         try (from; to) {
-            from.getInputStream().transferTo(to.getOutputStream());
+            InputStream requests = from.getInputStream();
+            byte[] bytes = new byte[8192];
+            for (int read = requests.read(bytes); read >= 0; read = requests.read(bytes)) {
+                Trap found = take(new String(bytes, 0, read, StandardCharsets.ISO_8859_1));
+                if (found != null && !found.answer) {
+                    found.instead.run();
+                    return;
+                }
+                if (found != null) {
+                    sprung.set(found);
+                }
+                to.getOutputStream().write(bytes, 0, read);
+            }
         } catch (IOException e) {
             // one of the two has hung up
         }
