@@ -22,6 +22,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -61,7 +62,7 @@ public final class Benchmark implements Callable<Integer> {
     double seconds = 8;
 
     @Option(names = "--warmup",
-            description = "Least seconds of load before each measurement; ${DEFAULT-VALUE} when not given. Up to four times"
+            description = "Least seconds of load before each measurement; ${DEFAULT-VALUE} when not given. Up to three times"
                     + " as long while the compilers of the JVMs are busy.")
     double warmup = 12;
 
@@ -71,7 +72,7 @@ public final class Benchmark implements Callable<Integer> {
 
     @Option(names = "--drain", paramLabel = "N",
             description = "Runs or jobs in the queue drain; ${DEFAULT-VALUE} when not given.")
-    int drain = 20_000;
+    int drain = 10_000;
 
     @Option(names = "--stages", paramLabel = "N",
             description = "Of 100 tasks each, in the big run; ${DEFAULT-VALUE} when not given.")
@@ -82,7 +83,7 @@ public final class Benchmark implements Callable<Integer> {
 
     @Option(names = "--history", paramLabel = "N",
             description = "Ended steps in the tables; ${DEFAULT-VALUE} when not given.")
-    int history = 10_000_000;
+    int history = 1_000_000;
 
     @Option(names = "--queued", paramLabel = "N",
             description = "Rows of the deep queue; ${DEFAULT-VALUE} when not given.")
@@ -118,6 +119,8 @@ public final class Benchmark implements Callable<Integer> {
     @Nullable CommandSpec spec;
 
     private final Clock clock = Clock.systemUTC();
+    /** Seconds by scenario, start of its contenders included. */
+    private final Map<String, Double> taken = new LinkedHashMap<>();
 
     /** What {@code --scenarios} takes. */
     static final class Names implements Iterable<String> {
@@ -161,6 +164,9 @@ public final class Benchmark implements Callable<Integer> {
 
     /** After each turn, so that a go that is broken off has not been in vain. */
     private synchronized void write(BenchmarkReport report) throws IOException {
+        report.circumstances().put("minutes", taken.entrySet().stream()
+                .map(each -> String.format(Locale.ROOT, "%s %.1f", each.getKey(), each.getValue() / 60))
+                .collect(Collectors.joining(", ")));
         report.write(out, bars(report), TenSteps.TITLE, sizes().inFlight().stream().map(TenSteps::inFlight).toList());
     }
 
@@ -187,6 +193,7 @@ public final class Benchmark implements Callable<Integer> {
     /** A contender that fails is noted, and the others go on. */
     private void take(Lab lab, Scenario scenario, ContenderKind kind, int round, Results results) throws Exception {
         say(clock.instant() + " " + scenario.name() + ", round " + round + ": " + kind.title());
+        long begun = System.nanoTime();
         try (Lab.Turn turn = lab.turn()) {
             scenario.measure(new Bench(scenario, kind, round, sizes(), turn, results));
             turn.done();
@@ -195,6 +202,10 @@ public final class Benchmark implements Callable<Integer> {
         } catch (Exception e) {
             results.skip(scenario.title(), kind.title(), e.toString());
             say("  " + e);
+        } finally {
+            synchronized (this) {
+                taken.merge(scenario.name(), (System.nanoTime() - begun) / 1e9, Double::sum);
+            }
         }
     }
 

@@ -17,7 +17,7 @@ public interface Scenario {
         return List.of(ContenderKind.KEELSON);
     }
 
-    /** Whether a turn is so dear that there is only one, which repeats its loads instead. */
+    /** Whether there is one turn only, because a turn takes long. Most such turns repeat their loads instead. */
     default boolean once() {
         return false;
     }

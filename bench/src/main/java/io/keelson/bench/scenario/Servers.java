@@ -35,6 +35,11 @@ public final class Servers implements Scenario {
         return List.of(ContenderKind.KEELSON_HTTP);
     }
 
+    @Override
+    public boolean once() {
+        return true;
+    }
+
     /** As tables show the variant. */
     public static String servers(int number) {
         return number == 1 ? "1 server" : number + " servers";
@@ -49,8 +54,10 @@ public final class Servers implements Scenario {
             try (ContenderProcess contender = bench.start(Map.of("nodes", Integer.toString(number)))) {
                 bench.warm(contender, number * callers, Work.TEN_STEPS);
                 try (ProcessorLimit _ = contender.limitServers(share)) {
-                    bench.rate(servers(number), Measure.RUNS_PER_SECOND, contender, () -> contender
-                            .load(Load.during(Work.TEN_STEPS, number * callers, bench.sizes().seconds())));
+                    for (int round = 1; round <= bench.sizes().rounds(); round++) {
+                        bench.inRound(round).rate(servers(number), Measure.RUNS_PER_SECOND, contender, () -> contender
+                                .load(Load.during(Work.TEN_STEPS, number * callers, bench.sizes().seconds())));
+                    }
                 }
             }
         }

@@ -50,6 +50,11 @@ public final class SlowSteps implements Scenario {
         return List.of(ContenderKind.KEELSON_HTTP);
     }
 
+    @Override
+    public boolean once() {
+        return true;
+    }
+
     /** As tables show the variant of that many slow steps. */
     public static String slow(int steps) {
         return String.format(Locale.ROOT, "%,d steps, each answered after %d s", steps, WAIT_SECONDS);

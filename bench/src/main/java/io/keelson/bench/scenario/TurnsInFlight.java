@@ -59,6 +59,11 @@ public final class TurnsInFlight implements Scenario {
     }
 
     @Override
+    public boolean once() {
+        return true;
+    }
+
+    @Override
     public void measure(Bench bench) throws Exception {
         int runs = Math.max(1, Math.min(MAX, bench.sizes().recovered()) / TASKS_OF_A_RUN);
         Path folder = Files.createTempDirectory("turns-in-flight");

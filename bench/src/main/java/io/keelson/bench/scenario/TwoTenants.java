@@ -39,7 +39,7 @@ public final class TwoTenants implements Scenario {
     private static final Duration TIMEOUT = Duration.ofMinutes(10);
     private static final int FLOODING = 16;
     private static final int QUIET = 4;
-    private static final int SAMPLES_PER_SECOND_MEASURED = 4 * QUIET;
+    private static final int SAMPLES_PER_SECOND_MEASURED = 2 * QUIET;
     private static final int FEWEST = QUIET;
     private static final BigDecimal CREDITS = new BigDecimal(1_000_000);
 
