@@ -62,7 +62,7 @@ public final class Benchmark implements Callable<Integer> {
     double seconds = 8;
 
     @Option(names = "--warmup",
-            description = "Least seconds of load before each measurement; ${DEFAULT-VALUE} when not given. Up to three times"
+            description = "Least seconds of load before each measurement; ${DEFAULT-VALUE} when not given. Up to 2.5 times"
                     + " as long while the compilers of the JVMs are busy.")
     double warmup = 12;
 

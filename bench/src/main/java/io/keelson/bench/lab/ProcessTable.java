@@ -26,9 +26,10 @@ final class ProcessTable {
      *
      * @param name of its program or thread, cut to 15 characters by Linux
      * @param ticks its processor time in clock ticks
+     * @param kernel processor time in the kernel
      * @param children processor time of ended children that its process has waited for, in clock ticks
      */
-    record Entry(long id, long parent, String name, long ticks, long children) {
+    record Entry(long id, long parent, String name, long ticks, long kernel, long children) {
 
         /** Reads an entry; null if the process has just ended. */
         static @Nullable Entry read(Path folder) {
@@ -39,6 +40,7 @@ final class ProcessTable {
                 String[] fields = line.substring(close + 2).split(" ");
                 return new Entry(Long.parseLong(line.substring(0, open - 1)), Long.parseLong(fields[1]),
                         line.substring(open + 1, close), Long.parseLong(fields[11]) + Long.parseLong(fields[12]),
+                        Long.parseLong(fields[12]),
                         Long.parseLong(fields[13]) + Long.parseLong(fields[14]));
             } catch (IOException e) {
                 return null;
@@ -78,6 +80,11 @@ final class ProcessTable {
     /** Processor time of processes, in clock ticks, with that of their ended children. */
     static long ticks(List<Entry> processes) {
         return processes.stream().mapToLong(each -> each.ticks + each.children).sum();
+    }
+
+    /** Processor time of processes in the kernel, in clock ticks, without that of their ended children. */
+    static long kernelTicks(List<Entry> processes) {
+        return processes.stream().mapToLong(Entry::kernel).sum();
     }
 
     /** The process and its descendants; empty when it has ended. */

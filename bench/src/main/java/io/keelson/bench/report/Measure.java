@@ -23,5 +23,12 @@ public record Measure(String name, boolean moreIsBetter) {
     public static final Measure SERVER_MS = new Measure("server ms", false);
     public static final Measure CLIENT_MS = new Measure("client ms", false);
     public static final Measure COMPILER_MS = new Measure("compilers ms", false);
+    public static final Measure DATABASE_KERNEL_MS = new Measure("database, kernel ms", false);
+    public static final Measure CLIENT_KERNEL_MS = new Measure("client, kernel ms", false);
+    public static final Measure LOG_KB = new Measure("log (WAL) KB", false);
+    public static final Measure LOG_WAIT = new Measure("waits for the log %", false);
+    public static final Measure PROCESSOR = new Measure("processor %", false);
+    public static final Measure MESSAGE_WAIT = new Measure("waits for a message %", false);
+    public static final Measure OTHER_WAIT = new Measure("other waits %", false);
     public static final Measure FAILED_RUNS = new Measure("runs not completed", false);
 }

@@ -23,7 +23,7 @@ import java.util.Map;
 public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes sizes, Lab.Turn turn, Results results) {
     /** A warm-up is divided into pieces, after each of which the compilers' time is looked at. */
     private static final int LEAST_PIECES = 4;
-    private static final int MAX_PIECES = 3 * LEAST_PIECES;
+    private static final int MAX_PIECES = 10;
     /** The share of all processors that compilers may still use when a warm-up ends. */
     private static final double IDLE_COMPILERS = 0.05;
 
@@ -47,7 +47,7 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
 
     /**
      * Loads a contender, with the kinds of work in turn, until the compilers of its JVMs are nearly idle: for the
-     * time of {@link Sizes#warmup} at least, and three times that at most.
+     * time of {@link Sizes#warmup} at least, and two and a half times that at most.
      */
     void warm(ContenderProcess contender, int callers, Work... kinds) throws ContenderException, InterruptedException {
         double piece = sizes.warmup() / LEAST_PIECES;
