@@ -174,7 +174,7 @@ public final class Benchmark implements Callable<Integer> {
     private List<Callable<Void>> turns(Lab lab, Scenario scenario, BenchmarkReport report) {
         List<ContenderKind> order = new ArrayList<>(scenario.contenders());
         order.retainAll(taking());
-        int rounds = scenario.once() ? 1 : sizes().rounds();
+        int rounds = scenario.hasOneTurn() ? 1 : sizes().rounds();
         List<Callable<Void>> turns = new ArrayList<>();
         for (int round = 1; round <= rounds; round++) {
             for (ContenderKind kind : order) {

@@ -23,7 +23,7 @@ public final class DeepQueue implements Scenario {
     }
 
     @Override
-    public boolean once() {
+    public boolean hasOneTurn() {
         return true;
     }
 

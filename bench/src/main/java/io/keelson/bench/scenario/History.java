@@ -26,7 +26,7 @@ public final class History implements Scenario {
     }
 
     @Override
-    public boolean once() {
+    public boolean hasOneTurn() {
         return true;
     }
 

@@ -18,7 +18,7 @@ public interface Scenario {
     }
 
     /** Whether there is one turn only, because a turn takes long. Most such turns repeat their loads instead. */
-    default boolean once() {
+    default boolean hasOneTurn() {
         return false;
     }
 

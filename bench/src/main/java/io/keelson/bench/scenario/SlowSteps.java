@@ -51,7 +51,7 @@ public final class SlowSteps implements Scenario {
     }
 
     @Override
-    public boolean once() {
+    public boolean hasOneTurn() {
         return true;
     }
 

@@ -34,7 +34,7 @@ final class TimeOfARun implements Scenario {
     }
 
     @Override
-    public boolean once() {
+    public boolean hasOneTurn() {
         return true;
     }
 

@@ -59,7 +59,7 @@ public final class TurnsInFlight implements Scenario {
     }
 
     @Override
-    public boolean once() {
+    public boolean hasOneTurn() {
         return true;
     }
 
