@@ -68,7 +68,7 @@ public final class ChangeSet {
     /** @param question of the kind {@link TimerKind#HUMAN}; null for other kinds */
     public record Timer(TimerKey key, UUID runId, Instant dueAt, @Nullable Question question) {
 
-        Timer(TimerKey key, UUID runId, Instant dueAt) {
+        public Timer(TimerKey key, UUID runId, Instant dueAt) {
             this(key, runId, dueAt, null);
         }
     }
