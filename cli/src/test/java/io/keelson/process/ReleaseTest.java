@@ -3,6 +3,7 @@ package io.keelson.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,7 +48,7 @@ class ReleaseTest {
         execute(Map.of(), release, "--to", folder.resolve("first").toString());
         execute(Map.of(), release, "--to", folder.resolve("second").toString());
         Path first = folder.resolve("first");
-        assertThat(folder.resolve("second/SHA256SUMS")).hasSameTextualContentAs(first.resolve("SHA256SUMS"));
+        assertThat(sums(folder.resolve("second"))).isEqualTo(sums(first));
         execute(Map.of(), "sh", "-c", "cd first && sha256sum -c --quiet SHA256SUMS");
         assertThat(Files.readString(first.resolve("SHA256SUMS"))).contains("py3-none-any.whl")
                 .contains("python/keelson-")
@@ -58,6 +59,7 @@ class ReleaseTest {
             packed = files.filter(file -> file.toString().matches(".*-[a-z]+-\\w+\\.tar\\.gz")).findAny().orElseThrow();
         }
         if (Stream.of("umoci", "mmdebstrap").allMatch(ReleaseTest::isInstalled)) {
+            assertThat(Files.readString(first.resolve("SHA256SUMS"))).contains(".oci.tar");
             imageIsReproducible(packed);
         }
         execute(Map.of(), "tar", "-xzf", packed.toString());
@@ -113,6 +115,12 @@ class ReleaseTest {
             server.destroy();
             server.waitFor();
         }
+    }
+
+    /** Digests but for that of the image, which has a start cache. */
+    private static List<String> sums(Path release) throws IOException {
+        return Files.readAllLines(release.resolve("SHA256SUMS")).stream().filter(line -> !line.endsWith(".oci.tar"))
+                .toList();
     }
 
     private void imageIsReproducible(Path packed) throws Exception {
