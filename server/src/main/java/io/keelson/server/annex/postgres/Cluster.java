@@ -3,6 +3,8 @@ package io.keelson.server.annex.postgres;
 import io.keelson.server.base.db.DatabaseException;
 import io.keelson.server.base.db.DatabaseException.Code;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -11,13 +13,18 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The folder of database files: made once by initdb, and never run by two servers. */
 final class Cluster {
 
     static final String SUPERUSER = "keelson";
 
+    private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
     private static final String STOP_SECONDS = "60";
+    private static final String UNFINISHED = "postgres.new";
 
     private final DataDirectory directory;
     private final PostgresBinaries binaries;
@@ -104,8 +111,8 @@ final class Cluster {
     }
 
     private void create(boolean durable) throws IOException {
-        Path unfinished = path().resolveSibling("postgres.new");
-        FilePermissions.deleteTree(unfinished);
+        deleteUnfinished();
+        Path unfinished = path().resolveSibling(UNFINISHED + ProcessHandle.current().pid());
         FilePermissions.createPrivateDirectory(unfinished);
         privileges.own(unfinished);
         privileges.own(directory.secretFile());
@@ -121,6 +128,20 @@ final class Cluster {
                     + ". " + reason(made.output()));
         }
         Files.move(unfinished, path(), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Deletes folders of killed processes. Their initdb may still write: such a folder is left to a later call. */
+    private void deleteUnfinished() throws IOException {
+        try (Stream<Path> siblings = Files.list(directory.path())) {
+            for (Path each : siblings.filter(sibling -> sibling.getFileName().toString().startsWith(UNFINISHED))
+                    .toList()) {
+                try {
+                    FilePermissions.deleteTree(each);
+                } catch (DirectoryNotEmptyException | UncheckedIOException e) {
+                    LOG.debug("{} is still in use", each, e);
+                }
+            }
+        }
     }
 
     /** The message of initdb, or the remedy if its user has no entry in the password file. */

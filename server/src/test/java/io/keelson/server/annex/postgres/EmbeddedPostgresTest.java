@@ -23,7 +23,11 @@ class EmbeddedPostgresTest {
     @Test
     void closingLeavesNoProcessAndASecondStartFindsTheDataOfTheFirst() throws Exception {
         ProcessHandle postmaster;
+        Path unfinished = data().resolve("postgres.new1");
+        FilePermissions.createPrivateDirectory(data());
+        Files.createDirectories(unfinished.resolve("base"));
         try (var first = EmbeddedPostgres.start(options())) {
+            assertThat(unfinished).as("of an initdb that was killed").doesNotExist();
             postmaster = postmaster(data());
             assertThat(first.isAlive()).isTrue();
             execute(first.url(), "create table kept (id int)");
