@@ -79,7 +79,7 @@ public final class Decider {
         }
         RunBudget.replan(d);
         RunBudget.finished(d);
-        if (d.heldBack || !d.budgets.isEmpty() || changes.events().size() > events) {
+        if (d.heldBack || d.holdEnded || !d.budgets.isEmpty() || changes.events().size() > events) {
             LimitStop.after(d);
         }
         TimeoutMonitor.after(d, before);

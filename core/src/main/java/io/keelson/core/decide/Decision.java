@@ -172,6 +172,7 @@ final class Decision {
         if (to.terminal() && step.calls.stream().anyMatch(call -> !call.state.terminal())) {
             throw new IllegalStateException("step " + step.id() + " ends with open calls of its program");
         }
+        view.refused -= to.terminal() && step.needed() != null ? 1 : 0;
         step.state = to;
         if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {
             step.startedAt = now;

@@ -398,7 +398,8 @@ public final class Explain {
 
     /** True when holds of other steps may keep it from beginning. */
     private boolean waitsForHolds(StepRow step) {
-        return step.spec().worstCase() != null && view.held.signum() > 0 && !step.queued && !step.evaluating;
+        return (step.spec().worstCase() != null || step.needed() != null) && view.held.signum() > 0 && !step.queued
+                && !step.evaluating;
     }
 
     private void creditsHeld(StepRow step) {

@@ -111,9 +111,10 @@ final class HardLimit {
         return scope == null || scope.allows(more);
     }
 
-    /** True when the run has a limit, a step with a worst case, or the task a budget. */
+    /** True when the run has a limit, a step with a worst case or with a refused request, or the task a budget. */
     static boolean mayHoldBack(Decision d, TaskRow task) {
-        return limit(d.run) != null || d.view.worstCases > 0 || d.view.budgets.containsKey(task.planKey());
+        return limit(d.run) != null || d.view.worstCases > 0 || d.view.refused > 0
+                || d.view.budgets.containsKey(task.planKey());
     }
 
     /**
@@ -136,6 +137,10 @@ final class HardLimit {
 
     /** True when a limit does not allow the step to begin: it waits until the steps in flight have ended. */
     static boolean holdsBack(Decision d, StepRow step) {
+        BigDecimal needed = step.needed();
+        if (needed != null) {
+            return Holds.holdBack(d, step, needed);
+        }
         if (Holds.hasKnownCost(d, step.spec())) {
             return !d.planning() && Holds.holdBack(d, step);
         }

@@ -43,6 +43,15 @@ final class Holds {
                         : price(prices, step.spec()) != null ? Amounts.ZERO : prices.toolPrice(step.spec().tool());
     }
 
+    /**
+     * The least that the limits must leave for a step to be executed again whose program was refused a request: the request, and what the
+     * step itself may cost beside it.
+     */
+    static BigDecimal againCost(Prices prices, StepSpec step, BigDecimal needed) {
+        WorstCase worst = step.worstCase();
+        return needed.add(worst == null ? prices.toolPrice(step.tool()) : cost(prices, step, worst.maxOutput()));
+    }
+
     /** The least that a limit must leave for the step to begin. */
     static BigDecimal leastCost(Decision d, StepSpec step) {
         return leastCost(d.funds.prices(), step);
@@ -64,6 +73,18 @@ final class Holds {
 
     private static BigDecimal most(Decision d, StepSpec step) {
         return cost(d.funds.prices(), step, Objects.requireNonNull(step.worstCase()).maxOutput());
+    }
+
+    /** True when the limits or the credits do not pay the request that a program was refused. */
+    static boolean holdBack(Decision d, StepRow step, BigDecimal needed) {
+        Prices prices = d.funds.prices();
+        BigDecimal counted = step.queued ? ownCost(prices, step) : Amounts.ZERO;
+        BigDecimal cost = againCost(prices, step.spec(), needed).subtract(counted);
+        boolean within = HardLimit.allows(HardLimit.run(d), cost);
+        boolean paid = Credits.coverable(d, cost).compareTo(cost) >= 0;
+        d.heldBackByMonth |= within && !paid && Credits.withheld(d, cost);
+        return HardLimit.markHeldBack(d, step.task(), !within || !paid,
+                !HardLimit.allows(HardLimit.task(d, step.task().planKey()), cost));
     }
 
     /** True when the limits or the credits do not pay the step now. */

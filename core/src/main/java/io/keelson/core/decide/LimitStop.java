@@ -63,7 +63,9 @@ final class LimitStop {
         if (d.carriedOut() && d.holdEnded) {
             SlotScheduling.startWaiting(d);
         }
-        if (d.carriedOut() && (HardLimit.limit(d.run) != null || !d.view.budgets.isEmpty() || d.view.worstCases > 0)
+        if (d.carriedOut()
+                && (HardLimit.limit(d.run) != null || !d.view.budgets.isEmpty() || d.view.worstCases > 0
+                        || d.view.refused > 0)
                 && nothingIsQueued(d)
                 && d.view.children.values().stream().allMatch(ChildRow::over)) {
             d.heldBack = false;
@@ -81,8 +83,9 @@ final class LimitStop {
         }
     }
 
+    /** True when no step is in flight, nor a request of a program whose step has gone back. */
     private static boolean nothingIsQueued(Decision d) {
-        return d.view.steps.values().stream().noneMatch(step -> step.queued);
+        return d.view.steps.values().stream().noneMatch(step -> step.queued || !step.requests.isEmpty());
     }
 
     private static void stopForTasks(Decision d) {
@@ -109,12 +112,16 @@ final class LimitStop {
                 || d.view.children.values().stream().anyMatch(child -> child.task().equals(task) && !child.ended())) {
             return false;
         }
+        if (d.view.steps.values().stream().anyMatch(step -> !step.requests.isEmpty() && !step.queued
+                && HardLimit.of(task, step.task()))) {
+            return false;
+        }
         if (d.view.steps.values().stream().anyMatch(step -> step.queued && HardLimit.of(task, step.task()))) {
             return !scope.allows(Amounts.ZERO) && unclaimed(d, step -> HardLimit.of(task, step.task()));
         }
         return d.view.tasks.values().stream().filter(row -> HardLimit.of(task, row)).flatMap(LimitStop::next)
-                .anyMatch(next -> next.startsRun() ? scope.room().signum() <= 0
-                        : !next.engineOwned() && !scope.allows(Holds.leastCost(d, next)));
+                .anyMatch(next -> next.spec.startsRun() ? scope.room().signum() <= 0
+                        : !next.spec.engineOwned() && !scope.allows(next.cost(d.funds.prices())));
     }
 
     /**
@@ -151,13 +158,13 @@ final class LimitStop {
      */
     static @Nullable BigDecimal needed(RunView view, Prices prices, Predicate<TaskRow> which) {
         return view.tasks.values().stream().filter(which).flatMap(task -> ready(view, task))
-                .filter(step -> step.startsRun() || !step.engineOwned())
-                .map(step -> step.startsRun() ? Amounts.ZERO : Holds.leastCost(prices, step))
+                .filter(step -> step.spec.startsRun() || !step.spec.engineOwned())
+                .map(step -> step.spec.startsRun() ? Amounts.ZERO : step.cost(prices))
                 .min(Comparator.naturalOrder()).orElse(null);
     }
 
     /** The next steps of a task, which may have become ready when the run had stopped. */
-    private static Stream<StepSpec> ready(RunView view, TaskRow task) {
+    private static Stream<Next> ready(RunView view, TaskRow task) {
         if (task.state != TaskState.PENDING) {
             return next(task);
         }
@@ -166,16 +173,33 @@ final class LimitStop {
                 && (task != view.afterHook || view.tasksOpen == 1)
                 && task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted,
                         task.upstreamsFailed);
-        return ready ? task.planned().stream().limit(1) : Stream.empty();
+        return ready ? planned(task) : Stream.empty();
+    }
+
+    private static Stream<Next> planned(TaskRow task) {
+        return task.planned().stream().limit(1).map(spec -> new Next(spec, null));
+    }
+
+    /**
+     * A step that is to begin next.
+     *
+     * @param needed for a request that its program was refused; null if absent
+     */
+    private record Next(StepSpec spec, @Nullable BigDecimal needed) {
+
+        /** The least that a limit must leave for it. */
+        BigDecimal cost(Prices prices) {
+            return needed == null ? Holds.leastCost(prices, spec) : Holds.againCost(prices, spec, needed);
+        }
     }
 
     /** The steps that a task is to begin next, at once or after a backoff. */
-    private static Stream<StepSpec> next(TaskRow task) {
+    private static Stream<Next> next(TaskRow task) {
         return switch (task.state) {
             case PENDING, AWAITING_HUMAN, COMPLETED, FAILED, CANCELLED, SKIPPED -> Stream.empty();
-            case AWAITING_RETRY -> task.parked() ? Stream.empty() : task.planned().stream().limit(1);
+            case AWAITING_RETRY -> task.parked() ? Stream.empty() : planned(task);
             case QUEUED, ASSIGNED, RUNNING, CONTINUING, VERIFYING -> SlotScheduling.next(task).stream()
-                    .filter(LimitStop::begins).map(StepRow::spec);
+                    .filter(LimitStop::begins).map(step -> new Next(step.spec(), step.needed()));
         };
     }
 

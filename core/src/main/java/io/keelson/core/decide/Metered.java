@@ -3,6 +3,7 @@ package io.keelson.core.decide;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Tokens;
 import java.math.BigDecimal;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,9 +21,12 @@ public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Reque
      * The usage of a program's requests to models.
      *
      * @param refused why a limit has refused the latest request; null if it has refused none since an answer
+     * @param needed what the refused request costs at least, in credits; null if absent
+     * @param waits whether the program has ended for the refusal, and its step waits until the limits pay the request
      */
-    public record Requests(Tokens tokens, BigDecimal cost, @Nullable String refused) {
-        static final Requests NONE = new Requests(Tokens.NONE, Amounts.ZERO, null);
+    public record Requests(Tokens tokens, BigDecimal cost, @Nullable String refused, @Nullable BigDecimal needed,
+            boolean waits) {
+        static final Requests NONE = new Requests(Tokens.NONE, Amounts.ZERO, null, null, false);
     }
 
     /** The usage that heartbeats have charged. */
@@ -44,12 +48,20 @@ public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Reque
     Metered requesting(Tokens more, BigDecimal itsCost) {
         Requests before = requests == null ? Requests.NONE : requests;
         return new Metered(epoch, tokens.plus(more), Amounts.exact(cost.add(itsCost)),
-                new Requests(before.tokens.plus(more), Amounts.exact(before.cost.add(itsCost)), null));
+                new Requests(before.tokens.plus(more), Amounts.exact(before.cost.add(itsCost)), null, null, false));
     }
 
     /** This usage, after a limit has refused a request. */
-    Metered refusing(String reason) {
+    Metered refusing(String reason, BigDecimal needed) {
         Requests before = requests == null ? Requests.NONE : requests;
-        return new Metered(epoch, tokens, cost, new Requests(before.tokens, before.cost, reason));
+        return new Metered(epoch, tokens, cost,
+                new Requests(before.tokens, before.cost, reason, Amounts.exact(needed), false));
+    }
+
+    /** This usage, after the program has ended for a refused request. */
+    Metered waiting() {
+        Requests before = Objects.requireNonNull(requests);
+        return new Metered(epoch, tokens, cost,
+                new Requests(before.tokens, before.cost, before.refused, before.needed, true));
     }
 }

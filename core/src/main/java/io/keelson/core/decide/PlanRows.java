@@ -170,6 +170,7 @@ final class PlanRows {
     private static void drop(Decision d, StepRow step) {
         d.view.steps.remove(step.id());
         d.view.worstCases -= step.spec().worstCase() == null ? 0 : 1;
+        d.view.refused -= step.needed() == null ? 0 : 1;
         d.run.stepCount--;
         d.run.stepsCompleted -= step.state == StepState.COMPLETED ? 1 : 0;
     }

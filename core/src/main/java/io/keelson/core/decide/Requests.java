@@ -74,7 +74,7 @@ final class Requests {
 
     private static Reply refuse(Decision d, StepRow step, BigDecimal needed, BigDecimal left) {
         String reason = refusal(d, step, needed, left);
-        step.metered = Metering.ofLease(step).refusing(reason);
+        step.metered = Metering.ofLease(step).refusing(reason, needed);
         d.changes.touch(d.run);
         d.changes.touch(step);
         return new Reply.Paid(0, reason, false);
@@ -102,6 +102,37 @@ final class Requests {
                 : new StepError("BUDGET_EXCEEDED", ErrorClass.BUDGET, requests.refused());
     }
 
+    /**
+     * Whether the program has ended because a limit has refused a request, and its step can be executed again when the limits pay it.
+     * A call of another program has its refusal as result: that program decides. The bound of executions in a row holds here, too.
+     */
+    static boolean endedByLimit(Decision d, StepRow step) {
+        Metered.Requests requests = Metering.ofLease(step).requests();
+        return requests != null && requests.needed() != null && !d.planning() && !step.atMostOnce()
+                && step.caller() == null && step.deliveries < d.run.policy().maxDeliveries();
+    }
+
+    /**
+     * Hands the step back: it is executed again, with the recorded answers, when the limits pay the refused request.
+     *
+     * @param use that its holder reports
+     */
+    static void handBack(Decision d, StepRow step, Command.Meter use) {
+        var _ = Metering.chargeUse(d, step, use);
+        Metered refused = Metering.ofLease(step).waiting();
+        step.metered = refused;
+        SlotScheduling.close(d, step);
+        d.view.refused++;
+        d.changes.touch(step);
+        d.note(step.task(), step,
+                new StepPayload.Released(step.leaseEpoch, Objects.requireNonNull(refused.requests()).refused()));
+        CountedTime.from(d.changes, step.task(), d.now);
+        SlotScheduling.open(d, step, null);
+        if (!step.queued) {
+            step.deliveries--;
+        }
+    }
+
     /** The answer is recorded and charged, or no answer comes. */
     static Reply end(Decision d, Command.EndRequest command) {
         StepRow step = d.view.steps.get(command.stepId());
@@ -121,10 +152,10 @@ final class Requests {
         }
         Result used = Objects.requireNonNull(command.used());
         PayloadPart.Spent spent = charge(d, step, request, used, "answered", command.answer());
+        LimitStop.afterCharge(d, spent);
         if (spent != null) {
             d.note(step.task(), step, new StepPayload.Charged(request.epoch(), spent));
         }
-        LimitStop.afterCharge(d, spent);
         return Reply.CHANGED;
     }
 

@@ -80,6 +80,8 @@ public final class RunView {
     BigDecimal held = Amounts.ZERO;
     /** Number of steps with a worst case. */
     int worstCases;
+    /** Number of steps that wait until the limits pay a request of their program. */
+    int refused;
     /** True while the evaluator computes the run's output. */
     boolean evaluatingOutput;
 
@@ -215,8 +217,9 @@ public final class RunView {
 
     /** Adds a step whose task has it. */
     void put(StepRow step) {
-        if (steps.put(step.id(), step) == null && step.spec().worstCase() != null) {
-            worstCases++;
+        if (steps.put(step.id(), step) == null) {
+            worstCases += step.spec().worstCase() == null ? 0 : 1;
+            refused += step.needed() == null ? 0 : 1;
         }
         StepRow caller = step.caller() == null ? null : steps.get(step.caller());
         if (caller != null) {
@@ -299,6 +302,7 @@ public final class RunView {
         tasksOpen = 0;
         held = Amounts.ZERO;
         worstCases = 0;
+        refused = 0;
         evaluatingOutput = false;
         evaluatingPlan = false;
         tickets.clear();

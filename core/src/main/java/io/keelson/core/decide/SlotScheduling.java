@@ -318,6 +318,7 @@ final class SlotScheduling {
             step.deferredSince = null;
             step.deferredFor = null;
         }
+        d.view.refused -= step.needed() == null ? 0 : 1;
         step.leaseEpoch++;
         step.deliveries++;
         step.holder = holder;

@@ -260,6 +260,15 @@ public final class StepRow {
         requests.put(request.id(), request);
     }
 
+    /**
+     * What the limits must leave, in credits, before its program is executed again, as they have refused a request of it. Null if
+     * absent.
+     */
+    public @Nullable BigDecimal needed() {
+        Metered.Requests asked = metered == null || metered.epoch() != leaseEpoch ? null : metered.requests();
+        return asked == null || !asked.waits() || isHeld() || state.terminal() ? null : asked.needed();
+    }
+
     /** Requests of its program to models that have not ended. */
     public Collection<OpenRequest> requests() {
         return requests.values();

@@ -41,7 +41,7 @@ final class Steps {
         if (step == null || step.isHeld() || !d.atWork()) {
             return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
         }
-        if (Holds.hasKnownCost(d, step.spec()) && HardLimit.holdsBack(d, step)) {
+        if ((Holds.hasKnownCost(d, step.spec()) || step.needed() != null) && HardLimit.holdsBack(d, step)) {
             SlotScheduling.withdraw(d, step);
             return Reply.rejected("NOT_CLAIMABLE", "the run's credits do not pay the step now");
         }
@@ -153,6 +153,15 @@ final class Steps {
         if (artifactsTaken(d, step, command.spent()) == null) {
             artifacts(d, step, command.spent().artifacts());
         }
+        if (Requests.endedByLimit(d, step)) {
+            Hold hold = step.hold;
+            String holder = step.holder;
+            Requests.handBack(d, step, new Command.Meter(d.run.id(), step.id(), step.leaseEpoch, command.spent(),
+                    command.actor()));
+            LostAnswers.charge(d, step, LostAnswers.unfetchable(command.lost()), holder);
+            LostAnswers.keep(d, step, command.lost(), hold);
+            return Reply.CHANGED;
+        }
         failure(d, step, Requests.reason(step, command.error()), command.spent(), command.lost());
         return Reply.CHANGED;
     }
@@ -190,7 +199,7 @@ final class Steps {
         step.deliveries--;
         d.changes.touch(step);
         if (deferral == null) {
-            d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
+            d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch, null));
             CountedTime.from(d.changes, step.task(), d.now);
             SlotScheduling.open(d, step, null);
         } else {
@@ -267,7 +276,7 @@ final class Steps {
             SlotScheduling.close(d, step);
             step.deliveries--;
             d.changes.touch(step);
-            d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
+            d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch, null));
             return Reply.CHANGED;
         }
         step.hold = step.hold == null ? null : step.hold.requesting();

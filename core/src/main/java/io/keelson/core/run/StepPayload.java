@@ -145,10 +145,11 @@ public sealed interface StepPayload extends Payload {
         }
     }
 
-    record Released(int leaseEpoch) implements StepPayload {
+    /** @param reason why a limit has refused a request of its program; null for any other end of the lease */
+    record Released(int leaseEpoch, @Nullable String reason) implements StepPayload {
         @Override
         public void write(Members to) {
-            to.put("lease_epoch", leaseEpoch);
+            to.put("lease_epoch", leaseEpoch).put("reason", reason);
         }
     }
 

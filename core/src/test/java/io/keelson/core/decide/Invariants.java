@@ -180,7 +180,8 @@ final class Invariants {
             boolean signal = world.view.steps.values().stream().anyMatch(step -> step.signalWait != null);
             boolean timer = world.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH);
             boolean child = ChildLinks.open(world.view);
-            assertThat(!world.queue.isEmpty() || timer || signal || child)
+            boolean answer = world.view.steps.values().stream().anyMatch(step -> !step.requests().isEmpty());
+            assertThat(!world.queue.isEmpty() || timer || signal || child || answer)
                     .as("the run can move: gate %s, failing %s, open %s, %s, %s", world.view.run.gate,
                             world.view.run.failing, world.view.tasksOpen,
                             world.view.agents().stream()

@@ -118,14 +118,74 @@ class RequestsTest extends OneWorkspace {
                 new WorstCase("m", 0, output, true), output, K, K, "{}", true, WORKER));
     }
 
+    private static void failProgram(World world, StepRow step) {
+        world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
+                new StepError("PROGRAM_FAILED", ErrorClass.PERMANENT, "exit code 1"),
+                Result.spent(tokens(100, 0), null, "m"), WORKER));
+    }
+
+    /** The refused request costs 0.64 at least; the report of the holder costs 0.0001. */
     @Test
-    void aRefusedRequestIsTheReasonOfTheFailure() {
+    void aStepWithARefusedRequestIsExecutedAgainWhenTheLimitPaysIt() {
         World world = world("0.5", 1);
         StepRow step = world.claim("a");
         ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000);
-        world.done(new Command.Fail(world.id(), step.id(), 1,
-                new StepError("PROGRAM_FAILED", ErrorClass.PERMANENT, "exit code 1"),
-                Result.spent(Tokens.NONE, null, null), WORKER));
+        failProgram(world, step);
+        assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        assertThat(step.state()).isEqualTo(StepState.RUNNING);
+        assertThat(charged(world)).isEqualByComparingTo("0.0001");
+        assertThat(world.events("step_released").getFirst().members()).extractingByKey("reason").asString()
+                .contains("hard limit of 0.5", "0.64");
+        assertThat(world.events("run_budget_exceeded").getFirst().members()).extractingByKey("reason").asString()
+                .contains("does not leave the 0.64");
+        raise(world, "0.64");
+        assertThat(world.state()).as("0.6401 is needed").isEqualTo(RunState.BUDGET_EXCEEDED);
+        raise(world, "0.6401");
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.claim("a")).isSameAs(step);
+        assertThat(List.of(step.attempt(), step.leaseEpoch(), step.failures())).containsExactly(1, 2, 0);
+        assertThat(ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000)).isEqualTo(Reply.Paid.of(64_000));
+    }
+
+    /** Its own request and another task hold what the refused one needs. */
+    @Test
+    void aRefusedRequestWaitsForWhatIsInFlight() {
+        World world = world("1", 1);
+        StepRow step = world.claim("a");
+        UUID first = UUID.randomUUID();
+        ask(world, step, first, 0, 60_000, 60_000);
+        ask(world, step, UUID.randomUUID(), 0, 60_000, 60_000);
+        failProgram(world, step);
+        assertThat(world.state()).as("the answer of the first may leave enough").isEqualTo(RunState.RUNNING);
+        assertThat(world.queue).isEmpty();
+        end(world, step, first, Outcome.REFUSED, null);
+        assertThat(world.claim("a")).isSameAs(step);
+        assertThat(world.events("run_budget_exceeded")).isEmpty();
+    }
+
+    @Test
+    void withoutALimitTheCreditsStopTheRun() {
+        World world = run("1", RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
+        world.prices = PRICES;
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        StepRow step = world.claim("a");
+        ask(world, step, UUID.randomUUID(), 0, 200_000, 200_000);
+        failProgram(world, step);
+        assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        bank.grant(World.WORKSPACE, usd("9"));
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.claim("a")).isSameAs(step);
+    }
+
+    /** Executions in a row that end so are bounded as lost leases are. */
+    @Test
+    void theLastOfTooManyRefusalsIsTheReasonOfTheFailure() {
+        World world = world("0.5", 1);
+        StepRow step = world.claim("a");
+        step.deliveries = RunPolicy.DEFAULT.maxDeliveries();
+        ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000);
+        failProgram(world, step);
+        assertThat(step.state()).isEqualTo(StepState.FAILED);
         assertThat(step.errorCode()).isEqualTo("BUDGET_EXCEEDED");
     }
 

@@ -164,10 +164,11 @@ final class Columns {
         return m == null ? null
                 : "{\"cost\": %s, \"epoch\": %d, \"tokens\": %s%s}".formatted(m.cost(), m.epoch(), parts(m.tokens()),
                         m.requests() == null ? ""
-                                : ", \"requests\": {\"cost\": %s, \"tokens\": %s, \"refused\": %s}".formatted(
-                                        m.requests().cost(), parts(m.requests().tokens()),
-                                        m.requests().refused() == null ? "null"
-                                                : "\"" + m.requests().refused() + "\""));
+                                : ", \"requests\": {\"cost\": %s, \"tokens\": %s, \"refused\": %s, \"needed\": %s, \"waits\": %b}"
+                                        .formatted(m.requests().cost(), parts(m.requests().tokens()),
+                                                m.requests().refused() == null ? "null"
+                                                        : "\"" + m.requests().refused() + "\"",
+                                                m.requests().needed(), m.requests().waits()));
     }
 
     private static String parts(Tokens t) {

@@ -6,6 +6,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.EndRequest.Outcome;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
@@ -50,6 +51,7 @@ final class Maintenance {
             timers(rows);
             stuck(rows);
             turn(rows);
+            orphans(rows);
         }
         if (!sim.faultRates.calm() && sim.random.nextInt(400) == 0) {
             executor.handBack();
@@ -62,6 +64,13 @@ final class Maintenance {
         if (rows.run.state() == RunState.PENDING) {
             node.own(new Command.Admit(rows.id(), Actor.RECONCILER));
         }
+    }
+
+    /** Closes requests of programs whose answers nobody reads. */
+    private void orphans(RunRows rows) {
+        rows.requests.values().stream().filter(each -> each.open().sentAt().plus(OLD).isBefore(node.sim.now()))
+                .forEach(each -> node.own(new Command.EndRequest(rows.id(), each.stepId(), each.open().id(),
+                        Outcome.LOST, null, null, Actor.RECONCILER)));
     }
 
     private void keepLeases() {

@@ -78,7 +78,8 @@ final class ReplyDurability {
                 reply instanceof Reply.Taken taken && c.reports().subList(0, taken.reports())
                         .stream().allMatch(report -> keeps(rows, report));
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
-            case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
+            case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply)
+                    || changed && refused(rows, c.stepId(), c.epoch());
             case Command.AskModel c -> true;
             case Command.CallTool c -> !done || rows.steps.containsKey(c.call());
             case Command.Park c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() > c.epoch()
@@ -101,7 +102,8 @@ final class ReplyDurability {
         Command command = all instanceof Command.CompleteChain chain ? chain.reports().getLast() : all;
         int epoch = command instanceof Command.LeaseExpired expired ? expired.epoch()
                 : command instanceof Command.Release release ? release.epoch()
-                        : command instanceof Command.Hold hold ? hold.epoch() : 0;
+                        : command instanceof Command.Hold hold ? hold.epoch()
+                                : command instanceof Command.Fail fail ? fail.epoch() : 0;
         for (Event event : events) {
             boolean ends = event.type() == EventType.STEP_LEASE_EXPIRED || event.type() == EventType.STEP_RELEASED
                     || event.type() == EventType.STEP_DEFERRED;
@@ -136,6 +138,14 @@ final class ReplyDurability {
         StepResult result = rows.resultOf(report.stepId(), report.epoch());
         return report instanceof Command.Release ? rows.steps.get(report.stepId()).leaseEpoch() >= report.epoch()
                 : result != null;
+    }
+
+    /** A step whose program was refused a request has gone back, and its use is recorded under the epoch. */
+    private static boolean refused(RunRows rows, UUID step, int epoch) {
+        Saved.Step now = rows.steps.get(step);
+        StepResult result = rows.resultOf(step, epoch);
+        return result != null && result.outcome().equals("lost") && now.resultEpoch() != epoch
+                && (now.leaseEpoch() > epoch || WorkLaws.isRefused(now) || now.state().terminal());
     }
 
     /** A report that was taken is recorded under the very epoch that it was made for. */

@@ -351,10 +351,16 @@ final class WorkLaws {
                 step.signalWait() == null || step.state() == StepState.WAITING, "waits no more: %s", step));
     }
 
-    /** True when steps may wait for the hard limit until claimed work and children have ended. */
+    /** True when steps may wait for the limits until claimed work, requests of programs, and children have ended. */
     private boolean mayBeHeldBack() {
-        boolean out = !rows.queue.isEmpty() || rows.children.values().stream().anyMatch(child -> !child.ended());
-        return out && limited();
+        boolean out = !rows.queue.isEmpty() || !rows.requests.isEmpty()
+                || rows.children.values().stream().anyMatch(child -> !child.ended());
+        return out && (limited() || rows.stepsNow().stream().anyMatch(WorkLaws::isRefused));
+    }
+
+    /** True for a step that waits, or has waited, until the limits pay a request of its program. */
+    static boolean isRefused(Saved.Step step) {
+        return step.metered() != null && step.metered().requests() != null && step.metered().requests().waits();
     }
 
     private boolean limited() {
@@ -410,7 +416,8 @@ final class WorkLaws {
                 || step.state() == StepState.WAITING && rows.children.containsKey(step.id()));
         boolean timer = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH)
                 || rows.children.values().stream().anyMatch(child -> !child.ended());
-        unless(!rows.queue.isEmpty() || timer || others, "I5: nothing can move the run: %s", rows.tasksNow());
+        unless(!rows.queue.isEmpty() || timer || others || !rows.requests.isEmpty(), "I5: nothing can move the run: %s",
+                rows.tasksNow());
         unless(rows.openTickets().isEmpty(), "runs with open tickets: %s", rows.openTickets());
         failFast();
         int agentsAtWork = 0;

@@ -295,10 +295,37 @@ class GatewayModelsTest {
                         + "x".repeat(19_500) + "\""), "User-Agent", "codex_exec/0.171.0");
         assertThat(codex.statusCode()).as(codex.body()).isEqualTo(400);
         assertThat(model.journal()).hasSize(before);
-        program.report("fail",
-                ", \"error_code\": \"PROGRAM_FAILED\", \"error_class\": \"permanent\", \"message\": \"exit code 1\"");
-        Awaitility.await().untilAsserted(() -> assertThat(
-                api.get("/api/v1/runs/" + program.run + "/events").text()).contains("BUDGET_EXCEEDED"));
+    }
+
+    /** The program ends with an error, and its step is executed again when the limit pays the request: nothing is paid twice. */
+    @Test
+    void aRaisedLimitLetsTheProgramGoOn() throws Exception {
+        Program program = new Program("0.03");
+        String first = body(MESSAGES, "affordable", "");
+        String dear = body(MESSAGES, "dear in the end", ", \"thinking\": {\"budget_tokens\": 4000}");
+        HttpResponse<String> answer = program.post(MESSAGES, first);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(program.post(MESSAGES, dear).statusCode()).isEqualTo(402);
+        int before = model.journal().size();
+        assertThat(program.report("fail",
+                ", \"error_code\": \"PROGRAM_FAILED\", \"error_class\": \"permanent\", \"message\": \"exit code 1\"")
+                .path("result").asString("ok")).isEqualTo("ok");
+        api.awaitState(program.run, "budget_exceeded");
+        assertThat(api.get("/api/v1/runs/" + program.run + "/events").text()).contains("step_released",
+                "the request may cost 0.04").doesNotContain("PROGRAM_FAILED", "step_failed");
+        JsonNode needed = api.get("/api/v1/runs/" + program.run + "/explain").json().at("/reasons/0");
+        assertThat(needed.get("code").stringValue()).isEqualTo("BUDGET_EXCEEDED");
+        api.post("/api/v1/runs/" + program.run + "/budget", "{\"hard_limit_usd\": " + needed.get("needed_usd") + "}");
+        program.item = program.claim(20_000).get(0);
+        assertThat(program.item.get("attempt").intValue()).isEqualTo(1);
+        HttpResponse<String> replayed = program.post(MESSAGES, first);
+        assertThat(replayed.headers().firstValue("x-keelson-replayed")).hasValue("true");
+        assertThat(replayed.body()).isEqualTo(answer.body());
+        assertThat(program.post(MESSAGES, dear).statusCode()).isEqualTo(200);
+        assertThat(model.journal()).hasSize(before + 1);
+        program.report("complete", ", \"output\": {}");
+        assertThat(api.awaitState(program.run, "completed").get("total_cost").decimalValue())
+                .isEqualByComparingTo("0.0012");
     }
 
     @Test
