@@ -359,6 +359,37 @@ class GatewayModelsTest {
         assertThat(refused.statusCode()).as(refused.body()).isEqualTo(402);
     }
 
+    /** Libraries refer to earlier responses and items: the provider gets them whole, so that a small limit pays the request. */
+    @Test
+    void earlierResponsesAndItemsAreSentWhole() throws Exception {
+        Program program = new Program("0.09");
+        String tools =
+                ", \"tools\": [{\"type\": \"function\", \"name\": \"weather\", \"parameters\": {\"type\": \"object\"}}]";
+        JsonNode first = Json.read(program.post(RESPONSES, body(RESPONSES, "weather", tools)).body());
+        JsonNode call = first.get("output").valueStream().filter(item -> item.get("type").stringValue()
+                .equals("function_call")).findFirst().orElseThrow();
+        String result =
+                "{\"type\": \"function_call_output\", \"call_id\": " + call.get("call_id") + ", \"output\": \"rain\"}";
+        String byResponse =
+                "{\"model\": \"r\", \"previous_response_id\": " + first.get("id") + ", \"input\": [" + result + "]}";
+        String byItem = "{\"model\": \"r\", \"input\": [{\"role\": \"user\", \"content\": \"weather\"}, "
+                + "{\"type\": \"item_reference\", \"id\": " + call.get("id") + "}, " + result + "]}";
+        for (String body : List.of(byResponse, byItem)) {
+            HttpResponse<String> answer = program.post(RESPONSES, body);
+            assertThat(answer.body()).contains("done");
+            JsonNode sent = model.newest().get("body");
+            assertThat(sent.has("previous_response_id")).isFalse();
+            assertThat(sent.get("input").valueStream().map(item -> item.path("type").asString("message"))).contains(
+                    "function_call", "function_call_output").doesNotContain("item_reference");
+        }
+        int before = model.journal().size();
+        program.again();
+        program.post(RESPONSES, body(RESPONSES, "weather", tools));
+        assertThat(program.post(RESPONSES, byItem).headers().firstValue("x-keelson-replayed")).hasValue("true");
+        assertThat(program.post(RESPONSES, byResponse).headers().firstValue("x-keelson-replayed")).hasValue("true");
+        assertThat(model.journal()).hasSize(before);
+    }
+
     @Test
     void optionsOfAnotherTypeAreRefusedBeforeAnythingIsHeld() throws Exception {
         Program program = new Program(null);

@@ -28,9 +28,13 @@ import tools.jackson.databind.node.ObjectNode;
  * @param model as the program names it
  * @param headers that go on to the provider
  * @param retry whether the client marks the request as a repetition
+ * @param hidden tokens of input that the provider has and the body does not show
  */
 record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model, boolean stream, RequestKeys keys,
-        String userAgent, Map<String, String> headers, boolean retry) {
+        String userAgent, Map<String, String> headers, boolean retry, long hidden) {
+
+    /** Hidden tokens of which nothing is known. */
+    static final long UNKNOWN = Integer.MAX_VALUE;
 
     /** The least output with which a request is sent that its limits do not pay whole. */
     private static final long LEAST_OUTPUT = 2_048;
@@ -89,7 +93,7 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         String retries = Objects.requireNonNullElse(request.header("x-stainless-retry-count"), "0");
         return new ProgramRequest(path, body, bytes.length, body.get("model").stringValue(),
                 body.path("stream").asBoolean(false), RequestKeys.of(path, body, version, agent),
-                agent.substring(0, Math.min(EXCERPT, agent.length())), headers, !retries.equals("0"));
+                agent.substring(0, Math.min(EXCERPT, agent.length())), headers, !retries.equals("0"), 0);
     }
 
     private static void refuseExtras(ObjectNode body) throws GatewayError {
@@ -125,10 +129,17 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         return userAgent.startsWith("codex");
     }
 
+    /** The request with another body, and with its keys as they are. */
+    ProgramRequest with(ObjectNode other, long hiddenTokens) {
+        return new ProgramRequest(path, other, Json.write(other).length, model, stream, keys, userAgent, headers, retry,
+                hiddenTokens);
+    }
+
     /** The most that the request may use: each token of the input has at least one byte, unless the body refers to input elsewhere. */
     WorstCase most(ConfiguredModel of) {
         long input = OutsideInput.isIn(body) ? of.contextTokens()
-                : Math.min(WorstCase.maxInput(0, 0, bytes, of.bytesPerToken().doubleValue()), of.contextTokens());
+                : Math.min(WorstCase.maxInput(0, 0, bytes, of.bytesPerToken().doubleValue()) + hidden,
+                        of.contextTokens());
         return new WorstCase(of.name(), input, bound(of), true);
     }
 
@@ -174,8 +185,9 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
     }
 
     /** Facts for the record: digests and beginnings of the messages, by which a difference is found. */
-    ObjectNode facts(String node) {
-        ObjectNode facts = Json.object().put("node", node).put("path", path.path()).put("user_agent", userAgent)
+    ObjectNode facts(String node, String provider) {
+        ObjectNode facts = Json.object().put("node", node).put("provider", provider).put("path", path.path())
+                .put("user_agent", userAgent)
                 .put("stream", stream);
         ArrayNode parts = facts.putArray("messages");
         JsonNode system = body.path(path == GatewayPath.RESPONSES ? "instructions" : "system");

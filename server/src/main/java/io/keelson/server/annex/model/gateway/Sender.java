@@ -47,6 +47,7 @@ final class Sender {
     private static final int RECORD_TRIES = 150;
     private static final Duration RECORD_PAUSE = Duration.ofMillis(200);
     private static final long RECORDED_BYTES = 256L << 20;
+    private static final int PROVIDER_DIGITS = 16;
     private static final int BAD_REQUEST = 400;
     private static final int UNAUTHORIZED = 401;
     private static final int PAYMENT_REQUIRED = 402;
@@ -99,8 +100,10 @@ final class Sender {
             throw new GatewayError(TOO_LARGE, "record_full",
                     "the answers of the step have more than " + (RECORDED_BYTES >> 20) + " MiB");
         }
-        WorstCase most = request.most(model);
-        ObjectNode facts = request.facts(gateway.node());
+        ProgramRequest whole = EarlierResponses.resolve(request, provider(),
+                () -> gateway.records().responses(lease.stepId()));
+        WorstCase most = whole.most(model);
+        ObjectNode facts = request.facts(gateway.node(), provider());
         if (known.occurrences().diverges()) {
             Divergence.of(facts, gateway.records().facts(lease.stepId())).ifPresent(difference -> {
                 facts.set("differs", difference);
@@ -121,17 +124,24 @@ final class Sender {
         long output = paid.maxOutput();
         exchange.lower(output < most.maxOutput() ? output : 0);
         gateway.observer().onRequest(model.name());
-        PassedAnswer answer = pass(exchange, output);
+        PassedAnswer answer = pass(exchange, whole, output);
         Tokens usage = answer.usage();
         Result used = Result.spent(usage == null ? new Tokens(most.maxInput(), 0, 0, output, 0) : usage, null,
                 model.name()).estimated(usage == null);
         ObjectNode record = Json.object().put("first_ms", answer.firstMillis()).put("total_ms",
                 answer.totalMillis());
         record.set("document", answer.document());
+        EarlierResponses.keep(request, record);
         String text = record.toString();
         end(exchange.id(), Outcome.ANSWERED, used, text);
         known.recordedBytes().addAndGet(text.length());
         exchange.record(answer.document());
+    }
+
+    /** Names the provider and its account. */
+    private String provider() {
+        return Json.digest(Json.array().add(model.baseUrl().toString()).add(model.apiKey().get()))
+                .substring(0, PROVIDER_DIGITS);
     }
 
     /** Holds the worst case, if necessary after other requests of the run have ended. */
@@ -155,9 +165,10 @@ final class Sender {
         }
     }
 
-    private PassedAnswer pass(Exchange exchange, long output) throws GatewayError, InterruptedException {
+    private PassedAnswer pass(Exchange exchange, ProgramRequest whole, long output)
+            throws GatewayError, InterruptedException {
         PassedRequest sent =
-                new PassedRequest(request.providerBody(model, output), request.headers(), request.stream(),
+                new PassedRequest(whole.providerBody(model, output), request.headers(), request.stream(),
                         output, ANSWER_TIMEOUT);
         for (int tries = 1;; tries++) {
             StreamParts parts = new StreamParts(request.path(), request.wantsUsage());

@@ -24,6 +24,11 @@ public final class GatewayRecords {
     private static final Sql ANSWER = Sql.of("""
             select answer::text as answer from gateway_requests where id = :id and state = 'answered'""");
 
+    private static final Sql RESPONSES =
+            Sql.of("""
+            select facts ->> 'provider' as provider, answer::text as answer from gateway_requests
+             where step_id = :step and state = 'answered' and facts ->> 'path' = '/v1/responses' order by sent_at, id""");
+
     private static final Sql BYTES =
             Sql.of("""
             select coalesce(sum(octet_length(answer::text)), 0) as bytes from gateway_requests where step_id = :step""");
@@ -61,6 +66,13 @@ public final class GatewayRecords {
      */
     public record Found(UUID id, String k1, boolean answered, @Nullable String node) {}
 
+    /**
+     * A recorded answer.
+     *
+     * @param provider names the provider and its account; null if absent
+     */
+    public record Recorded(@Nullable String provider, JsonNode answer) {}
+
     /** An open request whose server may not read its answer. */
     public record Orphan(UUID id, UUID runId, UUID stepId) {}
 
@@ -81,6 +93,12 @@ public final class GatewayRecords {
     public Optional<JsonNode> answer(UUID id) {
         return database.withConnection(c -> ANSWER.on(c).set("id", id).first(row -> row.getString("answer")))
                 .map(Json::read);
+    }
+
+    /** The recorded responses of a step (of OpenAI's API), in the order in which they were sent. */
+    public List<Recorded> responses(UUID step) {
+        return database.withConnection(c -> RESPONSES.on(c).set("step", step)
+                .all(row -> new Recorded(row.getString("provider"), Json.read(row.getString("answer")))));
     }
 
     /** Bytes of the recorded answers of a step. */

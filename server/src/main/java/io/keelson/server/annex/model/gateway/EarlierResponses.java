@@ -1,0 +1,182 @@
+package io.keelson.server.annex.model.gateway;
+
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.GatewayRecords.Recorded;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Earlier responses and their items, to which a request of OpenAI's responses only refers. They are taken from the records of its step
+ * and sent whole, as its provider may not have them.
+ */
+final class EarlierResponses {
+    private static final String PREVIOUS = "previous_response_id";
+    private static final String ENCRYPTED = "encrypted_content";
+
+    private final String provider;
+    private final Map<String, Response> byId = new HashMap<>();
+    private final Map<String, Item> items = new HashMap<>();
+    private final Set<Response> thought = Collections.newSetFromMap(new IdentityHashMap<>());
+    private boolean complete = true;
+
+    /**
+     * A recorded response.
+     *
+     * @param kept whether the provider of the request has kept it
+     * @param input of its request; null if it is not recorded
+     * @param previous to which its request refers; null if absent
+     */
+    private record Response(JsonNode document, boolean kept, @Nullable JsonNode input, @Nullable String previous) {
+
+        /** The tokens of reasoning, which a provider reads again and the item does not show. */
+        long reasoning() {
+            return document.at("/usage/output_tokens_details/reasoning_tokens")
+                    .asLong(document.at("/usage/output_tokens").asLong(0));
+        }
+    }
+
+    private record Item(JsonNode item, Response of) {}
+
+    private EarlierResponses(String provider, List<Recorded> records) {
+        this.provider = provider;
+        records.forEach(this::add);
+    }
+
+    private void add(Recorded record) {
+        JsonNode document = record.answer().path("document");
+        Response response = new Response(document,
+                provider.equals(record.provider()) && document.path("store").asBoolean(false),
+                record.answer().get("input"), record.answer().path("previous").asString(null));
+        byId.put(document.path("id").asString(""), response);
+        document.path("output").forEach(item -> items.put(item.path("id").asString(""), new Item(item, response)));
+    }
+
+    /**
+     * The request with the responses and items to which it refers, as far as they are recorded.
+     *
+     * @param provider names the provider of the request, and its account
+     * @param records of its step
+     */
+    static ProgramRequest resolve(ProgramRequest request, String provider, Supplier<List<Recorded>> records) {
+        JsonNode input = request.body().path("input");
+        boolean refers = request.body().hasNonNull(PREVIOUS)
+                || input.valueStream().anyMatch(item -> isReference(item) || isHidden(item));
+        return request.path() == GatewayPath.RESPONSES && refers
+                ? new EarlierResponses(provider, records.get()).whole(request)
+                : request;
+    }
+
+    private ProgramRequest whole(ProgramRequest request) {
+        ObjectNode body = request.body().deepCopy();
+        String previous = body.path(PREVIOUS).asString("");
+        List<JsonNode> before = previous.isEmpty() ? List.of() : conversation(previous, new HashSet<>());
+        ArrayNode input = Json.array();
+        if (before != null) {
+            body.remove(PREVIOUS);
+            before.forEach(input::add);
+        }
+        complete = before != null;
+        for (JsonNode item : list(request.body().path("input"))) {
+            JsonNode known = item(item);
+            if (known != null) {
+                input.add(known);
+            }
+        }
+        body.set("input", input);
+        return request.with(body,
+                complete ? thought.stream().mapToLong(Response::reasoning).sum() : ProgramRequest.UNKNOWN);
+    }
+
+    /** All items up to the end of a response; null if a part of them is not recorded. */
+    private @Nullable List<JsonNode> conversation(String id, Set<String> visited) {
+        Response response = byId.get(id);
+        if (response == null || response.input == null || !visited.add(id)) {
+            return null;
+        }
+        List<JsonNode> before = response.previous == null ? List.of() : conversation(response.previous, visited);
+        if (before == null) {
+            return null;
+        }
+        List<JsonNode> all = new ArrayList<>(before);
+        all.addAll(list(response.input));
+        for (JsonNode item : response.document.path("output")) {
+            JsonNode sent = sent(new Item(item, response));
+            if (sent != null) {
+                all.add(sent);
+            }
+        }
+        return all;
+    }
+
+    /** The item as it is sent; null if it is left out. */
+    private @Nullable JsonNode item(JsonNode item) {
+        Item known = items.get(item.path("id").asString(""));
+        if (isReference(item)) {
+            complete &= known != null;
+            return known == null ? item : sent(known);
+        }
+        if (isHidden(item)) {
+            complete &= known != null;
+            thought(known);
+        }
+        return item;
+    }
+
+    /** Reasoning that only its provider can read goes to no other one, nor ids of items that it does not have. */
+    private @Nullable JsonNode sent(Item item) {
+        if (item.of.kept) {
+            if (isHidden(item.item)) {
+                thought(item);
+            }
+            return item.item;
+        }
+        ObjectNode copy = ((ObjectNode) item.item).deepCopy();
+        copy.remove("id");
+        return isHidden(item.item) ? null : copy;
+    }
+
+    private void thought(@Nullable Item item) {
+        if (item != null) {
+            thought.add(item.of);
+        }
+    }
+
+    private static boolean isReference(JsonNode item) {
+        return item.path("type").asString("").equals("item_reference") || item.size() == 1 && item.has("id");
+    }
+
+    private static boolean isHidden(JsonNode item) {
+        return item.path("type").asString("").equals("reasoning") && !item.hasNonNull(ENCRYPTED);
+    }
+
+    private static List<JsonNode> list(JsonNode input) {
+        return input.isString() ? List.of(Json.object().put("role", "user").set("content", input))
+                : input.valueStream().toList();
+    }
+
+    /**
+     * Adds to a record what later requests may refer to beside the answer. A client that sends items of earlier answers keeps the
+     * conversation itself.
+     */
+    static void keep(ProgramRequest request, ObjectNode record) {
+        JsonNode input = request.body().path("input");
+        if (request.path() == GatewayPath.RESPONSES && request.body().path("store").asBoolean(true)
+                && input.valueStream().noneMatch(item -> item.has("id"))) {
+            record.set("input", input);
+            if (request.body().hasNonNull(PREVIOUS)) {
+                record.set("previous", request.body().get(PREVIOUS));
+            }
+        }
+    }
+}
