@@ -60,6 +60,7 @@ public final class DevModel implements AutoCloseable {
                 case "GET /v1/models" -> response.send(200, ResponseDelivery.JSON, Json.write(models()));
                 case "GET /journal" -> response.send(200, "application/x-ndjson",
                         journal.lines().getBytes(StandardCharsets.UTF_8));
+                case "POST " + TextMeasures.EMBEDDINGS, "POST " + TextMeasures.TOKENS -> measure(request, response);
                 default -> response.send(404, ResponseDelivery.JSON, Json.write(ProviderWire.ALL.getFirst().error(404,
                         "dev-model has no " + request.method() + " " + request.path(), "")));
             }
@@ -94,6 +95,18 @@ public final class DevModel implements AutoCloseable {
         }
         ObjectNode document = found.document();
         delivery.send(200, document, document.hasNonNull("usage"));
+    }
+
+    private void measure(WireRequest request, WireResponse response) throws IOException {
+        Journal.Entry entry = journal.begin(request, null);
+        ResponseDelivery delivery = new ResponseDelivery(Json.object(), entry, response);
+        try {
+            ObjectNode measured = TextMeasures.of(request.path(), request.body());
+            entry.set("billed", TextMeasures.billed(request.path(), request.body().length).toJson());
+            delivery.send(200, measured, true);
+        } catch (BadRequestException | JacksonException e) {
+            delivery.send(400, ProviderWire.ALL.getFirst().error(400, String.valueOf(e.getMessage()), ""), false);
+        }
     }
 
     private void answer(ProviderWire wire, WireRequest request, WireResponse response) throws IOException {

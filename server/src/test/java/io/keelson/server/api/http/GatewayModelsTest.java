@@ -51,6 +51,7 @@ class GatewayModelsTest {
             """;
     private static final String CHAT = "/gateway/openai/v1/chat/completions";
     private static final String RESPONSES = "/gateway/openai/v1/responses";
+    private static final String EMBEDDINGS = "/gateway/openai/v1/embeddings";
     private static final String MESSAGES = "/gateway/anthropic/v1/messages";
     private static final String COST = "0.0006";
 
@@ -388,6 +389,43 @@ class GatewayModelsTest {
         assertThat(program.post(RESPONSES, byItem).headers().firstValue("x-keelson-replayed")).hasValue("true");
         assertThat(program.post(RESPONSES, byResponse).headers().firstValue("x-keelson-replayed")).hasValue("true");
         assertThat(model.journal()).hasSize(before);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"c", "r"})
+    void embeddingsAreChargedOnceAndReplayed(String name) throws Exception {
+        Program program = new Program("0.01");
+        String body = "{\"model\": \"" + name + "\", \"input\": [\"one\", \"two\"], \"stream\": true}";
+        HttpResponse<String> first = program.post(EMBEDDINGS, body);
+        assertThat(first.statusCode()).as(first.body()).isEqualTo(200);
+        assertThat(Json.read(first.body()).at("/data/1/embedding").size()).isEqualTo(8);
+        JsonNode sent = model.newest();
+        assertThat(sent.get("body").has("max_output_tokens")).isFalse();
+        BigDecimal cost = new BigDecimal(sent.at("/billed/input").asLong()).movePointLeft(6);
+        assertThat(program.charged()).isEqualByComparingTo(cost);
+        program.again();
+        HttpResponse<String> again = program.post(EMBEDDINGS, body);
+        assertThat(again.headers().firstValue("x-keelson-replayed")).hasValue("true");
+        assertThat(again.body()).isEqualTo(first.body());
+        assertThat(program.charged()).isEqualByComparingTo(cost);
+        String large = body.replace("one", "x".repeat(12_000));
+        assertThat(program.post(EMBEDDINGS, large).statusCode()).as("0.012 at most").isEqualTo(402);
+        assertThat(program.post(EMBEDDINGS, "{\"model\": \"a\", \"input\": \"x\"}").body())
+                .contains("unsupported_wire");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {MESSAGES + "/count_tokens", "/gateway/anthropic/messages/count_tokens"})
+    void tokensAreCountedByTheProviderAtNoCost(String path) throws Exception {
+        Program program = new Program("0.000001");
+        String body = "{\"model\": \"a\", \"messages\": [{\"role\": \"user\", \"content\": \"count\"}]}";
+        HttpResponse<String> answer = program.post(path, body);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(Json.read(answer.body()).get("input_tokens").asLong()).isPositive();
+        assertThat(model.newest().at("/body/model").stringValue()).isEqualTo("provider-a");
+        assertThat(program.charged()).isEqualByComparingTo("0");
+        assertThat(program.post(path, body.replace("\"role\"", "\"n\": 1, \"role\"").replace("[{", "[], \"x\": [{"))
+                .statusCode()).isEqualTo(400);
     }
 
     @Test

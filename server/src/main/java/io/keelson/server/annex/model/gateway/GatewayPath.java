@@ -1,22 +1,26 @@
 package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.annex.model.WireKind;
+import io.keelson.server.annex.model.wire.PassedKind;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A path at which models are requested. */
 enum GatewayPath {
-    CHAT(Dialect.OPENAI, WireKind.OPENAI_CHAT, "/v1/chat/completions"),
-    RESPONSES(Dialect.OPENAI, WireKind.OPENAI_RESPONSES, "/v1/responses"),
-    MESSAGES(Dialect.ANTHROPIC, WireKind.ANTHROPIC_MESSAGES, "/v1/messages");
+    CHAT(Dialect.OPENAI, Set.of(WireKind.OPENAI_CHAT), "/v1/chat/completions"),
+    RESPONSES(Dialect.OPENAI, Set.of(WireKind.OPENAI_RESPONSES), "/v1/responses"),
+    EMBEDDINGS(Dialect.OPENAI, Set.of(WireKind.OPENAI_CHAT, WireKind.OPENAI_RESPONSES), "/v1/embeddings"),
+    MESSAGES(Dialect.ANTHROPIC, Set.of(WireKind.ANTHROPIC_MESSAGES), "/v1/messages"),
+    COUNT_TOKENS(Dialect.ANTHROPIC, Set.of(WireKind.ANTHROPIC_MESSAGES), "/v1/messages/count_tokens");
 
     private final Dialect dialect;
-    private final WireKind wire;
+    private final Set<WireKind> wires;
     private final String path;
 
-    GatewayPath(Dialect dialect, WireKind wire, String path) {
+    GatewayPath(Dialect dialect, Set<WireKind> wires, String path) {
         this.dialect = dialect;
-        this.wire = wire;
+        this.wires = wires;
         this.path = path;
     }
 
@@ -32,19 +36,35 @@ enum GatewayPath {
 
     /** Some libraries of Anthropic's API append no version to their address. */
     private boolean isWithoutVersion(String other) {
-        return this == MESSAGES && other.equals("/messages");
+        return dialect == Dialect.ANTHROPIC && path.equals("/v1" + other);
     }
 
-    WireKind wire() {
-        return wire;
+    /** The wires of the models that can be requested here. */
+    Set<WireKind> wires() {
+        return wires;
     }
 
-    /** The members of a body that bound its output, the newest one first. */
+    /** What is requested here of a provider. */
+    PassedKind kind() {
+        return switch (this) {
+            case CHAT, RESPONSES, MESSAGES -> PassedKind.ANSWER;
+            case EMBEDDINGS -> PassedKind.EMBEDDINGS;
+            case COUNT_TOKENS -> PassedKind.TOKEN_COUNT;
+        };
+    }
+
+    /** The member of a body that has the input. */
+    String input() {
+        return this == RESPONSES || this == EMBEDDINGS ? "input" : "messages";
+    }
+
+    /** The members of a body that bound its output, the newest one first; empty where there is none. */
     List<String> bounds() {
         return switch (this) {
             case CHAT -> List.of("max_completion_tokens", "max_tokens");
             case RESPONSES -> List.of("max_output_tokens");
             case MESSAGES -> List.of("max_tokens");
+            case EMBEDDINGS, COUNT_TOKENS -> List.of();
         };
     }
 

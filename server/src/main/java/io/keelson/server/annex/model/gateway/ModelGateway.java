@@ -68,7 +68,7 @@ final class ModelGateway {
         ProgramRequest request = ProgramRequest.read(path, mounted);
         mounted.body().release();
         ConfiguredModel model = models.find(caller, request.model());
-        if (model.wire() != path.wire()) {
+        if (!path.wires().contains(model.wire())) {
             throw new GatewayError(BAD_REQUEST, "unsupported_wire", "the model '" + model.name()
                     + "' has the wire " + model.wire().wire() + ": request it over that wire");
         }
@@ -81,6 +81,9 @@ final class ModelGateway {
         lease.begin();
         boolean later = false;
         try {
+            if (path == GatewayPath.COUNT_TOKENS) {
+                return TokenCount.answer(client.get(), request, model);
+            }
             Delivery delivery = new Delivery(this, caller, lease, request, model, mounted);
             ApiResponse response = delivery.response();
             later = delivery.endsLater();

@@ -2,6 +2,7 @@ package io.keelson.server.annex.model.gateway;
 
 import io.keelson.core.money.WorstCase;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
+import io.keelson.server.annex.model.wire.PassedKind;
 import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.api.http.support.MountedRequest;
 import io.keelson.server.base.json.Excerpt;
@@ -62,9 +63,10 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         if (body == null || !body.path("model").isString()) {
             throw invalid("the body must be an object with the text 'model'");
         }
-        JsonNode messages = body.path(path == GatewayPath.RESPONSES ? "input" : "messages");
-        if (!messages.isArray() && !(path == GatewayPath.RESPONSES && messages.isString())) {
-            throw invalid("the body has no " + (path == GatewayPath.RESPONSES ? "'input'" : "list 'messages'"));
+        JsonNode messages = body.path(path.input());
+        boolean mayBeText = path.input().equals("input");
+        if (!messages.isArray() && !(mayBeText && messages.isString())) {
+            throw invalid("the body has no " + (mayBeText ? "'input'" : "list 'messages'"));
         }
         if (!body.path("stream_options").isMissingNode() && !body.path("stream_options").isNull()
                 && !body.path("stream_options").isObject()) {
@@ -81,7 +83,7 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         String agent = Objects.requireNonNullElse(request.header("User-Agent"), "");
         Map<String, String> headers = new LinkedHashMap<>();
         String version = "";
-        if (path == GatewayPath.MESSAGES) {
+        if (path == GatewayPath.MESSAGES || path == GatewayPath.COUNT_TOKENS) {
             version = Objects.requireNonNullElse(request.header("anthropic-version"), "");
             for (String name : Set.of("anthropic-version", "anthropic-beta")) {
                 String value = request.header(name);
@@ -92,7 +94,8 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         }
         String retries = Objects.requireNonNullElse(request.header("x-stainless-retry-count"), "0");
         return new ProgramRequest(path, body, bytes.length, body.get("model").stringValue(),
-                body.path("stream").asBoolean(false), RequestKeys.of(path, body, version, agent),
+                body.path("stream").asBoolean(false) && path.kind() == PassedKind.ANSWER,
+                RequestKeys.of(path, body, version, agent),
                 agent.substring(0, Math.min(EXCERPT, agent.length())), headers, !retries.equals("0"), 0);
     }
 
@@ -144,6 +147,9 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
     }
 
     private long bound(ConfiguredModel of) {
+        if (path.bounds().isEmpty()) {
+            return 0;
+        }
         long most = path.bounds().stream().mapToLong(this::requestedOutput).max().orElse(0);
         return most > 0 ? Math.min(most, of.maxOutputTokens()) : of.maxOutputTokens();
     }
@@ -163,7 +169,8 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         ObjectNode sent = body.deepCopy();
         sent.put("model", to.model());
         List<String> bounds = path.bounds().stream().filter(body::hasNonNull).toList();
-        for (String bound : bounds.isEmpty() ? List.of(bound(to.baseUrl().getHost())) : bounds) {
+        boolean adds = bounds.isEmpty() && !path.bounds().isEmpty();
+        for (String bound : adds ? List.of(bound(to.baseUrl().getHost())) : bounds) {
             if (!body.hasNonNull(bound) || requestedOutput(bound) > output) {
                 sent.put(bound, output);
             }
@@ -197,15 +204,13 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
         if (body.has("tools")) {
             part(parts, "tools", body.get("tools"));
         }
-        JsonNode all = body.path(path == GatewayPath.RESPONSES ? "input" : "messages");
-        if (all.isString()) {
+        JsonNode all = body.path(path.input());
+        if (all.isString() || path == GatewayPath.EMBEDDINGS) {
             part(parts, "user", all);
+            return facts;
         }
-        all.values().forEach(each -> {
-            if (all.isArray()) {
-                part(parts, each.path("role").asString(each.path("type").asString("")), each);
-            }
-        });
+        all.values()
+                .forEach(each -> part(parts, each.path("role").asString(each.path("type").asString("")), each));
         return facts;
     }
 

@@ -23,6 +23,7 @@ final class RecordedStream {
             case CHAT -> stream.chat(answer, usage);
             case RESPONSES -> stream.response(answer);
             case MESSAGES -> stream.message(answer);
+            case EMBEDDINGS, COUNT_TOKENS -> throw new IllegalArgumentException("no stream: " + path);
         }
         return stream.events;
     }

@@ -168,7 +168,8 @@ final class Sender {
     private PassedAnswer pass(Exchange exchange, ProgramRequest whole, long output)
             throws GatewayError, InterruptedException {
         PassedRequest sent =
-                new PassedRequest(whole.providerBody(model, output), request.headers(), request.stream(),
+                new PassedRequest(request.path().kind(), whole.providerBody(model, output), request.headers(),
+                        request.stream(),
                         output, ANSWER_TIMEOUT);
         for (int tries = 1;; tries++) {
             StreamParts parts = new StreamParts(request.path(), request.wantsUsage());
@@ -255,7 +256,7 @@ final class Sender {
         return new GatewayError(UNAVAILABLE, "not_ready", "the server is stopping").header("retry-after", "1");
     }
 
-    private static GatewayError providerFailure(PassedRefusalException refusal) {
+    static GatewayError providerFailure(PassedRefusalException refusal) {
         int status = refusal.status() == UNAUTHORIZED || refusal.status() == 403 ? BAD_GATEWAY
                 : refusal.status() == PAYMENT_REQUIRED ? BAD_GATEWAY : refusal.status();
         GatewayError error = new GatewayError(status, "provider_refused", String.valueOf(refusal.getMessage()));

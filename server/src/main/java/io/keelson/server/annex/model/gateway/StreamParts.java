@@ -30,6 +30,7 @@ final class StreamParts {
             case CHAT -> event.isString() || event.path("choices").valueStream().anyMatch(this::completesCall);
             case RESPONSES -> completesItem(event);
             case MESSAGES -> completesBlock(event);
+            case EMBEDDINGS, COUNT_TOKENS -> true;
         };
         return held;
     }

@@ -6,11 +6,12 @@ import java.util.Map;
 /**
  * A request that is passed on as a program has sent it.
  *
+ * @param kind what it asks for
  * @param headers in addition to the endpoint's
  * @param stream whether its body requests a stream
  * @param maxOutput tokens
  */
-public record PassedRequest(byte[] body, Map<String, String> headers, boolean stream, long maxOutput,
+public record PassedRequest(PassedKind kind, byte[] body, Map<String, String> headers, boolean stream, long maxOutput,
         Duration timeout) {
 
     public PassedRequest {

@@ -69,7 +69,7 @@ public final class PassingClient {
         headers.putAll(endpoint.headers());
         long sentAt = nanos.getAsLong();
         return outbound.stream(
-                new OutboundRequest("POST", endpoint.baseUrl() + wire.path(), headers, request.body(),
+                new OutboundRequest("POST", endpoint.baseUrl() + request.kind().path(wire), headers, request.body(),
                         request.timeout(), MAX_BYTES),
                 request.stream() && IDLE.compareTo(request.timeout()) < 0 ? IDLE : request.timeout(),
                 (status, received, body) -> read(endpoint, wire, request, events,
@@ -92,9 +92,10 @@ public final class PassingClient {
         try {
             JsonNode document = streamed ? streamed(wire, request, events, response, first)
                     : OutsideJson.read(response.body, response.headers.get("content-length"));
-            wire.read(document);
+            request.kind().check(wire, document);
             long total = millis(response.sentAt);
-            return new PassedAnswer(document, wire.reported(document), first[0] < 0 ? total : first[0], total,
+            return new PassedAnswer(document, request.kind().reported(wire, document), first[0] < 0 ? total : first[0],
+                    total,
                     response.headers);
         } catch (UnreadableException | ProviderErrorException e) {
             throw new IOException("the answer cannot be used: " + e.getMessage(), e);
