@@ -85,9 +85,16 @@ class GatewayModelsTest {
         private JsonNode item;
 
         Program(String limit) {
+            this(limit, "");
+        }
+
+        /** @param ofTask further members of its task, whose attempts are then those of the step */
+        Program(String limit, String ofTask) {
             claim(0);
             String config = limit == null ? "" : "\"config\": {\"budget\": {\"hard_limit_usd\": " + limit + "}}, ";
-            run = api.create(ApiServer.REMOTE.replace("test.remote", tool).replace("\"plan\"", config + "\"plan\""));
+            run = api.create(ApiServer.REMOTE.replace("test.remote", tool).replace("\"plan\"", config + "\"plan\"")
+                    .replace("\"steps\"", ofTask + "\"steps\"")
+                    .replace("\"max_attempts\": 3", ofTask.isEmpty() ? "\"max_attempts\": 3" : "\"max_attempts\": 1"));
             item = claim(20_000).get(0);
         }
 
@@ -389,6 +396,26 @@ class GatewayModelsTest {
         assertThat(program.post(RESPONSES, byItem).headers().firstValue("x-keelson-replayed")).hasValue("true");
         assertThat(program.post(RESPONSES, byResponse).headers().firstValue("x-keelson-replayed")).hasValue("true");
         assertThat(model.journal()).hasSize(before);
+    }
+
+    /** A further attempt of the task executes new steps. */
+    @ParameterizedTest
+    @ValueSource(strings = {"keep", "new"})
+    void aFurtherAttemptGetsTheRecordsThatItsTaskKeeps(String replay) throws Exception {
+        Program program = new Program(null, """
+                "replay": "%s", "failure_mode": "retry", "retry": {"max_attempts": 2, "base_delay_seconds": 0},"""
+                .formatted(replay));
+        String body = body(CHAT, "attempt " + replay, "");
+        HttpResponse<String> first = program.post(CHAT, body);
+        program.report("fail",
+                ", \"error_code\": \"PROGRAM_FAILED\", \"error_class\": \"quality\", \"message\": \"exit code 1\"");
+        String step = program.item.get("step_id").stringValue();
+        program.item = program.claim(20_000).get(0);
+        assertThat(program.item.get("step_id").stringValue()).isNotEqualTo(step);
+        HttpResponse<String> again = program.post(CHAT, body);
+        assertThat(again.headers().firstValue("x-keelson-replayed").isPresent()).isEqualTo(replay.equals("keep"));
+        assertThat(ids(again.body()).equals(ids(first.body()))).isEqualTo(replay.equals("keep"));
+        assertThat(program.post(CHAT, body).headers().firstValue("x-keelson-replayed")).isEmpty();
     }
 
     @ParameterizedTest

@@ -58,7 +58,8 @@ final class Delivery {
             gateway.closeOrphans(step);
         }
         UUID id = UUID.randomUUID();
-        Occurrence<Source> entered = known.occurrences().enter(request, records, step, id, gateway::flying, gone);
+        Occurrence<Source> entered = known.occurrences().enter(request, records,
+                known.sources(() -> records.sources(step)), id, gateway::flying, gone);
         Exchange exchange = entered.facts().exchange();
         if (entered.facts().fresh() && exchange != null && entered.id().equals(id)) {
             gateway.begin(exchange, new Sender(gateway, caller, known, request, model));

@@ -2,11 +2,14 @@ package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.api.http.gateway.GatewayError;
 import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The requests of one lease at this server. */
@@ -22,6 +25,8 @@ final class LeaseRequests {
     private final Semaphore wakes = new Semaphore(0);
     /** Null before it was read. */
     private volatile @Nullable Boolean exactOutput;
+    /** Null before they were read. */
+    private volatile @Nullable List<UUID> sources;
 
     Occurrences occurrences() {
         return occurrences;
@@ -55,6 +60,20 @@ final class LeaseRequests {
         if (known == null) {
             known = read.getAsBoolean();
             exactOutput = known;
+        }
+        return known;
+    }
+
+    /**
+     * The steps whose records answer its requests.
+     *
+     * @param read reads them once
+     */
+    List<UUID> sources(Supplier<List<UUID>> read) {
+        List<UUID> known = sources;
+        if (known == null) {
+            known = read.get();
+            sources = known;
         }
         return known;
     }

@@ -40,11 +40,11 @@ final class Occurrences {
      * @param flying an exchange of this server that has not ended, by its id; gives null for others
      * @param gone whether the client of the request is gone; also names the client when it leaves
      */
-    synchronized Occurrence<Source> enter(ProgramRequest request, GatewayRecords records, UUID step, UUID under,
+    synchronized Occurrence<Source> enter(ProgramRequest request, GatewayRecords records, List<UUID> steps, UUID under,
             Function<UUID, @Nullable Exchange> flying, BooleanSupplier gone) {
         String k1 = request.keys().k1();
         return requests.enter(k1, request.retry(), gone, unused -> {
-            Found found = preferred(records.find(step, k1, request.keys().k2()).stream()
+            Found found = preferred(records.find(steps, k1, request.keys().k2()).stream()
                     .filter(each -> unused.test(each.id())).toList(), k1);
             if (found == null) {
                 sent++;

@@ -101,11 +101,11 @@ final class Sender {
                     "the answers of the step have more than " + (RECORDED_BYTES >> 20) + " MiB");
         }
         ProgramRequest whole = EarlierResponses.resolve(request, provider(),
-                () -> gateway.records().responses(lease.stepId()));
+                () -> gateway.records().responses(sources()));
         WorstCase most = whole.most(model);
         ObjectNode facts = request.facts(gateway.node(), provider());
         if (known.occurrences().diverges()) {
-            Divergence.of(facts, gateway.records().facts(lease.stepId())).ifPresent(difference -> {
+            Divergence.of(facts, gateway.records().facts(sources())).ifPresent(difference -> {
                 facts.set("differs", difference);
                 gateway.log().line(lease, attempt, "gateway: answers of " + known.occurrences().replayed()
                         + " requests are replayed, the request from now on is new: message "
@@ -136,6 +136,10 @@ final class Sender {
         end(exchange.id(), Outcome.ANSWERED, used, text);
         known.recordedBytes().addAndGet(text.length());
         exchange.record(answer.document());
+    }
+
+    private List<UUID> sources() {
+        return known.sources(() -> gateway.records().sources(lease.stepId()));
     }
 
     /** Names the provider and its account. */

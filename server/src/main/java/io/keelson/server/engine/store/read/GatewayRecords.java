@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -16,7 +17,7 @@ public final class GatewayRecords {
 
     private static final Sql FIND = Sql.of("""
             select id, k1, state, facts ->> 'node' as node from gateway_requests
-             where step_id = :step and (k1 = :k1 or k2 = :k2) and state in ('open', 'answered')
+             where step_id = any (:steps) and (k1 = :k1 or k2 = :k2) and state in ('open', 'answered')
              order by sent_at, id""");
 
     private static final Sql STATE = Sql.of("select state from gateway_requests where id = :id");
@@ -27,7 +28,7 @@ public final class GatewayRecords {
     private static final Sql RESPONSES =
             Sql.of("""
             select facts ->> 'provider' as provider, answer::text as answer from gateway_requests
-             where step_id = :step and state = 'answered' and facts ->> 'path' = '/v1/responses' order by sent_at, id""");
+             where step_id = any (:steps) and state = 'answered' and facts ->> 'path' = '/v1/responses' order by sent_at, id""");
 
     private static final Sql BYTES =
             Sql.of("""
@@ -48,7 +49,20 @@ public final class GatewayRecords {
 
     private static final Sql FACTS = Sql.of("""
             select facts::text as facts from gateway_requests
-             where step_id = :step and state = 'answered' order by sent_at, id limit 1000""");
+             where step_id = any (:steps) and state = 'answered' order by sent_at, id limit 1000""");
+
+    /** Steps of earlier attempts of the task, if its plan says {@code replay: keep}. */
+    private static final Sql EARLIER = Sql.of("""
+            select o.id
+              from task_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_runs r on r.id = t.run_id
+              left join orchestration_tasks g on g.id = t.group_id
+              join task_steps o on o.task_id = s.task_id and o.task_attempt < s.task_attempt and o.kind = s.kind
+                    and o.position = s.position
+             where s.id = :step and s.kind = 'tool' and 'keep' = (
+                    select task.value ->> 'replay' from jsonb_array_elements(r.plan -> 'tasks') task
+                     where task.value ->> 'temp_id' = coalesce(g.key, t.key) limit 1)""");
 
     private final Database database;
     private final DbClock clock;
@@ -76,9 +90,15 @@ public final class GatewayRecords {
     /** An open request whose server may not read its answer. */
     public record Orphan(UUID id, UUID runId, UUID stepId) {}
 
-    /** The requests of a step with one of the keys, in the order in which they were sent. */
-    public List<Found> find(UUID step, String k1, String k2) {
-        return database.withConnection(c -> FIND.on(c).set("step", step).set("k1", k1).set("k2", k2).all(
+    /** The step, and those of earlier attempts of its task whose answers its program gets, too. */
+    public List<UUID> sources(UUID step) {
+        return Stream.concat(Stream.of(step), database.withConnection(c -> EARLIER.on(c).set("step", step)
+                .all(row -> row.getObject("id", UUID.class))).stream()).toList();
+    }
+
+    /** The requests of steps with one of the keys, in the order in which they were sent. */
+    public List<Found> find(List<UUID> steps, String k1, String k2) {
+        return database.withConnection(c -> FIND.on(c).setUuids("steps", steps).set("k1", k1).set("k2", k2).all(
                 row -> new Found(row.getObject("id", UUID.class), row.getString("k1"),
                         row.getString("state").equals("answered"), row.getString("node"))));
     }
@@ -95,9 +115,9 @@ public final class GatewayRecords {
                 .map(Json::read);
     }
 
-    /** The recorded responses of a step (of OpenAI's API), in the order in which they were sent. */
-    public List<Recorded> responses(UUID step) {
-        return database.withConnection(c -> RESPONSES.on(c).set("step", step)
+    /** The recorded responses of steps (of OpenAI's API), in the order in which they were sent. */
+    public List<Recorded> responses(List<UUID> steps) {
+        return database.withConnection(c -> RESPONSES.on(c).setUuids("steps", steps)
                 .all(row -> new Recorded(row.getString("provider"), Json.read(row.getString("answer")))));
     }
 
@@ -112,10 +132,11 @@ public final class GatewayRecords {
                 .<Boolean>one(row -> "exact".equals(row.getString("output"))));
     }
 
-    /** The facts of the answered requests of a step, in the order in which they were sent. */
-    public List<JsonNode> facts(UUID step) {
+    /** The facts of the answered requests of steps, in the order in which they were sent. */
+    public List<JsonNode> facts(List<UUID> steps) {
         return database
-                .withConnection(c -> FACTS.on(c).set("step", step).all(row -> Json.read(row.getString("facts"))));
+                .withConnection(
+                        c -> FACTS.on(c).setUuids("steps", steps).all(row -> Json.read(row.getString("facts"))));
     }
 
     /**
