@@ -259,6 +259,22 @@ class Transcript extends Part {
     </li>`;
   }
 
+  /** A request of a step's program to a model. Executions after the one that has sent it get the recorded answer. */
+  #request(entry) {
+    const { differs } = entry;
+    return html`<li class="call ${failed(entry) ? 'turn-bad' : ''}">
+      <div class="row wrap">
+        ${mark(entry.state === 'completed' ? 'done' : entry.error_code ? 'failed' : 'works', entry.state)}
+        <span class="small">request to</span><strong>${name(entry.model_answered ?? entry.model, 60)}</strong>
+        ${entry.lease_epoch > 1 ? html`<span class="small soft" title="The execution that has paid for the answer; later ones replay it">execution ${entry.lease_epoch}</span>` : nothing}${this.#figures(entry)}
+      </div>
+      ${entry.text ? html`<div class="said">${name(entry.text, 20_000)}</div>` : nothing}
+      ${(entry.calls ?? []).map((call) => html`<div class="row"><strong class="mono small">${name(call.name ?? '', 80)}</strong><code class="cut soft grow">${label(text(call.input ?? {}), SHOWN)}</code></div>`)}
+      ${differs ? html`<p class="small soft call-body">Not recorded: message ${differs.message} (${name(differs.role, 20)}) has <code>${name(differs.sent, 200)}</code> instead of <code>${name(differs.recorded, 200)}</code></p>` : nothing}
+      ${this.#trouble(entry)}
+    </li>`;
+  }
+
   /** Calls that a turn asked for and that were refused before they became steps. */
   #refused(entry) {
     return (entry.calls ?? [])
@@ -292,7 +308,7 @@ class Transcript extends Part {
           : nothing
       }
       <ol class="turns" aria-label="Attempt ${attempt.number}">
-        ${items.map((entry) => (entry.kind === 'turn' ? html`${this.#turn(entry, last)}${this.#refused(entry)}` : this.#call(entry)))}
+        ${items.map((entry) => (entry.kind === 'turn' ? html`${this.#turn(entry, last)}${this.#refused(entry)}` : entry.kind === 'request' ? this.#request(entry) : this.#call(entry)))}
       </ol>
       ${items.length ? nothing : html`<p class="pad soft">No errors.</p>`}`;
     if (this.attempts.length === 1) return html`<div class="card">${list}</div>`;

@@ -13,10 +13,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A turn of an agent, a call that it requested, or another step of the task.
+ * A turn of an agent, a call that it requested, another step of the task, or a request of a step's program to a model.
  *
  * @param stepId a UUID, also with the prefix of its kind
- * @param kind {@code turn}, {@code call}, or the kind of another step
+ * @param kind {@code turn}, {@code call}, the kind of another step, or {@code request}
  * @param turn the number of the turn, of a call the turn that requested it
  * @param taskAttempt the number of the task's attempt; null for a copied entry
  * @param copied from the run that this one is a fork of: not executed and not charged here
@@ -44,6 +44,11 @@ import tools.jackson.databind.node.ObjectNode;
  * @param totalMs from sending to the end of the answer
  * @param startedAt time of its start; null before it
  * @param completedAt time of its end; null while it is open
+ * @param calledBy the step whose program has made the call; null for any other entry
+ * @param leaseEpoch the execution of the step that has sent the request, by the epoch of its lease: later executions get its
+ *     recorded answer. Null for any other entry
+ * @param differs where the request differs from the recorded ones before it, if it is the first new one after replayed ones: {@code
+ *     message} (its number, from 1), {@code role}, and the texts {@code recorded} and {@code sent}; null otherwise
  */
 public record TranscriptEntry(@Id String stepId, String kind, @Range(min = 0) int turn,
         @Nullable Integer taskAttempt, boolean copied, @Nullable String tool, String state, int attempt,
@@ -54,7 +59,8 @@ public record TranscriptEntry(@Id String stepId, String kind, @Range(min = 0) in
         @Nullable String errorCode, @Nullable String errorClass,
         @Nullable String errorMessage, long tokens, @Nullable TokenUsage usage, BigDecimal cost,
         @Nullable Long firstTextMs, @Nullable Long totalMs, @Nullable Instant startedAt,
-        @Nullable Instant completedAt) {
+        @Nullable Instant completedAt, @Nullable @Id String calledBy, @Nullable Integer leaseEpoch,
+        @Nullable ObjectNode differs) {
 
     public TranscriptEntry {
         calls = Absent.asEmpty(calls);

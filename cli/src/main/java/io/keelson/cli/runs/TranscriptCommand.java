@@ -16,14 +16,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "transcript",
-        description = "Shows the turns of an agent's task with their calls, results, tokens, cost and times.",
+        description = "Shows the turns of an agent's task with their calls, results, tokens, cost and times, and the requests"
+                + " of programs to models.",
         footer = {"  keelson transcript latest", "  keelson transcript latest research",
                 "  keelson transcript latest research --attempt all",
                 "  keelson transcript latest research --json | jq '[.items[].cost] | add'"})
@@ -33,7 +36,7 @@ public final class TranscriptCommand extends OneRunCommand {
     private static final String ALL = "all";
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "TASK",
-            description = "The key of a task. Without it, the run's only task with turns.")
+            description = "The key of a task. Without it, the run's only task with turns, or else its only task with steps.")
     @Nullable String task;
 
     @Option(names = "--attempt", paramLabel = "N|all",
@@ -90,8 +93,9 @@ public final class TranscriptCommand extends OneRunCommand {
     }
 
     private static String only(Keelson keelson, String run) {
-        List<@Nullable String> tasks = keelson.runs().steps(run).stream().filter(step -> step.kind().equals("turn"))
-                .<@Nullable String>map(Step::taskKey).distinct().toList();
+        List<Step> steps = keelson.runs().steps(run);
+        List<@Nullable String> tasks = tasks(steps, "turn");
+        tasks = tasks.isEmpty() ? tasks(steps, "tool") : tasks;
         String found = tasks.size() == 1 ? tasks.getFirst() : null;
         if (found == null) {
             throw CliException.failed("TASK_NOT_FOUND", tasks.isEmpty() ? "no task of run " + run + " has turns"
@@ -100,17 +104,31 @@ public final class TranscriptCommand extends OneRunCommand {
         return found;
     }
 
+    private static List<@Nullable String> tasks(List<Step> steps, String kind) {
+        return steps.stream().filter(step -> step.kind().equals(kind)).<@Nullable String>map(Step::taskKey).distinct()
+                .toList();
+    }
+
     private List<String> lines(TranscriptEntry entry) {
         List<String> lines = new ArrayList<>();
         boolean turn = entry.kind().equals("turn");
-        lines.add(turn
-                ? style().bold("turn " + entry.turn()) + style().dim(
-                        "  " + (TerminalText.clean(entry.model()) + "  ") + figures(entry))
-                : "  " + TerminalText.clean(String.valueOf(entry.tool())) + " " + shown(entry, "input", entry.input())
-                        + style().dim("  " + figures(entry)));
+        boolean request = entry.kind().equals("request");
+        String model = "  " + (TerminalText.clean(entry.model()) + "  ") + figures(entry);
+        lines.add(turn ? style().bold("turn " + entry.turn()) + style().dim(model)
+                : request ? "  " + style().bold("request") + style().dim(model + execution(entry))
+                        : "  " + TerminalText.clean(String.valueOf(entry.tool())) + " "
+                                + shown(entry, "input", entry.input())
+                                + style().dim("  " + figures(entry)));
         String indent = turn ? "  " : "    ";
         if (entry.text() != null) {
             entry.text().lines().map(line -> indent + TerminalText.visible(line)).forEach(lines::add);
+        }
+        for (ObjectNode call : request ? Objects.requireNonNull(entry.calls()) : List.<ObjectNode>of()) {
+            lines.add(indent + TerminalText.clean(call.path("name").asString("")) + " "
+                    + shown(entry, "", call.path("input")));
+        }
+        if (entry.differs() != null) {
+            lines.add(indent + "not recorded: " + TerminalText.clean(difference(entry.differs())));
         }
         TurnProblem again = entry.again();
         if (again != null) {
@@ -122,6 +140,17 @@ public final class TranscriptCommand extends OneRunCommand {
             shown(entry, "output", entry.output()).lines().map(line -> indent + line).forEach(lines::add);
         }
         return lines;
+    }
+
+    /** Which execution of the step has bought the answer: later ones replay it. */
+    private static String execution(TranscriptEntry entry) {
+        Integer epoch = entry.leaseEpoch();
+        return epoch == null || epoch == 1 ? "" : ", execution " + epoch;
+    }
+
+    private static String difference(JsonNode differs) {
+        return "message " + differs.path("message") + " (" + differs.path("role").asString("") + ") has '"
+                + differs.path("sent").asString("") + "' instead of '" + differs.path("recorded").asString("") + "'";
     }
 
     private static String shown(TranscriptEntry entry, String member, JsonNode value) {

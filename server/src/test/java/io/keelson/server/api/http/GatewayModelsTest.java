@@ -216,6 +216,11 @@ class GatewayModelsTest {
         program.again();
         HttpResponse<String> replayed = program.post(MESSAGES, body(MESSAGES, "weather", tool));
         assertThat(ids(replayed.body())).isEqualTo(ids(answer.body()));
+        String transcript = "/api/v1/tasks/" + program.item.get("task_id").stringValue() + "/transcript";
+        JsonNode entry = api.get(transcript).json().at("/items/1");
+        assertThat(entry.at("/calls/0"))
+                .isEqualTo(Json.read("{\"name\": \"weather\", \"input\": {\"city\": \"Rome\"}}"));
+        assertThat(entry.get("text").stringValue()).isEqualTo("let me see");
     }
 
     /** The client is killed in the middle of an answer: the server reads it to its end, and the next execution has it. */
@@ -489,6 +494,15 @@ class GatewayModelsTest {
                 .firstValue("x-keelson-replayed")).isEmpty();
         assertThat(api.get("/api/v1/steps/" + program.item.get("step_id").stringValue() + "/logs").text())
                 .contains("message 3 (user)", "Tuesday", "Monday");
+        JsonNode entries = api.get("/api/v1/tasks/" + program.item.get("task_id").stringValue() + "/transcript").json()
+                .get("items");
+        assertThat(entries.valueStream().map(entry -> entry.get("kind").stringValue() + " " + entry.get("lease_epoch")))
+                .containsExactly("tool null", "request 1", "request 1", "request 2");
+        assertThat(entries.at("/3/differs/sent").stringValue()).contains("Tuesday");
+        assertThat(entries.at("/1/text").stringValue()).isEqualTo("done");
+        assertThat(entries.at("/1/model_answered").stringValue()).isEqualTo("provider-c");
+        assertThat(entries.at("/1/cost").decimalValue()).isEqualByComparingTo(COST);
+        assertThat(entries.at("/0/cost").decimalValue()).as("without its requests").isEqualByComparingTo("0");
     }
 
     /** A provider that breaks off may have billed: that is charged, and the client sees no whole answer. */
