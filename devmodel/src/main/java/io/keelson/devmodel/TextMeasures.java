@@ -10,16 +10,16 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What providers compute of texts without an answer: vectors (OpenAI), and counts of tokens (Anthropic). No script decides it. */
+/** Vectors of texts (OpenAI) and counts of tokens (Anthropic), which no script decides. */
 final class TextMeasures {
     static final String EMBEDDINGS = "/v1/embeddings";
     static final String TOKENS = "/v1/messages/count_tokens";
     private static final int DIMENSIONS = 8;
-    private static final int MOST_DIMENSIONS = 4_096;
+    private static final int MAX_DIMENSIONS = 4_096;
 
     private TextMeasures() {}
 
-    /** The tokens that are billed for it. */
+    /** The billed tokens of a request. */
     static BilledTokens billed(String path, int bodyBytes) {
         return path.equals(TOKENS) ? BilledTokens.NONE
                 : BilledTokens.of(Json.object().put("output", 0), bodyBytes, "");
@@ -42,7 +42,7 @@ final class TextMeasures {
         }
         ObjectNode answer = Json.object().put("object", "list");
         ArrayNode data = answer.putArray("data");
-        int size = Math.clamp(body.path("dimensions").asInt(DIMENSIONS), 1, MOST_DIMENSIONS);
+        int size = Math.clamp(body.path("dimensions").asInt(DIMENSIONS), 1, MAX_DIMENSIONS);
         for (JsonNode text : texts) {
             ObjectNode one = data.addObject().put("object", "embedding").put("index", data.size() - 1);
             float[] vector = vector(text.toString(), size);

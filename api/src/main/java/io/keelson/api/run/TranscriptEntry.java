@@ -47,8 +47,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param calledBy the step whose program has made the call; null for any other entry
  * @param leaseEpoch the execution of the step that has sent the request, by the epoch of its lease: later executions get its
  *     recorded answer. Null for any other entry
- * @param differs where the request differs from the recorded ones before it, if it is the first new one after replayed ones: {@code
- *     message} (its number, from 1), {@code role}, and the texts {@code recorded} and {@code sent}; null otherwise
+ * @param differs of the first new request after replayed ones, the message that differs from the record: {@code message} (its
+ *     number, from 1), {@code role}, and the texts {@code recorded} and {@code sent}; null for any other entry
  */
 public record TranscriptEntry(@Id String stepId, String kind, @Range(min = 0) int turn,
         @Nullable Integer taskAttempt, boolean copied, @Nullable String tool, String state, int attempt,

@@ -44,8 +44,8 @@ final class Holds {
     }
 
     /**
-     * The least that the limits must leave for a step to be executed again whose program was refused a request: the request, and what the
-     * step itself may cost beside it.
+     * The least rest of the limits with which a step is executed again after the refusal of a request: the cost of the request and
+     * the highest cost of the step.
      */
     static BigDecimal againCost(Prices prices, StepSpec step, BigDecimal needed) {
         WorstCase worst = step.worstCase();
@@ -75,7 +75,7 @@ final class Holds {
         return cost(d.funds.prices(), step, Objects.requireNonNull(step.worstCase()).maxOutput());
     }
 
-    /** True when the limits or the credits do not pay the request that a program was refused. */
+    /** True when the limits or the credits do not pay a refused request. */
     static boolean holdBack(Decision d, StepRow step, BigDecimal needed) {
         Prices prices = d.funds.prices();
         BigDecimal counted = step.queued ? ownCost(prices, step) : Amounts.ZERO;

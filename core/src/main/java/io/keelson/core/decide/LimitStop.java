@@ -183,7 +183,7 @@ final class LimitStop {
     /**
      * A step that is to begin next.
      *
-     * @param needed for a request that its program was refused; null if absent
+     * @param needed for a refused request of its program; null if absent
      */
     private record Next(StepSpec spec, @Nullable BigDecimal needed) {
 

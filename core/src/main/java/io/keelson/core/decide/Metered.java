@@ -21,7 +21,7 @@ public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Reque
      * The usage of a program's requests to models.
      *
      * @param refused why a limit has refused the latest request; null if it has refused none since an answer
-     * @param needed what the refused request costs at least, in credits; null if absent
+     * @param needed the least cost of the refused request, in credits; null if absent
      * @param waits whether the program has ended for the refusal, and its step waits until the limits pay the request
      */
     public record Requests(Tokens tokens, BigDecimal cost, @Nullable String refused, @Nullable BigDecimal needed,

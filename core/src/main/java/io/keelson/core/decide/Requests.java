@@ -103,8 +103,8 @@ final class Requests {
     }
 
     /**
-     * Whether the program has ended because a limit has refused a request, and its step can be executed again when the limits pay it.
-     * A call of another program has its refusal as result: that program decides. The bound of executions in a row holds here, too.
+     * Whether the program has ended after the refusal of a request, and its step can be executed again when the limits pay the request.
+     * A call of another program fails instead, and its caller decides. The bound of executions in a row holds here, too.
      */
     static boolean endedByLimit(Decision d, StepRow step) {
         Metered.Requests requests = Metering.ofLease(step).requests();

@@ -261,8 +261,7 @@ public final class StepRow {
     }
 
     /**
-     * What the limits must leave, in credits, before its program is executed again, as they have refused a request of it. Null if
-     * absent.
+     * The rest of the limits, in credits, with which its program is executed again after the refusal of a request. Null if absent.
      */
     public @Nullable BigDecimal needed() {
         Metered.Requests asked = metered == null || metered.epoch() != leaseEpoch ? null : metered.requests();

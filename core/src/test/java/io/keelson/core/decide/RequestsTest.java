@@ -126,7 +126,7 @@ class RequestsTest extends OneWorkspace {
 
     /** The refused request costs 0.64 at least; the report of the holder costs 0.0001. */
     @Test
-    void aStepWithARefusedRequestIsExecutedAgainWhenTheLimitPaysIt() {
+    void aStepIsExecutedAgainWhenTheLimitPaysTheRefusedRequest() {
         World world = world("0.5", 1);
         StepRow step = world.claim("a");
         ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000);
@@ -149,7 +149,7 @@ class RequestsTest extends OneWorkspace {
 
     /** Its own request and another task hold what the refused one needs. */
     @Test
-    void aRefusedRequestWaitsForWhatIsInFlight() {
+    void aRefusedRequestWaitsForOpenRequests() {
         World world = world("1", 1);
         StepRow step = world.claim("a");
         UUID first = UUID.randomUUID();

@@ -66,7 +66,7 @@ final class Maintenance {
         }
     }
 
-    /** Closes requests of programs whose answers nobody reads. */
+    /** Closes requests of programs whose answers no server reads. */
     private void orphans(RunRows rows) {
         rows.requests.values().stream().filter(each -> each.open().sentAt().plus(OLD).isBefore(node.sim.now()))
                 .forEach(each -> node.own(new Command.EndRequest(rows.id(), each.stepId(), each.open().id(),

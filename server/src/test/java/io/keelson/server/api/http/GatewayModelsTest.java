@@ -406,7 +406,7 @@ class GatewayModelsTest {
     /** A further attempt of the task executes new steps. */
     @ParameterizedTest
     @ValueSource(strings = {"keep", "new"})
-    void aFurtherAttemptGetsTheRecordsThatItsTaskKeeps(String replay) throws Exception {
+    void aFurtherAttemptHasTheRecordsOfTheTask(String replay) throws Exception {
         Program program = new Program(null, """
                 "replay": "%s", "failure_mode": "retry", "retry": {"max_attempts": 2, "base_delay_seconds": 0},"""
                 .formatted(replay));

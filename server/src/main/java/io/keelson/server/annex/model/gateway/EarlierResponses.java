@@ -17,8 +17,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Earlier responses and their items, to which a request of OpenAI's responses only refers. They are taken from the records of its step
- * and sent whole, as its provider may not have them.
+ * Earlier responses and items to which a request of OpenAI's responses refers by id. The provider gets them whole, out of the records of
+ * the step.
  */
 final class EarlierResponses {
     private static final String PREVIOUS = "previous_response_id";
@@ -39,7 +39,7 @@ final class EarlierResponses {
      */
     private record Response(JsonNode document, boolean kept, @Nullable JsonNode input, @Nullable String previous) {
 
-        /** The tokens of reasoning, which a provider reads again and the item does not show. */
+        /** The tokens of hidden reasoning, which its provider reads again. */
         long reasoning() {
             return document.at("/usage/output_tokens_details/reasoning_tokens")
                     .asLong(document.at("/usage/output_tokens").asLong(0));
@@ -133,7 +133,7 @@ final class EarlierResponses {
         return item;
     }
 
-    /** Reasoning that only its provider can read goes to no other one, nor ids of items that it does not have. */
+    /** Hidden reasoning and ids of items go to their own provider only. */
     private @Nullable JsonNode sent(Item item) {
         if (item.of.kept) {
             if (isHidden(item.item)) {
@@ -166,8 +166,8 @@ final class EarlierResponses {
     }
 
     /**
-     * Adds to a record what later requests may refer to beside the answer. A client that sends items of earlier answers keeps the
-     * conversation itself.
+     * Adds the input to a record, as later requests may refer to the response. A client that sends items of earlier answers keeps
+     * the conversation itself.
      */
     static void keep(ProgramRequest request, ObjectNode record) {
         JsonNode input = request.body().path("input");

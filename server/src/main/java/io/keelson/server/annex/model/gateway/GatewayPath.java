@@ -44,7 +44,7 @@ enum GatewayPath {
         return wires;
     }
 
-    /** What is requested here of a provider. */
+    /** The kind of the requests to a provider. */
     PassedKind kind() {
         return switch (this) {
             case CHAT, RESPONSES, MESSAGES -> PassedKind.ANSWER;
@@ -58,7 +58,7 @@ enum GatewayPath {
         return this == RESPONSES || this == EMBEDDINGS ? "input" : "messages";
     }
 
-    /** The members of a body that bound its output, the newest one first; empty where there is none. */
+    /** The members of a body that bound its output, the newest one first; empty for paths without output. */
     List<String> bounds() {
         return switch (this) {
             case CHAT -> List.of("max_completion_tokens", "max_tokens");

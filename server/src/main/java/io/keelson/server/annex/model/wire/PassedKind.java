@@ -4,7 +4,7 @@ import io.keelson.core.money.Tokens;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** What a request that is passed on asks its provider for. */
+/** The kind of a request to a provider. */
 public enum PassedKind {
     /** An answer of a model, at the path of its wire. */
     ANSWER,
@@ -21,7 +21,7 @@ public enum PassedKind {
         };
     }
 
-    /** Refuses a document that is no answer of this kind. */
+    /** Refuses a document of another kind. */
     void check(Wire wire, JsonNode document) throws UnreadableException, ProviderErrorException {
         boolean readable = switch (this) {
             case ANSWER -> {

@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * A request that is passed on as a program has sent it.
  *
- * @param kind what it asks for
+ * @param kind of the answer
  * @param headers in addition to the endpoint's
  * @param stream whether its body requests a stream
  * @param maxOutput tokens

@@ -51,7 +51,7 @@ public final class GatewayRecords {
             select facts::text as facts from gateway_requests
              where step_id = any (:steps) and state = 'answered' order by sent_at, id limit 1000""");
 
-    /** Steps of earlier attempts of the task, if its plan says {@code replay: keep}. */
+    /** Steps of earlier attempts of the task, if its plan has {@code replay: keep}. */
     private static final Sql EARLIER = Sql.of("""
             select o.id
               from task_steps s
@@ -90,7 +90,7 @@ public final class GatewayRecords {
     /** An open request whose server may not read its answer. */
     public record Orphan(UUID id, UUID runId, UUID stepId) {}
 
-    /** The step, and those of earlier attempts of its task whose answers its program gets, too. */
+    /** The step and the steps of earlier attempts with answers for its program. */
     public List<UUID> sources(UUID step) {
         return Stream.concat(Stream.of(step), database.withConnection(c -> EARLIER.on(c).set("step", step)
                 .all(row -> row.getObject("id", UUID.class))).stream()).toList();

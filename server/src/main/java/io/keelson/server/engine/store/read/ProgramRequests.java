@@ -1,10 +1,10 @@
 package io.keelson.server.engine.store.read;
 
-/** {@code gateway_requests} as entries of a transcript: each row beside the step {@code s} whose program has sent it. */
+/** {@code gateway_requests} as entries of a transcript: a row for the step {@code s} and for each request of its program. */
 final class ProgramRequests {
 
     /**
-     * A lateral table {@code q}: the step itself, whose {@code id} is null, then its requests. Answers that the type jsonb cannot have are left
+     * A lateral table {@code q}: the step itself, whose {@code id} is null, then its requests. Answers that are not valid jsonb are left
      * out, and texts are cut to the length of values in lists.
      */
     static final String ROWS = """

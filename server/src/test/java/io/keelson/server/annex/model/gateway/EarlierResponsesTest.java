@@ -55,7 +55,7 @@ class EarlierResponsesTest {
     }
 
     @Test
-    void whatIsNotRecordedStaysAReference() {
+    void anUnknownReferenceStays() {
         ProgramRequest whole =
                 resolved("'previous_response_id': 'resp_b', 'input': [{'type': 'item_reference', 'id': 'x'}]",
                         record("b", OWN, true, ""));
@@ -65,7 +65,7 @@ class EarlierResponsesTest {
     }
 
     @Test
-    void anotherProviderGetsNoIdsAndNoReasoningThatItCannotRead() {
+    void anotherProviderGetsNoIdsAndNoHiddenReasoning() {
         String input = "'input': [{'type': 'item_reference', 'id': 'rs_a'}, {'type': 'item_reference', 'id': 'fc_a'}]";
         for (Recorded record : List.of(record("a", "other", true, ""), record("a", OWN, false, ""))) {
             ProgramRequest whole = resolved(input, record);
@@ -78,7 +78,7 @@ class EarlierResponsesTest {
 
     /** A library that keeps the conversation itself sends reasoning that only its provider can read. */
     @Test
-    void reasoningThatTheBodyDoesNotShowIsCounted() {
+    void hiddenReasoningIsCounted() {
         String input = "'input': [{'type': 'reasoning', 'id': 'rs_a', 'summary': []}]";
         assertThat(resolved(input, record("a", OWN, true, "")).hidden()).isEqualTo(70);
         assertThat(resolved(input).hidden()).isEqualTo(ProgramRequest.UNKNOWN);
