@@ -105,7 +105,7 @@ class ReleaseTest {
         Process server =
                 builder.redirectErrorStream(true).redirectOutput(folder.resolve("server.log").toFile()).start();
         try {
-            Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> Files.exists(data.resolve("url")));
+            Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> Files.exists(data.resolve("url")));
             ReleasedClients clients = new ReleasedClients(release, Files.createDirectory(folder.resolve("clients")),
                     Files.readString(data.resolve("url")).strip(), Files.readString(data.resolve("api-key")).strip());
             clients.python();
