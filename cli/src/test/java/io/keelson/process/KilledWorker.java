@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 /** A {@link ChainWorker} in a process that is killed at a point of a chain, and started again. */
 final class KilledWorker implements AutoCloseable {
     private static final String REPORT = "POST /api/v1/dispatch/complete";
-    private static final long SECONDS = 60;
+    private static final long SECONDS = 300;
 
     private final Path executed;
     private final Path log;
