@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -37,6 +38,7 @@ public final class WorkerCommand extends ClientCommand {
     private static final int MAX_SLOTS = 1_000;
     private static final Duration REPORTING = Duration.ofSeconds(5);
     private static final int UNAUTHENTICATED = 401;
+    private static final Pattern TOOL = Pattern.compile("[\\p{L}\\p{N}._/-]{1,200}");
     private static final int FORBIDDEN = 403;
     /** The scope that lists models; a key for workers may lack it. */
     private static final String READ = "runs:read";
@@ -90,7 +92,7 @@ public final class WorkerCommand extends ClientCommand {
     @Nullable String description;
 
     @Option(names = "--effects", paramLabel = "EFFECTS",
-            description = "read, idempotent, once or destructive: how agents' calls of the tools are made.")
+            description = "read, idempotent, once or destructive: how agents' calls of the tools are made. Default: like idempotent.")
     @Nullable Effects effects;
 
     @Option(names = "--input-schema", paramLabel = "FILE", description = "JSON Schema of the tools' input.")
@@ -110,9 +112,10 @@ public final class WorkerCommand extends ClientCommand {
             throw CliException.usage("INVALID_SLOTS", "--slots must be 1 to " + MAX_SLOTS + ", not " + slots);
         }
         for (String tool : tools) {
-            if (tool.isBlank() || tool.startsWith("mcp.")) {
-                throw CliException.usage("INVALID_TOOL", "--tool must be a name that does not begin with mcp., not '"
-                        + tool + "'");
+            if (!TOOL.matcher(tool).matches() || tool.startsWith("mcp.")) {
+                throw CliException.usage("INVALID_TOOL",
+                        "--tool must be a name of letters, digits, '.', '_', '-' and '/'"
+                                + " that does not begin with mcp., not '" + tool + "'");
             }
         }
         executable = executable(program.getFirst());

@@ -148,6 +148,13 @@ class GatewayTokenTest {
     }
 
     @Test
+    void anApiKeyIsRefusedWithAHint() {
+        JsonNode error = models(OPENAI, "kl_0000000000000000000000000000000000000000").json().get("error");
+        assertThat(error.get("code").stringValue()).isEqualTo("invalid_token");
+        assertThat(error.get("message").stringValue()).contains("no API key", "KEELSON_STEP_TOKEN");
+    }
+
+    @Test
     void anApiKeyOpensNoGatewayAndATokenNothingElse() {
         assertThat(api.get(OPENAI).status()).isEqualTo(401);
         assertThat(api.get(OPENAI, "Authorization", "").json().at("/error/code").stringValue())

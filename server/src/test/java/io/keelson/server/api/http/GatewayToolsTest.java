@@ -87,6 +87,10 @@ class GatewayToolsTest {
         JsonNode refused = ruled.rpc("tools/call", "{\"name\": \"text_template\", \"arguments\": {}}");
         assertThat(refused.at("/error/data/code").stringValue()).isEqualTo("tool_not_allowed");
         assertThat(ruled.rpc("tools/call", "{\"name\": \"no_such\"}").at("/error/code").intValue()).isEqualTo(-32602);
+        assertThat(ruled.rpc("tools/call", "{\"name\": \"test_listd\"}").at("/error/message").stringValue())
+                .contains("did you mean 'test_listed'?");
+        assertThat(ruled.rpc("tools/call", "{\"name\": \"test_listed\", \"arguments\": {}}").toString())
+                .contains("'n'").doesNotContain(": :");
         assertThat(ruled.calls()).isEmpty();
     }
 

@@ -82,7 +82,8 @@ final class ProgramTools {
         String problems(JsonNode arguments) {
             return tool.equals(AgentTerms.ASK) ? AgentQuestions.problems(arguments)
                     : new DeclaredSchema(schema).check(arguments).stream().limit(MAX_SHOWN)
-                            .map(flaw -> flaw.pointer() + ": " + flaw.message()).collect(Collectors.joining("; "));
+                            .map(flaw -> (flaw.pointer().isEmpty() ? "" : flaw.pointer() + ": ") + flaw.message())
+                            .collect(Collectors.joining("; "));
         }
     }
 

@@ -8,12 +8,12 @@ import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.MountedRequest;
-
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import io.keelson.server.base.json.SafeText;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;
+import io.keelson.server.mission.plan.NameSuggestion;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -167,7 +167,8 @@ final class ToolMount implements Mount {
         if (tool == null) {
             throw new CallRefusedException(OK, Mcp.INVALID_PARAMS, "tool_not_allowed",
                     "the step may not call the tool '"
-                            + Excerpt.piece(name) + "'; tools/list has the tools that it may call");
+                            + Excerpt.piece(name) + "'" + NameSuggestion.hint(name, tools.of(caller).keySet())
+                            + "; tools/list has the tools that it may call");
         }
         ObjectNode arguments = given instanceof ObjectNode object ? object : Json.object();
         String problems = tool.problems(arguments);

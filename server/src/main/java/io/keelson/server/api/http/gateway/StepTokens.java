@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds the lease of a request's token, for the mounts below {@code /gateway}. */
 public final class StepTokens {
+    /** The beginning of each API key. */
+    private static final String API_KEY = "kl_";
     private static final int UNAUTHORIZED = 401;
     private static final int CONFLICT = 409;
 
@@ -31,7 +33,10 @@ public final class StepTokens {
                     "the gateway needs the step's token as bearer or as x-api-key");
         }
         Found found = database.withConnection(c -> tokens.find(c, token)).orElseThrow(
-                () -> new GatewayError(UNAUTHORIZED, "invalid_token", "the gateway does not know this token"));
+                () -> new GatewayError(UNAUTHORIZED, "invalid_token", token.startsWith(API_KEY)
+                        ? "the gateway takes no API key: use the token of a step, which programs of `keelson worker` have as"
+                                + " OPENAI_API_KEY, ANTHROPIC_API_KEY and KEELSON_STEP_TOKEN"
+                        : "the gateway does not know this token"));
         if (found.parked()) {
             throw new GatewayError(CONFLICT, "parked",
                     "the step waits: end the program, it is started again with the answer");
