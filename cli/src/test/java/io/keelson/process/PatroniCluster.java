@@ -34,6 +34,7 @@ import tools.jackson.databind.JsonNode;
 final class PatroniCluster implements AutoCloseable {
 
     private static final List<Integer> NODES = List.of(1, 2, 3);
+    private static final String PROXY = "10.98.0.20:7440";
     private static final Path SCRIPT = Path.of("../scripts/patroni-cluster").toAbsolutePath().normalize();
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final Duration USUAL = Duration.ofSeconds(60);
@@ -81,7 +82,7 @@ final class PatroniCluster implements AutoCloseable {
 
     /** The database by HAProxy's address. */
     DatabaseUrl byProxy() {
-        return url("10.98.0.20:7440", "");
+        return url(PROXY, "");
     }
 
     private static DatabaseUrl url(String hosts, String parameters) {
@@ -102,13 +103,16 @@ final class PatroniCluster implements AutoCloseable {
         CompletableFuture<Long> promoted = new CompletableFuture<Long>().orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS);
         for (int node : NODES) {
             if (node != old) {
-                Thread.ofVirtual().start(() -> watch(node, promoted));
+                Thread.ofVirtual().start(() -> watch(of(node), promoted));
             }
         }
         long begun = System.nanoTime();
         script(fault.text(), Integer.toString(old));
         long at = promoted.join();
-        return new Promotion(old, at, Duration.ofNanos(at - begun));
+        CompletableFuture<Long> reached = new CompletableFuture<Long>().orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        Thread.ofVirtual().start(() -> watch(url(PROXY, "connectTimeout=1&loginTimeout=1&socketTimeout=1"), reached));
+        return new Promotion(old, at, Duration.ofNanos(at - begun),
+                reached.thenApply(end -> Duration.ofNanos(end - at)));
     }
 
     /**
@@ -117,12 +121,13 @@ final class PatroniCluster implements AutoCloseable {
      * @param old the node with the fault
      * @param at by {@link System#nanoTime()}
      * @param after since the fault
+     * @param reached the time until HAProxy led to it
      */
-    record Promotion(int old, long at, Duration after) {}
+    record Promotion(int old, long at, Duration after, CompletableFuture<Duration> reached) {}
 
-    private static void watch(int node, CompletableFuture<Long> promoted) {
+    private static void watch(DatabaseUrl url, CompletableFuture<Long> promoted) {
         while (!promoted.isDone()) {
-            try (Connection connection = of(node).connect(); Statement statement = connection.createStatement()) {
+            try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
                 while (!promoted.isDone()) {
                     if (!isStandby(statement)) {
                         promoted.complete(System.nanoTime());
@@ -131,6 +136,7 @@ final class PatroniCluster implements AutoCloseable {
                 }
             } catch (SQLException e) {
                 // a standby that follows another primary may end its connections
+                LockSupport.parkNanos(POLL.toNanos());
             }
         }
     }

@@ -117,8 +117,9 @@ class PatroniTest {
         Row second = row(cluster, fault, "proxy", proxy, byProxy);
         rows.addAll(List.of(first, second));
         System.out.printf(
-                "failover %d: %s, promoted after %d ms, pause by hosts %d ms, by proxy %d ms, stuck %d and %d, load %.1f%n",
+                "failover %d: %s, promoted after %d ms, pause by hosts %d ms, by proxy %d ms (which took %d ms itself), stuck %d and %d, load %.1f%n",
                 rows.size() / 2, fault.text(), promotion.after().toMillis(), hosts.toMillis(), proxy.toMillis(),
+                promotion.reached().join().toMillis(),
                 first.stuck(), second.stuck(), ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
         cluster.repair(promotion.old());
     }

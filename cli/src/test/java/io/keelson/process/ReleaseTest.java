@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The packages of the checked-out commit: the same bytes twice, a program that works without a checkout and without a JDK, and clients that
  * work in empty folders.
  */
-@Timeout(1_200)
+@Timeout(3_600)
 class ReleaseTest {
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
