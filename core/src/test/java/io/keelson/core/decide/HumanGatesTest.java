@@ -227,6 +227,21 @@ class HumanGatesTest {
         assertThat(world.state()).isEqualTo(RunState.PENDING);
     }
 
+    /** An assignment names its question by the time of asking. */
+    @ParameterizedTest
+    @EnumSource(value = Gate.class, names = {"APPROVAL", "REVIEW", "RESULT"})
+    void pauseAndReminderLeaveTheTimeOfAQuestion(Gate gate) {
+        world = gate.reached(OnTimeout.REMIND);
+        UUID subject = gate.subject(world);
+        Instant asked = Objects.requireNonNull(Questions.of(world.view, subject)).askedAt();
+        world.now = world.now.plusSeconds(5);
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.now = world.now.plusSeconds(5);
+        world.done(new Command.Resume(world.id(), World.WHO));
+        world.deliver(TimerKind.HUMAN, subject);
+        assertThat(Objects.requireNonNull(Questions.of(world.view, subject)).askedAt()).isEqualTo(asked);
+    }
+
     @Test
     void aRejectedPlanIsAskedAboutAgain() {
         world = Gate.PLAN.reached(OnTimeout.REMIND);

@@ -146,7 +146,8 @@ final class WorkLaws {
         }
         if (rows.tasks.containsKey(subject)) {
             Saved.Task task = rows.tasks.get(subject);
-            return task.state() == TaskState.AWAITING_HUMAN && is(question, Kind.TASK_REVIEW, task.stateSince());
+            return task.state() == TaskState.AWAITING_HUMAN && question.kind() == Kind.TASK_REVIEW
+                    && !question.askedAt().isAfter(task.stateSince().plus(SKEW));
         }
         if (rows.steps.containsKey(subject)) {
             Saved.Step step = rows.steps.get(subject);
@@ -159,7 +160,7 @@ final class WorkLaws {
     }
 
     private static boolean is(Question question, Kind kind, Instant asked) {
-        return question.kind() == kind && !question.askedAt().isAfter(asked.plus(SKEW));
+        return question.kind() == kind && question.askedAt().equals(asked);
     }
 
     private boolean asksAboutTheRun() {
