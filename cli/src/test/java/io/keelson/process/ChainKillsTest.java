@@ -12,6 +12,7 @@ import io.keelson.server.base.db.TestDatabase;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -35,6 +36,9 @@ class ChainKillsTest {
     private static final int NODES = 2;
     private static final int STEPS = 6;
     private static final int LAST_STEPS = 3;
+    /** Queries over all rows take longer than a server's statements may. */
+    private static final DatabaseOptions UNLIMITED =
+            new DatabaseOptions(1, Duration.ZERO, Duration.ZERO, Duration.ZERO, Duration.ofSeconds(10));
     /** The commit that charges a chain. */
     private static final Write CHARGES = new Write("billing_ledger", "charge");
 
@@ -56,7 +60,7 @@ class ChainKillsTest {
         DatabaseUrl url = TestDatabase.createUrl();
         Random random = new Random(SEED);
         List<KilledWorker> workers = new ArrayList<>();
-        try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(4));
+        try (Database database = new Database(url, UNLIMITED);
                 KilledNodes nodes = new KilledNodes(NODES, folder, url, Map.of("KEELSON_INITIAL_CREDITS", "1000000"))) {
             nodes.client(0).prices().setTool(ChainWorker.TOOL, new BigDecimal("0.01"));
             for (int i = 0; i < NODES; i++) {

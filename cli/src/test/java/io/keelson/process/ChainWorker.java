@@ -24,7 +24,7 @@ public final class ChainWorker {
     public static void main(String[] arguments) throws IOException {
         Path executed = Path.of(arguments[0]);
         AtomicInteger last = new AtomicInteger(-1);
-        Worker worker = Worker.builder(Keelson.connect()).lease(Duration.ofSeconds(1)).poll(Duration.ofMillis(500))
+        Worker worker = Worker.builder(Keelson.connect()).lease(Duration.ofSeconds(5)).poll(Duration.ofMillis(500))
                 .chain(Duration.ofMinutes(1)).tool(new ToolSpec(TOOL, null, null, Effects.READ), step -> {
                     Files.writeString(executed, step.effectKey() + "\n", StandardOpenOption.CREATE,
                             StandardOpenOption.APPEND);
