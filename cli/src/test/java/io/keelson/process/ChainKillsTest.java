@@ -62,8 +62,8 @@ class ChainKillsTest {
         List<KilledWorker> workers = new ArrayList<>();
         try (Database database = new Database(url, UNLIMITED);
                 KilledNodes nodes = new KilledNodes(NODES, folder, url, Map.of("KEELSON_INITIAL_CREDITS", "1000000"))) {
-            nodes.client(0).prices().setTool(ChainWorker.TOOL, new BigDecimal("0.01"));
-            for (int i = 0; i < NODES; i++) {
+            for (int i = 0; i < NODES; i++) { // a price that is set at another server arrives within seconds
+                nodes.client(i).prices().setTool(ChainWorker.TOOL, new BigDecimal("0.01"));
                 workers.add(new KilledWorker(folder.resolve("node" + i), nodes.address(i)));
             }
             try (Load load = new Load(nodes::client, ChainKillsTest::mission)) {
