@@ -8,19 +8,17 @@ import org.jspecify.annotations.Nullable;
 
 /** A path at which models are requested. */
 enum GatewayPath {
-    CHAT(Dialect.OPENAI, Set.of(WireKind.OPENAI_CHAT), "/v1/chat/completions"),
-    RESPONSES(Dialect.OPENAI, Set.of(WireKind.OPENAI_RESPONSES), "/v1/responses"),
-    EMBEDDINGS(Dialect.OPENAI, Set.of(WireKind.OPENAI_CHAT, WireKind.OPENAI_RESPONSES), "/v1/embeddings"),
-    MESSAGES(Dialect.ANTHROPIC, Set.of(WireKind.ANTHROPIC_MESSAGES), "/v1/messages"),
-    COUNT_TOKENS(Dialect.ANTHROPIC, Set.of(WireKind.ANTHROPIC_MESSAGES), "/v1/messages/count_tokens");
+    CHAT(Dialect.OPENAI, "/v1/chat/completions"),
+    RESPONSES(Dialect.OPENAI, "/v1/responses"),
+    EMBEDDINGS(Dialect.OPENAI, "/v1/embeddings"),
+    MESSAGES(Dialect.ANTHROPIC, "/v1/messages"),
+    COUNT_TOKENS(Dialect.ANTHROPIC, "/v1/messages/count_tokens");
 
     private final Dialect dialect;
-    private final Set<WireKind> wires;
     private final String path;
 
-    GatewayPath(Dialect dialect, Set<WireKind> wires, String path) {
+    GatewayPath(Dialect dialect, String path) {
         this.dialect = dialect;
-        this.wires = wires;
         this.path = path;
     }
 
@@ -41,7 +39,12 @@ enum GatewayPath {
 
     /** The wires of the models that can be requested here. */
     Set<WireKind> wires() {
-        return wires;
+        return switch (this) {
+            case CHAT -> Set.of(WireKind.OPENAI_CHAT);
+            case RESPONSES -> Set.of(WireKind.OPENAI_RESPONSES);
+            case EMBEDDINGS -> Set.of(WireKind.OPENAI_CHAT, WireKind.OPENAI_RESPONSES);
+            case MESSAGES, COUNT_TOKENS -> Set.of(WireKind.ANTHROPIC_MESSAGES);
+        };
     }
 
     /** The kind of the requests to a provider. */
