@@ -24,7 +24,7 @@ final class NeighbourNames {
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
 
     static final String OWN_VIEWS =
-            "credit_balances free_usage orchestration_event_feed orchestration_events orchestration_events_archive"
+            "credit_balances free_usage open_questions orchestration_event_feed orchestration_events orchestration_events_archive"
                     + " orchestration_events_kept orchestration_steps run_event_packs_kept run_origins step_tasks work_results";
 
     /** Indexes that a migration or {@link SharedIndexes} names. PostgreSQL finds names for all others. */

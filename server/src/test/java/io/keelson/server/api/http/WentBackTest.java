@@ -31,7 +31,7 @@ class WentBackTest {
     private static final Duration NOTICED = Duration.ofSeconds(5);
     /** Ids above a pack's last event up to the next pack's first one. */
     private static final long MAX_UNUSED_IDS = 999;
-    private static final Duration CONTINUED = Duration.ofSeconds(10);
+    private static final Duration CONTINUED = Duration.ofSeconds(30);
     private static final String SHORT = """
             {"name": "short", "start": true, "plan": {"tasks": [{"id": "t", "title": "T", "steps": [
               {"name": "nap", "tool": "wait", "input": {"seconds": 0.01}}]}]}}""";
