@@ -287,6 +287,9 @@ final class Mutants {
                         "a reservation pays the part of a cost that is not charged yet").foundBy(59),
                 new Mutant("decide/RunRow.java", "this.remainder = remainder;", "",
                         "a loaded run has lost the part of its cost that is not charged yet").foundBy(9),
+                new Mutant("decide/Decider.java", "if (d.heldBack || d.holdEnded ||", "if (d.heldBack ||",
+                        "a step that a refused request holds back is forgotten when the hold of another one ends")
+                        .foundBy(294),
                 new Mutant("decide/Holds.java", "d.view.held = d.view.held.add(paid);", "",
                         "a hold does not count"),
                 new Mutant("decide/Holds.java", "d.view.held = d.view.held.subtract(step.hold.amount());", "",
