@@ -111,6 +111,10 @@ describe("errors and secrets", () => {
     assert.deepEqual(gateway.openai(), { baseURL: "http://127.0.0.1:1/gateway/openai/v1", apiKey: "kl_hidden" });
     assert.equal(gateway.anthropic().baseURL, "http://127.0.0.1:1/gateway/anthropic");
     assert.equal(gateway.ai("anthropic").baseURL, "http://127.0.0.1:1/gateway/anthropic/v1");
+    const environment = gateway.environment();
+    assert.equal(environment.KEELSON_MCP_URL, gateway.mcp());
+    assert.equal(environment.KEELSON_STEP_TOKEN, "kl_hidden");
+    assert.equal(environment.OPENAI_AGENTS_DISABLE_TRACING, "1");
   });
   test("a message shows all problems", () => {
     const e = KeelsonError.refused(422, { code: "INVALID", title: "t", problems: [{ code: "A", pointer: "/x", message: "m" }, null], allowed: ["y"] }, null);

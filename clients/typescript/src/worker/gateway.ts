@@ -32,10 +32,16 @@ export class Gateway {
     return { baseURL: `${this.#url}/${wire}/v1`, apiKey: this.#token };
   }
 
-  /** The environment of a program that calls models by itself. */
+  /** Address of the step's tools over the Model Context Protocol, with the token as bearer. */
+  mcp(): string {
+    return `${this.#url}/mcp`;
+  }
+
+  /** Variables by which a program finds the gateway. They also switch off what would send the token to a provider's services. */
   environment(): Record<string, string> {
     const { baseURL, apiKey } = this.openai();
     return { OPENAI_BASE_URL: baseURL, OPENAI_API_KEY: apiKey, ANTHROPIC_BASE_URL: this.anthropic().baseURL,
-      ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: apiKey };
+      ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: apiKey, KEELSON_MCP_URL: this.mcp(), KEELSON_STEP_TOKEN: apiKey,
+      OPENAI_AGENTS_DISABLE_TRACING: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
   }
 }
