@@ -191,6 +191,16 @@ final class Credits {
     }
 
     /**
+     * Whether the reservation, and what the balance can add to it, pay an amount. For a decision that withdraws nothing: no later
+     * statement would prove a wrong yes.
+     */
+    static boolean pays(Decision d, BigDecimal amount) {
+        BigDecimal missing = Amounts.ceiling(amount.subtract(free(d)));
+        return missing.signum() <= 0
+                || d.funds.balances().covers(d.run.workspaceId(), HardLimit.within(d.run, missing));
+    }
+
+    /**
      * The part of an amount that the reservation and the available credits cover in addition to all holds.
      * {@link #cover} checks this optimistic answer.
      */

@@ -81,7 +81,7 @@ final class Holds {
         BigDecimal counted = step.queued ? ownCost(prices, step) : Amounts.ZERO;
         BigDecimal cost = againCost(prices, step.spec(), needed).subtract(counted);
         boolean within = HardLimit.allows(HardLimit.run(d), cost);
-        boolean paid = Credits.coverable(d, cost).compareTo(cost) >= 0;
+        boolean paid = within && Credits.pays(d, cost);
         d.heldBackByMonth |= within && !paid && Credits.withheld(d, cost);
         return HardLimit.markHeldBack(d, step.task(), !within || !paid,
                 !HardLimit.allows(HardLimit.task(d, step.task().planKey()), cost));

@@ -20,7 +20,7 @@ public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Reque
     /**
      * The usage of a program's requests to models.
      *
-     * @param refused why a limit has refused the latest request; null if it has refused none since an answer
+     * @param refused why a limit has refused a request; null if it has refused none since it allowed one
      * @param needed the least cost of the refused request, in credits; null if absent
      * @param waits whether the program has ended for the refusal, and its step waits until the limits pay the request
      */
@@ -48,12 +48,22 @@ public record Metered(int epoch, Tokens tokens, BigDecimal cost, @Nullable Reque
     Metered requesting(Tokens more, BigDecimal itsCost) {
         Requests before = requests == null ? Requests.NONE : requests;
         return new Metered(epoch, tokens.plus(more), Amounts.exact(cost.add(itsCost)),
-                new Requests(before.tokens.plus(more), Amounts.exact(before.cost.add(itsCost)), null, null, false));
+                new Requests(before.tokens.plus(more), Amounts.exact(before.cost.add(itsCost)), before.refused,
+                        before.needed, false));
     }
 
-    /** This usage, after a limit has refused a request. */
+    /** This usage, after the limits have allowed a request: the program has gone on after refused ones. */
+    Metered allowing() {
+        return requests == null || requests.refused == null ? this
+                : new Metered(epoch, tokens, cost, new Requests(requests.tokens, requests.cost, null, null, false));
+    }
+
+    /** This usage, after a limit has refused a request. Of several refused requests the most expensive one counts. */
     Metered refusing(String reason, BigDecimal needed) {
         Requests before = requests == null ? Requests.NONE : requests;
+        if (before.needed != null && before.needed.compareTo(needed) > 0) {
+            return this;
+        }
         return new Metered(epoch, tokens, cost,
                 new Requests(before.tokens, before.cost, reason, Amounts.exact(needed), false));
     }

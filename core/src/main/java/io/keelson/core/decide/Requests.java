@@ -54,6 +54,11 @@ final class Requests {
         OpenRequest open = new OpenRequest(command.request(), step.leaseEpoch, most.model(), command.k1(), d.now,
                 most.maxInput(), output, Amounts.exact(held));
         step.add(open);
+        Metered before = Metering.ofLease(step);
+        if (before.allowing() != before) {
+            step.metered = before.allowing();
+            d.changes.touch(step);
+        }
         d.view.held = d.view.held.add(open.held());
         d.changes.touch(d.run);
         d.changes.add(new ChangeSet.NewRequest(d.run, step, open, command.k2(), command.facts()));

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Funds;
+import io.keelson.core.money.OptimisticBalances;
 import io.keelson.core.money.Prices;
 import io.keelson.core.money.Prices.ModelPrice;
 import io.keelson.core.money.TokenPrices;
@@ -119,9 +121,13 @@ class RequestsTest extends OneWorkspace {
     }
 
     private static void failProgram(World world, StepRow step) {
-        world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
-                new StepError("PROGRAM_FAILED", ErrorClass.PERMANENT, "exit code 1"),
-                Result.spent(tokens(100, 0), null, "m"), WORKER));
+        world.done(fail(world, step, tokens(100, 0)));
+    }
+
+    private static Command fail(World world, StepRow step, Tokens used) {
+        return new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
+                new StepError("PROGRAM_FAILED", ErrorClass.PERMANENT, "exit code 1"), Result.spent(used, null, "m"),
+                WORKER);
     }
 
     /** The refused request costs 0.64 at least; the report of the holder costs 0.0001. */
@@ -175,6 +181,47 @@ class RequestsTest extends OneWorkspace {
         bank.grant(World.WORKSPACE, usd("9"));
         world.done(new Command.Resume(world.id(), World.WHO));
         assertThat(world.claim("a")).isSameAs(step);
+    }
+
+    /** A decision that does not know the balance says so: else the program would be executed again and again. */
+    @Test
+    void whetherCreditsPayARefusedRequestIsDecidedUnderALock() {
+        World world = run("1", RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
+        world.prices = PRICES;
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        StepRow step = world.claim("a");
+        ask(world, step, UUID.randomUUID(), 0, 200_000, 200_000);
+        OptimisticBalances unknown = new OptimisticBalances();
+        Decider.decide(world.view, fail(world, step, Tokens.NONE), new ChangeSet(), world.now, UUID::randomUUID,
+                LocalCapacity.none(), new Funds(PRICES, unknown));
+        assertThat(unknown.needsLock()).isTrue();
+    }
+
+    /** The limit has 0.4 when the second request is refused, and 0.99 after the answer of the first one. */
+    @Test
+    void anAnswerBesideARefusedRequestDoesNotHideIt() {
+        World world = world("1", 1);
+        StepRow step = world.claim("a");
+        UUID first = UUID.randomUUID();
+        ask(world, step, first, 0, 60_000, 60_000);
+        ask(world, step, UUID.randomUUID(), 0, 60_000, 60_000);
+        end(world, step, first, Outcome.ANSWERED, tokens(0, 1_000));
+        failProgram(world, step);
+        assertThat(List.of(step.state(), step.failures())).containsExactly(StepState.RUNNING, 0);
+        assertThat(world.claim("a")).isSameAs(step);
+    }
+
+    @Test
+    void ofSeveralRefusedRequestsTheMostExpensiveCounts() {
+        World world = world("0.5", 1);
+        StepRow step = world.claim("a");
+        ask(world, step, UUID.randomUUID(), 0, 500_000, 500_000);
+        ask(world, step, UUID.randomUUID(), 0, 60_000, 60_000);
+        failProgram(world, step);
+        raise(world, "0.7");
+        assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        raise(world, "5.1");
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
     }
 
     /** Executions in a row that end so are bounded as lost leases are. */

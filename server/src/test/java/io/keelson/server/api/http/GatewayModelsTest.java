@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -444,6 +445,16 @@ class GatewayModelsTest {
         assertThat(program.post(EMBEDDINGS, large).statusCode()).as("0.012 at most").isEqualTo(402);
         assertThat(program.post(EMBEDDINGS, "{\"model\": \"a\", \"input\": \"x\"}").body())
                 .contains("unsupported_wire");
+    }
+
+    /** Each text has a context of its own: 30 texts of 5 kB may be 150,000 tokens, which is more than the model's context. */
+    @Test
+    void eachTextOfEmbeddingsCounts() throws Exception {
+        Program program = new Program("0.12");
+        String texts = String.join(", ", Collections.nCopies(30, "\"" + "x".repeat(5_000) + "\""));
+        assertThat(program.post(EMBEDDINGS, "{\"model\": \"c\", \"input\": [" + texts + "]}").statusCode())
+                .isEqualTo(402);
+        assertThat(program.charged()).isEqualByComparingTo("0");
     }
 
     @ParameterizedTest

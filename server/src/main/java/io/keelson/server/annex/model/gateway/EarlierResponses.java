@@ -1,14 +1,18 @@
 package io.keelson.server.annex.model.gateway;
 
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.GatewayRecords.Recorded;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +27,15 @@ import tools.jackson.databind.node.ObjectNode;
 final class EarlierResponses {
     private static final String PREVIOUS = "previous_response_id";
     private static final String ENCRYPTED = "encrypted_content";
+    /** For the items of all references of a request together, in characters of JSON. */
+    private static final int MAX_SIZE = 16 << 20;
 
     private final String provider;
     private final Map<String, Response> byId = new HashMap<>();
     private final Map<String, Item> items = new HashMap<>();
     private final Set<Response> thought = Collections.newSetFromMap(new IdentityHashMap<>());
     private boolean complete = true;
+    private long size;
 
     /**
      * A recorded response.
@@ -67,8 +74,10 @@ final class EarlierResponses {
      *
      * @param provider names the provider of the request, and its account
      * @param records of its step
+     * @throws GatewayError if all items together are too large
      */
-    static ProgramRequest resolve(ProgramRequest request, String provider, Supplier<List<Recorded>> records) {
+    static ProgramRequest resolve(ProgramRequest request, String provider, Supplier<List<Recorded>> records)
+            throws GatewayError {
         JsonNode input = request.body().path("input");
         boolean refers = request.body().hasNonNull(PREVIOUS)
                 || input.valueStream().anyMatch(item -> isReference(item) || isHidden(item));
@@ -77,10 +86,10 @@ final class EarlierResponses {
                 : request;
     }
 
-    private ProgramRequest whole(ProgramRequest request) {
+    private ProgramRequest whole(ProgramRequest request) throws GatewayError {
         ObjectNode body = request.body().deepCopy();
         String previous = body.path(PREVIOUS).asString("");
-        List<JsonNode> before = previous.isEmpty() ? List.of() : conversation(previous, new HashSet<>());
+        List<JsonNode> before = previous.isEmpty() ? List.of() : conversation(previous);
         ArrayNode input = Json.array();
         if (before != null) {
             body.remove(PREVIOUS);
@@ -90,7 +99,7 @@ final class EarlierResponses {
         for (JsonNode item : list(request.body().path("input"))) {
             JsonNode known = item(item);
             if (known != null) {
-                input.add(known);
+                input.add(known == item ? item : counted(known));
             }
         }
         body.set("input", input);
@@ -99,24 +108,38 @@ final class EarlierResponses {
     }
 
     /** All items up to the end of a response; null if a part of them is not recorded. */
-    private @Nullable List<JsonNode> conversation(String id, Set<String> visited) {
-        Response response = byId.get(id);
-        if (response == null || response.input == null || !visited.add(id)) {
-            return null;
+    private @Nullable List<JsonNode> conversation(String end) throws GatewayError {
+        Deque<Response> responses = new ArrayDeque<>();
+        Set<String> visited = new HashSet<>();
+        for (String id = end; id != null; id = responses.getFirst().previous) {
+            Response response = byId.get(id);
+            if (response == null || response.input == null || !visited.add(id)) {
+                return null;
+            }
+            responses.push(response);
         }
-        List<JsonNode> before = response.previous == null ? List.of() : conversation(response.previous, visited);
-        if (before == null) {
-            return null;
-        }
-        List<JsonNode> all = new ArrayList<>(before);
-        all.addAll(list(response.input));
-        for (JsonNode item : response.document.path("output")) {
-            JsonNode sent = sent(new Item(item, response));
-            if (sent != null) {
-                all.add(sent);
+        List<JsonNode> all = new ArrayList<>();
+        for (Response response : responses) {
+            for (JsonNode item : list(Objects.requireNonNull(response.input))) {
+                all.add(counted(item));
+            }
+            for (JsonNode item : response.document.path("output")) {
+                JsonNode sent = sent(new Item(item, response));
+                if (sent != null) {
+                    all.add(counted(sent));
+                }
             }
         }
         return all;
+    }
+
+    private JsonNode counted(JsonNode item) throws GatewayError {
+        size += item.toString().length();
+        if (size > MAX_SIZE) {
+            throw ProgramRequest.invalid("the earlier responses and items to which the request refers have more than "
+                    + (MAX_SIZE >> 20) + " MiB");
+        }
+        return item;
     }
 
     /** The item as it is sent; null if it is left out. */

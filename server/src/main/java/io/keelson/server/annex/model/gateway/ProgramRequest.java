@@ -138,11 +138,14 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
                 hiddenTokens);
     }
 
-    /** The most that the request may use: each token of the input has at least one byte, unless the body refers to input elsewhere. */
+    /**
+     * The most that the request may use: each token of the input has at least one byte, unless the body refers to input elsewhere. Each
+     * text of a request for embeddings has a context of its own.
+     */
     WorstCase most(ConfiguredModel of) {
-        long input = OutsideInput.isIn(body) ? of.contextTokens()
-                : Math.min(WorstCase.maxInput(0, 0, bytes, of.bytesPerToken().doubleValue()) + hidden,
-                        of.contextTokens());
+        long written = WorstCase.maxInput(0, 0, bytes, of.bytesPerToken().doubleValue());
+        long input = path == GatewayPath.EMBEDDINGS ? written
+                : OutsideInput.isIn(body) ? of.contextTokens() : Math.min(written + hidden, of.contextTokens());
         return new WorstCase(of.name(), input, bound(of), true);
     }
 

@@ -1,9 +1,12 @@
 package io.keelson.server.annex.model.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.GatewayRecords.Recorded;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -34,7 +37,7 @@ class EarlierResponsesTest {
                 RequestKeys.of(GatewayPath.RESPONSES, body, "", ""), "", Map.of(), false, 0);
     }
 
-    private static ProgramRequest resolved(String members, Recorded... records) {
+    private static ProgramRequest resolved(String members, Recorded... records) throws GatewayError {
         return EarlierResponses.resolve(request(members), OWN, () -> List.of(records));
     }
 
@@ -44,7 +47,7 @@ class EarlierResponsesTest {
     }
 
     @Test
-    void aConversationIsPutTogetherFromItsResponses() {
+    void aConversationIsPutTogetherFromItsResponses() throws Exception {
         ProgramRequest whole = resolved("'previous_response_id': 'resp_b', 'input': 'three'",
                 record("a", OWN, true, ", 'input': 'one'"),
                 record("b", OWN, true, ", 'input': [{'role': 'user', 'content': 'two'}], 'previous': 'resp_a'"));
@@ -55,7 +58,7 @@ class EarlierResponsesTest {
     }
 
     @Test
-    void anUnknownReferenceStays() {
+    void anUnknownReferenceStays() throws Exception {
         ProgramRequest whole =
                 resolved("'previous_response_id': 'resp_b', 'input': [{'type': 'item_reference', 'id': 'x'}]",
                         record("b", OWN, true, ""));
@@ -65,7 +68,7 @@ class EarlierResponsesTest {
     }
 
     @Test
-    void anotherProviderGetsNoIdsAndNoHiddenReasoning() {
+    void anotherProviderGetsNoIdsAndNoHiddenReasoning() throws Exception {
         String input = "'input': [{'type': 'item_reference', 'id': 'rs_a'}, {'type': 'item_reference', 'id': 'fc_a'}]";
         for (Recorded record : List.of(record("a", "other", true, ""), record("a", OWN, false, ""))) {
             ProgramRequest whole = resolved(input, record);
@@ -78,11 +81,41 @@ class EarlierResponsesTest {
 
     /** A library that keeps the conversation itself sends reasoning that only its provider can read. */
     @Test
-    void hiddenReasoningIsCounted() {
+    void hiddenReasoningIsCounted() throws Exception {
         String input = "'input': [{'type': 'reasoning', 'id': 'rs_a', 'summary': []}]";
         assertThat(resolved(input, record("a", OWN, true, "")).hidden()).isEqualTo(70);
         assertThat(resolved(input).hidden()).isEqualTo(ProgramRequest.UNKNOWN);
         assertThat(resolved(input.replace("[]", "[], 'encrypted_content': 'x'")).hidden()).isZero();
+    }
+
+    /** 20,000 references to an item of 100 kB are a request of half a megabyte. */
+    @Test
+    void itemsOfAllReferencesTogetherAreBounded() {
+        String large = ", 'input': [{'role': 'user', 'content': '" + "x".repeat(100_000) + "'}]";
+        List<Recorded> records = new ArrayList<>();
+        for (int i = 0; i < 170; i++) {
+            records.add(record("n" + i, OWN, true, large + (i == 0 ? "" : ", 'previous': 'resp_n" + (i - 1) + "'")));
+        }
+        Recorded[] all = records.toArray(Recorded[]::new);
+        assertThatThrownBy(() -> resolved("'previous_response_id': 'resp_n169', 'input': 'x'", all))
+                .isInstanceOf(GatewayError.class).hasMessageContaining("more than 16 MiB");
+        String item = "{'type': 'message', 'id': 'msg_a', 'content': '" + "x".repeat(100_000) + "'}";
+        Recorded one =
+                new Recorded(OWN, read("{'document': {'id': 'resp_a', 'store': true, 'output': [" + item + "]}}"));
+        String references = "'input': [" + "{'id': 'msg_a'}, ".repeat(19_999) + "{'id': 'msg_a'}]";
+        assertThatThrownBy(() -> resolved(references, one)).isInstanceOf(GatewayError.class);
+    }
+
+    @Test
+    void aLongConversationIsPutTogether() throws Exception {
+        List<Recorded> records = new ArrayList<>();
+        for (int i = 0; i < 6_000; i++) {
+            records.add(record("n" + i, OWN, true,
+                    ", 'input': 'x'" + (i == 0 ? "" : ", 'previous': 'resp_n" + (i - 1) + "'")));
+        }
+        ProgramRequest whole =
+                resolved("'previous_response_id': 'resp_n5999', 'input': 'x'", records.toArray(Recorded[]::new));
+        assertThat(whole.body().get("input")).hasSize(18_001);
     }
 
     @Test
