@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Keelson } from "./client.js";
 import { type ErrorClass, StepFailure } from "./errors.js";
+import type { Mission } from "./mission.js";
 import type { Run, RunStep } from "./runs.js";
 import type { StepContext } from "./worker/execution.js";
 import type { Worker } from "./worker/worker.js";
@@ -36,7 +37,9 @@ export class TestServer {
       { env, stdio: ["pipe", "pipe", "inherit"] });
     return new Promise((resolve, reject) => {
       let text = "";
-      child.on("error", reject);
+      child.on("error", cause => {
+        reject(new Error(`the command '${program}' does not start: set KEELSON_COMMAND to the path of keelson`, { cause }));
+      });
       child.on("exit", code => { reject(new Error(`${program} test-server did not start: exit code ${code}`)); });
       child.stdout.setEncoding("utf8").on("data", (more: string) => {
         text += more;
@@ -134,8 +137,9 @@ export class TestKeelson {
   }
 
   /** Creates and starts a run. */
-  start(mission: Readonly<Record<string, unknown>>, inputs: Readonly<Record<string, unknown>> = {}): Promise<Run> {
-    return this.client.runs.create(mission, { inputs });
+  start<Inputs = Record<string, unknown>, Output = unknown>(mission: Mission<Inputs, Output> | Readonly<Record<string, unknown>>,
+    inputs?: Inputs): Promise<Run<Output>> {
+    return this.client.runs.create(mission, inputs === undefined ? {} : { inputs });
   }
 
   /** The server's time. */
@@ -177,14 +181,17 @@ export class TestKeelson {
     return tool;
   }
 
-  /** Waits until a step is in a state, such as `waiting`. */
-  step(run: Run, name: string, state: string): Promise<RunStep> {
+  /** Waits until a step is in a state, such as `waiting` or `waiting_approval`. */
+  async step(run: Run, name: string, state: string): Promise<RunStep> {
+    const states = new Set<string>();
     return this.until(async () => {
       for await (const step of run.steps()) {
-        if (step.name === name && step.state === state) return step;
+        if (step.name !== name) continue;
+        if (step.state === state) return step;
+        states.add(step.state);
       }
       return null;
-    }, `step ${name} is not ${state}`);
+    }, () => `step ${name} is not ${state}: ${states.size === 0 ? "there is none" : `it was ${[...states].join(", ")}`}`);
   }
 
   /** Waits until a run has an event of a type, such as `step_deferred`. */
@@ -196,12 +203,12 @@ export class TestKeelson {
   }
 
   /** Waits until a function returns something else than null, undefined, false or 0. */
-  async until<T>(condition: () => T | Promise<T>, problem = "the condition does not hold"): Promise<NonNullable<T>> {
+  async until<T>(condition: () => T | Promise<T>, problem: string | (() => string) = "the condition does not hold"): Promise<NonNullable<T>> {
     const end = performance.now() + LIMIT_MS;
     for (;;) {
       const found = await condition();
       if (found) return found;
-      if (performance.now() > end) throw new Error(problem);
+      if (performance.now() > end) throw new Error(typeof problem === "string" ? problem : problem());
       await new Promise(resolve => setTimeout(resolve, POLL_MS));
     }
   }

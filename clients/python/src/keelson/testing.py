@@ -40,8 +40,11 @@ class TestServer:
     def __init__(self, command: str | None = None) -> None:
         words = shlex.split(command if command is not None else os.environ.get("KEELSON_COMMAND", "keelson"))
         environment = {name: value for name, value in os.environ.items() if name != "KEELSON_COMMAND"}
-        self._process = subprocess.Popen([*words, "test-server", "--port", "0", "--json", "--until-input-ends"],
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        try:
+            self._process = subprocess.Popen([*words, "test-server", "--port", "0", "--json", "--until-input-ends"],
+                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"the command '{words[0]}' does not start: set KEELSON_COMMAND to the path of keelson") from None
         assert self._process.stdout is not None
         text = b""
         for line in self._process.stdout:

@@ -147,6 +147,9 @@ class Worker:
     def _agent(self, turn: Turn) -> Callable[[Turn], Any]:
         found = self._agents.get(turn.agent, self._agents.get(None))
         if found is None:
+            if turn.agent is None:
+                raise StepDeferral(1.0, f"the task has no agent, and worker {self.id} serves only {', '.join(map(str, self._agents))}: "
+                                        "@worker.agent() without a name serves tasks without an agent", busy="agent:any")
             raise StepDeferral(1.0, f"worker {self.id} does not serve the agent {turn.agent}", busy=f"agent:{turn.agent}")
         return found
 

@@ -359,6 +359,10 @@ export class Worker {
   private async turn(turn: Turn): Promise<unknown> {
     const handler = this.#agents.get(turn.agent ?? EVERY_AGENT) ?? this.#agents.get(EVERY_AGENT);
     if (handler === undefined) {
+      if (turn.agent === null) {
+        throw new StepDeferral(1000, `the task has no agent, and worker ${this.id} serves only ${[...this.#agents.keys()].map(String).join(", ")}: `
+          + "worker.agent(handler) without a name serves tasks without an agent", { busy: "agent:any" });
+      }
       throw new StepDeferral(1000, `worker ${this.id} does not serve the agent ${turn.agent}`, { busy: `agent:${turn.agent}` });
     }
     const answer = await handler(turn);

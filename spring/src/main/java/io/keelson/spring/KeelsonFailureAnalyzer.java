@@ -9,7 +9,9 @@ final class KeelsonFailureAnalyzer extends AbstractFailureAnalyzer<KeelsonExcept
 
     @Override
     protected FailureAnalysis analyze(Throwable failure, KeelsonException cause) {
-        return new FailureAnalysis("Keelson: " + cause.getMessage(),
-                "Check keelson.url and keelson.api-key; the key of a worker needs the scope work.", cause);
+        String action = cause.code().equals("NO_SERVER_KNOWN")
+                ? "Start one on this machine with 'keelson server', or set keelson.url."
+                : "Check keelson.url and keelson.api-key; the key of a worker needs the scope work.";
+        return new FailureAnalysis("Keelson: " + cause.getMessage(), action, cause);
     }
 }

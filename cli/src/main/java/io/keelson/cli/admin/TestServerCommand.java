@@ -6,7 +6,6 @@ import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.Logging;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.problem.StartupException;
-import io.keelson.server.testing.TestServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.CountDownLatch;
@@ -36,7 +35,6 @@ public final class TestServerCommand extends CliCommand {
         try (TestServerStart started = TestServerStart.start(environment(), port, clock())) {
             // A refused start leaves the log of a calling test as it is.
             Logging.toStandardError(settings());
-            TestServer.atExit(started::close);
             if (json) {
                 print(Json.object().put("url", started.url()));
             } else {

@@ -54,6 +54,10 @@ final class TestDatabases {
         AT_EXIT.add(action);
     }
 
+    static void cancelAtExit(Runnable action) {
+        AT_EXIT.remove(action);
+    }
+
     private static EmbeddedPostgres start() throws IOException, SQLException {
         String chosen = System.getProperty(BINARIES);
         Path binaries = Files.createDirectories(

@@ -27,6 +27,8 @@ public final class TestServer implements AutoCloseable {
     private final Server server;
     private final TestClock clock;
     private final FaultProxy proxy;
+    private final Runnable atExit = this::close;
+    private boolean closed;
 
     private TestServer(Map<String, String> settings, int port, @Nullable Control control)
             throws StartupException, InvalidSettingsException, IOException, SQLException {
@@ -54,6 +56,7 @@ public final class TestServer implements AutoCloseable {
             discard(folder, database);
             throw e;
         }
+        TestDatabases.atExit(atExit);
     }
 
     private static String encoded(@Nullable String password) {
@@ -136,13 +139,14 @@ public final class TestServer implements AutoCloseable {
         proxy.clear();
     }
 
-    /** Executes an action at the end of the JVM, while the server still has its database. */
-    public static void atExit(Runnable action) {
-        TestDatabases.atExit(action);
-    }
-
+    /** Ends the server. The end of the JVM does so while the server still has its database; another thread that closes it waits. */
     @Override
-    public void close() {
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        TestDatabases.cancelAtExit(atExit);
         proxy.close();
         try {
             server.close();
