@@ -191,7 +191,7 @@ final class Credits {
     }
 
     /**
-     * Whether the reservation, and what the balance can add to it, pay an amount. For a decision that withdraws nothing: no later
+     * Whether the reservation and the balance together pay an amount. For a decision that withdraws nothing: no later
      * statement would prove a wrong yes.
      */
     static boolean pays(Decision d, BigDecimal amount) {

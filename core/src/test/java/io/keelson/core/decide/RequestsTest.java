@@ -199,7 +199,7 @@ class RequestsTest extends OneWorkspace {
 
     /** The limit has 0.4 when the second request is refused, and 0.99 after the answer of the first one. */
     @Test
-    void anAnswerBesideARefusedRequestDoesNotHideIt() {
+    void anAnswerOfAnEarlierRequestKeepsTheRefusal() {
         World world = world("1", 1);
         StepRow step = world.claim("a");
         UUID first = UUID.randomUUID();

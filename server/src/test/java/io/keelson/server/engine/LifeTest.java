@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +130,8 @@ class LifeTest {
                 run + "/1.2/a/step-1");
         complete(remote, second, "\"good\"");
         complete(remote, claim(remote), "\"good\"");
+        Awaitility.await("the verdict on the first item").until(() -> nodes.count(
+                "select count(*) from orchestration_tasks where run_id = '" + run + "' and state = 'completed'") == 2);
         complete(remote, claim(remote), "\"bad\"");
         retry(run);
         WorkItem again = claim(remote);
