@@ -109,7 +109,7 @@ public class Kills {
         }
     }
 
-    /** Keeps runs open, and counts those that have ended in order. */
+    /** Keeps runs open, and counts the ended runs in order. */
     private void load(Mission mission) {
         while (runs.size() < completed + OPEN_RUNS) {
             runs.add(client.runs().create(RunRequest.of(mission.toJson()).input("n", runs.size()).start()));

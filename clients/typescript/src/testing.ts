@@ -191,7 +191,8 @@ export class TestKeelson {
         states.add(step.state);
       }
       return null;
-    }, () => `step ${name} is not ${state}: ${states.size === 0 ? "there is none" : `it was ${[...states].join(", ")}`}`);
+    }, () => states.size === 0
+      ? `the run has no step ${name}` : `step ${name} is not ${state}, but was ${[...states].join(", ")}`);
   }
 
   /** Waits until a run has an event of a type, such as `step_deferred`. */

@@ -31,7 +31,7 @@ class Chain:
         self._sending = self._due = self._over = False
 
     def following(self) -> dict[str, Any] | None:
-        """The next step; None if there is none. Returns each step once."""
+        """Returns each following step once; None after the last one."""
         return next(self._items, None)
 
     def begin(self, step: Execution) -> bool:

@@ -369,7 +369,7 @@ class Worker:
         return following
 
     def _following(self, chain: Chain) -> Execution | None:
-        """The step that is executed before the results of those before it are reported; None if there is none."""
+        """The step to execute before the results of earlier steps are reported; None at the end of the chain."""
         item = chain.following()
         if (item is None or self._stopping.is_set() or time.monotonic() - chain.begun >= self._chain
                 or self._durations.get(item["tool"], self._chain) >= self._chain):

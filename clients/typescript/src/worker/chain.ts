@@ -38,7 +38,7 @@ export class Chain {
     this.#items = following(first.assignment);
   }
 
-  /** The next step; null if there is none. Returns each step once. */
+  /** Returns each following step once; null after the last one. */
   following(): Assignment | null {
     return this.#items.shift() ?? null;
   }

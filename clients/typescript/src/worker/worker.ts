@@ -296,7 +296,7 @@ export class Worker {
     chain.end();
   }
 
-  /** The step that is executed before the results of those before it are reported; null if there is none. */
+  /** The step to execute before the results of earlier steps are reported; null at the end of the chain. */
   private following(chain: Chain): Execution | null {
     const item = chain.following();
     const { chainMs } = this.#options;

@@ -45,9 +45,9 @@ import tools.jackson.databind.node.ObjectNode;
  * @param startedAt time of its start; null before it
  * @param completedAt time of its end; null while it is open
  * @param calledBy the step whose program has made the call; null for any other entry
- * @param leaseEpoch the execution of the step that has sent the request, by the epoch of its lease: later executions get its
- *     recorded answer. Null for any other entry
- * @param differs of the first new request after replayed ones, the message that differs from the record: {@code message} (its
+ * @param leaseEpoch the lease epoch of the execution that has sent the request; later executions get the recorded answer. Null for
+ *     any other entry
+ * @param differs the first message of a new request that differs from the record, of the first such request of an execution: {@code message} (its
  *     number, from 1), {@code role}, and the texts {@code recorded} and {@code sent}; null for any other entry
  */
 public record TranscriptEntry(@Id String stepId, String kind, @Range(min = 0) int turn,

@@ -85,12 +85,17 @@ final class Chain {
     void end() {
         sending.lock();
         try {
-            List<ResultReporter.Result> results = take();
-            if (!results.isEmpty()) {
-                reports.add(results);
-            }
+            report();
         } finally {
             sending.unlock();
+        }
+    }
+
+    /** Hands the results that wait to the reporter, under the lock {@code sending}. */
+    private void report() {
+        List<ResultReporter.Result> results = take();
+        if (!results.isEmpty()) {
+            reports.add(results);
         }
     }
 
@@ -103,10 +108,7 @@ final class Chain {
         }
         if (sending.tryLock()) { // otherwise the chain's thread reports them later
             try {
-                List<ResultReporter.Result> results = take();
-                if (!results.isEmpty()) {
-                    reports.add(results);
-                }
+                report();
             } finally {
                 sending.unlock();
             }

@@ -82,7 +82,7 @@ public enum EventType {
     STEP_SKIPPED(ActorType.SYSTEM, "it is not needed or not allowed"),
     STEP_CANCELLED(ActorType.SYSTEM, "it ends with its task"),
     STEP_RELEASED(ActorType.AGENT,
-            "its worker hands it back without a result, or a limit has refused a request of its program and that has ended"),
+            "its worker hands it back without a result, or its program has failed after a limit had refused a request"),
     STEP_DEFERRED(ActorType.AGENT, "its worker hands it back because a system that it needs is busy"),
     STEP_ANSWERED(ActorType.HUMAN, "a person answers the questions of its tool"),
     STEP_LEASE_EXPIRED(ActorType.RECONCILER, "its worker sent no heartbeat in time"),

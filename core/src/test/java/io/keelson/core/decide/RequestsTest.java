@@ -169,11 +169,17 @@ class RequestsTest extends OneWorkspace {
         assertThat(world.events("run_budget_exceeded")).isEmpty();
     }
 
-    @Test
-    void withoutALimitTheCreditsStopTheRun() {
+    /** A run without a limit. */
+    private World worldOfOneCredit() {
         World world = run("1", RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
         world.prices = PRICES;
         world.done(new Command.Approve(world.id(), null, World.WHO));
+        return world;
+    }
+
+    @Test
+    void withoutALimitTheCreditsStopTheRun() {
+        World world = worldOfOneCredit();
         StepRow step = world.claim("a");
         ask(world, step, UUID.randomUUID(), 0, 200_000, 200_000);
         failProgram(world, step);
@@ -186,9 +192,7 @@ class RequestsTest extends OneWorkspace {
     /** A decision that does not know the balance says so: else the program would be executed again and again. */
     @Test
     void whetherCreditsPayARefusedRequestIsDecidedUnderALock() {
-        World world = run("1", RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
-        world.prices = PRICES;
-        world.done(new Command.Approve(world.id(), null, World.WHO));
+        World world = worldOfOneCredit();
         StepRow step = world.claim("a");
         ask(world, step, UUID.randomUUID(), 0, 200_000, 200_000);
         OptimisticBalances unknown = new OptimisticBalances();
