@@ -38,6 +38,6 @@ class Orders {
     @GetMapping("/runs/{run}")
     Map<String, Object> state(@PathVariable String run) {
         Run found = keelson.runs().get(run);
-        return Map.of("state", found.state(), "output", String.valueOf(found.output()));
+        return Map.of("state", found.state(), "output", found.output().asString(""));
     }
 }
