@@ -20,14 +20,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 
 /**
- * The files of a backup: {@code backup.json}, {@code SHA256SUMS}, {@code tables/NAME.NNNN.copy.gz} and {@code artifacts/}. The folder
- * is readable by its owner only.
+ * The files of a backup: {@code backup.json} and {@code backup.json.sha256}, {@code SHA256SUMS}, {@code tables/NAME.NNNN.copy.gz} and
+ * {@code artifacts/}. The folder is readable by its owner only.
  */
 public final class BackupFolder {
 
     static final String TABLES = "tables";
     static final String ARTIFACTS = "artifacts";
     private static final String MANIFEST = "backup.json";
+    private static final String MANIFEST_SUM = MANIFEST + ".sha256";
     private static final String SUMS = "SHA256SUMS";
     private static final String UNFINISHED = "unfinished";
     private static final int MAX_MANIFEST_BYTES = 4 << 20;
@@ -104,6 +105,9 @@ public final class BackupFolder {
         Path unfinished = path.resolve(MANIFEST + ".new");
         Files.write(unfinished, Json.document(manifest).toPrettyString().getBytes(StandardCharsets.UTF_8));
         sync(unfinished);
+        Path sum = path.resolve(MANIFEST_SUM);
+        Files.writeString(sum, Digests.line(Digests.of(unfinished), MANIFEST));
+        sync(sum);
         Files.move(unfinished, path.resolve(MANIFEST), StandardCopyOption.ATOMIC_MOVE);
         sync(path);
         Files.delete(path.resolve(UNFINISHED));
@@ -116,7 +120,7 @@ public final class BackupFolder {
     }
 
     /**
-     * Reads the manifest of a finished backup, and checks the file of its digests.
+     * Reads the manifest of a finished backup, and compares it and the file of digests with their own digests.
      *
      * @throws BackupException BACKUP_INCOMPLETE, BACKUP_DAMAGED or BACKUP_NEWER
      */
@@ -135,6 +139,10 @@ public final class BackupFolder {
         try {
             if (Files.size(file) > MAX_MANIFEST_BYTES) {
                 throw new BackupException(Code.BACKUP_DAMAGED, file + " is too large.");
+            }
+            if (!Digests.of(file).equals(Digests.read(path.resolve(MANIFEST_SUM)).get(MANIFEST))) {
+                throw new BackupException(Code.BACKUP_DAMAGED,
+                        file + " is damaged: its SHA-256 is not the one in " + MANIFEST_SUM + ".");
             }
             var document = OutsideJson.read(Files.readAllBytes(file));
             if (!document.isObject()) {

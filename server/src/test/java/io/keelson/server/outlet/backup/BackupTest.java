@@ -248,7 +248,8 @@ class BackupTest {
         copy(Path.of(backup.toString()), copy);
         BackupFolder damaged = new BackupFolder(copy);
         List<String> names = new ArrayList<>(Digests.read(damaged.sums()).keySet());
-        names.add("SHA256SUMS");
+        String artifact = names.getLast();
+        names.addAll(List.of("SHA256SUMS", "backup.json.sha256", "backup.json"));
         for (String name : names) {
             Path file = copy.resolve(name);
             byte[] right = Files.readAllBytes(file);
@@ -257,12 +258,13 @@ class BackupTest {
             Files.write(file, wrong);
             refused(Code.BACKUP_DAMAGED, () -> damaged.verify(BackupProgress.NONE));
             Files.delete(file);
-            refused(Code.BACKUP_DAMAGED, () -> damaged.verify(BackupProgress.NONE));
+            refused(name.equals("backup.json") ? Code.BACKUP_INCOMPLETE : Code.BACKUP_DAMAGED,
+                    () -> damaged.verify(BackupProgress.NONE));
             Files.write(file, right);
         }
         damaged.verify(BackupProgress.NONE);
 
-        for (String name : List.of("tables/workspaces.0001.copy.gz", names.get(names.size() - 2))) {
+        for (String name : List.of("tables/workspaces.0001.copy.gz", artifact)) {
             DatabaseUrl target = TestDatabase.createEmptyUrl();
             Path store = folder.resolve("damaged-" + target.database());
             byte[] right = Files.readAllBytes(copy.resolve(name));
@@ -278,16 +280,22 @@ class BackupTest {
     @ValueSource(strings = {"", "{", "[]", "{}", "{\"format\": 1}", "{\"format\": 1, \"tables\": null}"})
     void anUnreadableManifestIsDamage(String text) throws IOException {
         Path copy = Files.createTempDirectory(folder, "manifest");
-        Files.writeString(copy.resolve("backup.json"), text);
+        writeManifest(copy, text);
         refused(Code.BACKUP_DAMAGED, () -> new BackupFolder(copy).read());
+    }
+
+    /** With the digest of the text. */
+    private static void writeManifest(Path backup, String text) throws IOException {
+        Path file = backup.resolve("backup.json");
+        Files.writeString(file, text);
+        Files.writeString(backup.resolve("backup.json.sha256"), Digests.line(Digests.of(file), "backup.json"));
     }
 
     @Test
     void backupsOfOtherVersionsAreRefused() throws Exception {
         Path copy = folder.resolve("versions");
         copy(Path.of(backup.toString()), copy);
-        Path file = copy.resolve("backup.json");
-        String right = Files.readString(file);
+        String right = Files.readString(copy.resolve("backup.json"));
         DatabaseUrl target = TestDatabase.createEmptyUrl();
         List<List<String>> changes = List.of(List.of("\"format\" : 1", "\"format\" : 2", "BACKUP_NEWER"),
                 List.of("\"schema\" : " + manifest.schema(), "\"schema\" : 999", "BACKUP_NEWER"),
@@ -296,7 +304,7 @@ class BackupTest {
                 List.of("tables/workspaces.0001", "../workspaces.0001", "BACKUP_DAMAGED"));
         for (List<String> change : changes) {
             assertThat(right).contains(change.get(0));
-            Files.writeString(file, right.replace(change.get(0), change.get(1)));
+            writeManifest(copy, right.replace(change.get(0), change.get(1)));
             refused(Code.valueOf(change.get(2)), () -> restore(target, folder.resolve("none"), new BackupFolder(copy)));
         }
     }
