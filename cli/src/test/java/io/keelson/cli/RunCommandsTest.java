@@ -389,7 +389,7 @@ class RunCommandsTest {
         assertThat(inProcessCli.run("fly").err()).contains("[USAGE]");
         assertThat(inProcessCli.run("run", "m.yaml", "--input", "x").err())
                 .startsWith("error: Value for option '--input'");
-        assertThat(inProcessCli.run("budget", "latest").err()).startsWith("error: Missing required argument");
+        assertThat(inProcessCli.run("signal", "latest").err()).startsWith("error: Missing required parameter");
         Result invalid =
                 inProcessCli.run("validate",
                         inProcessCli.mission("plan:\n  tasks:\n    - id: a\n      steps: [{tool: nope}]\n"

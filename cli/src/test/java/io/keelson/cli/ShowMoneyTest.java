@@ -43,6 +43,11 @@ class ShowMoneyTest {
         inProcessCli.lines("prices", "set", "tool", "text.template", "0.03");
         assertThat(inProcessCli.run("run", mission.toString()).out()).contains(
                 "it has cost 0.03 credits of the 0.05 that its limit allows, and the next step may cost 0.03");
+        assertThat(inProcessCli.lines("budget", "latest")).anyMatch(line -> line.matches("the run +0.05 +0.03 +0.02"))
+                .anyMatch(line -> line.contains("the next step may cost 0.03, 0.01 more than is left"));
+        assertThat(inProcessCli.run("budget", "latest", "--json").json().at("/hard_limit_usd").asString())
+                .isEqualTo("0.05");
+        assertThat(inProcessCli.run("budget", "latest", "--watch").err()).contains("[USAGE]");
         String question = inProcessCli.run("inbox", "--run", "latest", "--json").json().at("/items/0/id").asString();
         Result tooSmall = inProcessCli.run("budget", "latest", "--hard-limit", "0.055");
         assertThat(tooSmall.out()).contains(" is budget_exceeded");
@@ -72,6 +77,7 @@ class ShowMoneyTest {
         inProcessCli.run("watch", "latest");
         assertThat(inProcessCli.run("watch", "latest").out()).contains("task research used 5 of 3 credits")
                 .contains("--task research=5.000001 --watch");
+        assertThat(inProcessCli.lines("budget", "latest")).anyMatch(line -> line.matches("task research +3 +5 +0"));
         assertThat(inProcessCli.lines("show", "latest")).anyMatch(
                 line -> line.contains("credits:") && line.endsWith("; task research used 5 of 3 credits"));
         assertThat(inProcessCli.run("explain", "latest").out()).contains("task research used 5 of 3 credits");

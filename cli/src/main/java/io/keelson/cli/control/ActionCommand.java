@@ -6,6 +6,7 @@ import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.view.AmountText;
+import io.keelson.cli.view.BudgetView;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ForkRequest;
 import io.keelson.client.Keelson;
@@ -138,13 +139,13 @@ public abstract class ActionCommand extends RunChange {
 
     @Command(name = "budget",
             description = "Changes the cost limits of a run and the budgets of its tasks. A run in budget_exceeded continues "
-                    + "if they allow it.",
-            footer = {"  keelson budget latest --hard-limit 5 --watch",
+                    + "if they allow it. Without options, shows the limits, what is used and what is left.",
+            footer = {"  keelson budget latest", "  keelson budget latest --hard-limit 5 --watch",
                     "  keelson budget latest --task research=0.5 --watch"})
     public static final class Budget extends ActionCommand {
 
-        @ArgGroup(exclusive = false, multiplicity = "1")
-        Limits limits = new Limits();
+        @ArgGroup(exclusive = false)
+        @Nullable Limits limits;
 
         static final class Limits {
             @Option(names = "--hard-limit", paramLabel = "CREDITS",
@@ -160,7 +161,20 @@ public abstract class ActionCommand extends RunChange {
         }
 
         @Override
-        public Run act(Keelson keelson, Runs runs, String id) {
+        protected void prepare() {
+            super.prepare();
+            if (limits == null && watch) {
+                throw CliException.usage("USAGE", "--watch follows a run after a change: give a new limit, too");
+            }
+        }
+
+        @Override
+        public @Nullable Run act(Keelson keelson, Runs runs, String id) {
+            if (limits == null) {
+                print(() -> RunDocuments.run(keelson, id), () -> BudgetView.lines(runs.get(id),
+                        runs.explain(id).reasons(), ProgramName.current(), style()));
+                return null;
+            }
             Run changed = runs.budget(id, limits.hard, limits.soft, limits.tasks);
             if (changed.state().equals("failed")) {
                 said((limits.hard == null ? "its budgets are changed"

@@ -10,11 +10,13 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -32,6 +34,7 @@ public final class LogsCommand extends OneRunCommand {
     private static final Duration POLL = Duration.ofSeconds(1);
     /** A line's number is its lease epoch times this, plus its place. */
     private static final long LINES_PER_LEASE = 1_000_000;
+    private static final int RECENT_LINES = 100;
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The key of one of its tasks.")
     @Nullable String task;
@@ -46,7 +49,13 @@ public final class LogsCommand extends OneRunCommand {
         private long line;
         private int result;
         private boolean ended;
+        /** The execution whose lines were printed last, with its last log lines. */
+        private int epoch;
+
+        private final Deque<String> recent = new ArrayDeque<>();
     }
+
+    private final Map<String, Printed> steps = new ConcurrentHashMap<>();
 
     /** @param stream {@code text}, {@code log}, {@code output} or {@code error} */
     private record Text(int epoch, String stream, String text) {}
@@ -54,7 +63,6 @@ public final class LogsCommand extends OneRunCommand {
     @Override
     protected void run(Keelson keelson, String id) {
         String only = task == null ? null : RunDocuments.task(keelson, id, task).key();
-        Map<String, Printed> printed = new HashMap<>();
         LiveTurns live = new LiveTurns(keelson, (step, epoch, line) -> print(step, new Text(epoch, "text", line)));
         boolean last = false;
         while (!last && !server().interrupted()) {
@@ -64,7 +72,7 @@ public final class LogsCommand extends OneRunCommand {
                     if (!last) {
                         live.follow(step);
                     }
-                    print(keelson, step, printed.computeIfAbsent(step.id(), each -> new Printed()), live);
+                    print(keelson, step, printed(step), live);
                 }
             }
             out().flush();
@@ -138,8 +146,33 @@ public final class LogsCommand extends OneRunCommand {
         }
         String name = task == null ? step.taskKey() + "/" + step.name() : step.name();
         String mark = style().dim(TerminalText.clean(name) + " |") + " ";
-        text.text.lines().map(LogsCommand::printable)
-                .forEach(line -> out().println(mark + (text.stream.equals("error") ? style().red(line) : line)));
+        Printed printed = printed(step);
+        if (printed.epoch != text.epoch) {
+            if (printed.epoch != 0) {
+                out().println(mark + style().dim("-- executed again --"));
+            }
+            printed.epoch = text.epoch;
+            printed.recent.clear();
+        }
+        List<String> lines = text.text.lines().map(LogsCommand::printable).toList();
+        if (text.stream.equals("error")) {
+            // A program's error ends with the last lines of its log, which are above.
+            Stream.concat(lines.stream().limit(1),
+                    lines.stream().skip(1).filter(line -> !printed.recent.contains(line)))
+                    .forEach(line -> out().println(mark + style().red(line)));
+            return;
+        }
+        for (String line : lines) {
+            out().println(mark + line);
+            printed.recent.addLast(line);
+            if (printed.recent.size() > RECENT_LINES) {
+                printed.recent.removeFirst();
+            }
+        }
+    }
+
+    private Printed printed(Step step) {
+        return steps.computeIfAbsent(step.id(), each -> new Printed());
     }
 
     /** Indented as it was, without escape sequences. */

@@ -9,6 +9,7 @@ import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.view.AmountText;
+import io.keelson.cli.view.ErrorText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -135,7 +136,8 @@ public final class TranscriptCommand extends OneRunCommand {
             lines.add(indent + style().red(TerminalText.clean(again.code() + ": " + again.message())));
         }
         if (entry.errorCode() != null) {
-            lines.add(indent + style().red(TerminalText.clean(entry.errorCode() + ": " + entry.errorMessage())));
+            ErrorText.block(entry.errorCode() + ": " + entry.errorMessage(), 0)
+                    .forEach(line -> lines.add(indent + style().red(line)));
         } else if (!entry.output().isNull() || entry.omitted().contains("output")) {
             shown(entry, "output", entry.output()).lines().map(line -> indent + line).forEach(lines::add);
         }

@@ -56,11 +56,14 @@ public final class Details {
         for (Task task : tasks) {
             table.row(TerminalText.clean(task.key()), "", "", style.state(task.effectiveState()),
                     task.attemptNumber() > 1 ? "" + task.attemptNumber() : "",
-                    took(task.startedAt(), task.completedAt(), now), remark(task, style));
+                    took(task.effectiveState(), task.startedAt(), task.completedAt(), now),
+                    remark(task, byTask.getOrDefault(task.id(), List.of()), style));
             for (Step step : byTask.getOrDefault(task.id(), List.of())) {
                 table.row("", TerminalText.clean(step.name()), TerminalText.clean(String.valueOf(step.tool())),
                         style.state(blocked.contains(step.id()) ? "waiting" : step.state()),
-                        step.attempt() + "/" + step.maxAttempts(), took(step.startedAt(), step.completedAt(), now),
+                        step.attempt() + "/" + step.maxAttempts(),
+                        blocked.contains(step.id()) ? ""
+                                : took(step.state(), step.startedAt(), step.completedAt(), now),
                         blocked.contains(step.id()) ? style.yellow("waits for the budget") : remark(step, style));
                 started(table, runTree.of(step.id()), "  ", style);
             }
@@ -141,7 +144,7 @@ public final class Details {
         return amount == null ? "0" : amount.stripTrailingZeros().toPlainString();
     }
 
-    private static String remark(Task task, Style style) {
+    private static String remark(Task task, List<Step> steps, Style style) {
         if (task.ticketId() != null) {
             return style.yellow("ticket " + task.ticketId());
         }
@@ -154,9 +157,16 @@ public final class Details {
                     + (task.verifierScore() == null ? "" : " (score " + task.verifierScore() + ")"));
         }
         return next(task.nextRunAt(), style)
-                + remark(task.errorCode(), task.errorMessage(), TerminalText.clean(task.title()), style)
+                + remark(task.errorCode(), steps.stream().anyMatch(step -> sameError(task, step)) ? null
+                        : task.errorMessage(), TerminalText.clean(task.title()), style)
                 + (task.failureIgnored() ? style.dim(" (failure ignored)") : "")
                 + (task.superseded() ? style.dim(" (replaced)") : "");
+    }
+
+    /** Whether the row of the step has the message of the task. */
+    private static boolean sameError(Task task, Step step) {
+        return step.errorMessage() != null && step.errorMessage().equals(task.errorMessage())
+                && Objects.equals(step.errorCode(), task.errorCode());
     }
 
     private static String remark(Step step, Style style) {
@@ -175,12 +185,14 @@ public final class Details {
         return at == null ? "" : style.yellow("again at " + at.truncatedTo(ChronoUnit.SECONDS)) + "  ";
     }
 
-    private static String took(@Nullable Instant from, @Nullable Instant to, Instant now) {
-        return from == null ? "" : AmountText.duration(Duration.between(from, to == null ? now : to));
+    /** From the begin to the end, or until now while it is at work; empty while it waits. */
+    private static String took(String state, @Nullable Instant from, @Nullable Instant to, Instant now) {
+        boolean known = to != null || Phase.of(state) == Phase.ACTIVE && !state.equals("waiting");
+        return from == null || !known ? "" : AmountText.duration(Duration.between(from, to == null ? now : to));
     }
 
     private static String remark(@Nullable String code, @Nullable String message, String otherwise, Style style) {
         return code == null ? style.dim(otherwise)
-                : style.red(TerminalText.error(code, message));
+                : style.red(ErrorText.line(code, message));
     }
 }

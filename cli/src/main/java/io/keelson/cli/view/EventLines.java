@@ -5,6 +5,7 @@ import io.keelson.api.run.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Events as one line each, for pipes and logs. */
@@ -12,6 +13,8 @@ public final class EventLines {
 
     /** Beyond this number of tasks, only exceptional events get a line. */
     private static final int MANY_TASKS = 200;
+    /** The message of a run whose task has failed; the line of the task has the reason. */
+    private static final Pattern OF_TASK = Pattern.compile("(task '[^']*' failed): .*");
 
     private EventLines() {}
 
@@ -47,7 +50,9 @@ public final class EventLines {
         if (event.eventType().startsWith("run_")) {
             boolean end = to.equals("completed") || to.equals("skipped");
             boolean failures = end && event.payload().path("failures").asInt(0) > 0;
-            return "run " + (failures ? style.withFailures() : style.state(to)) + reason(event);
+            return "run " + (failures ? style.withFailures() : style.state(to))
+                    + (model.count(Phase.FAILED) > 0 ? OF_TASK.matcher(reason(event)).replaceFirst("$1")
+                            : reason(event));
         }
         TaskLine task = model.task(event.taskId());
         if (task == null) {
@@ -136,7 +141,7 @@ public final class EventLines {
 
     private static String reason(Event event) {
         String code = event.payload().path("error_code").asString("");
-        String message = TerminalText.clean(event.payload().path("error_message").asString(""));
-        return code.isEmpty() ? "" : ": " + code + (message.isEmpty() ? "" : ": " + message);
+        return code.isEmpty() ? ""
+                : ": " + ErrorText.line(code, event.payload().path("error_message").asString(""));
     }
 }

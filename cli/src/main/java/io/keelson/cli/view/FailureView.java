@@ -27,10 +27,10 @@ public final class FailureView {
     public record Failure(String task, @Nullable String step, @Nullable String errorCode,
             @Nullable String errorMessage) {
 
-        private String line() {
+        private String text() {
             String message = Objects.requireNonNullElse(errorMessage, "");
-            return TerminalText.clean(task + (step == null ? " failed" : " completed without its step " + step)
-                    + (errorCode == null ? "" : ": " + errorCode) + (message.isEmpty() ? "" : ": " + message));
+            return task + (step == null ? " failed" : " completed without its step " + step)
+                    + (errorCode == null ? "" : ": " + errorCode) + (message.isEmpty() ? "" : ": " + message);
         }
     }
 
@@ -62,10 +62,17 @@ public final class FailureView {
         return task != null && task.state().equals("failed");
     }
 
-    /** A line for each, wrapped to the terminal, and the commands to look closer and to do the failed parts again. */
+    /** Whether the run's error is that of a part, whose lines contain its message. */
+    public boolean explain(Run failed) {
+        return all.stream().limit(MAX).anyMatch(each -> each.step == null
+                && Objects.equals(each.errorCode, failed.errorCode())
+                && Objects.requireNonNullElse(failed.errorMessage(), "").startsWith("task '" + each.task + "' failed"));
+    }
+
+    /** The message of each, wrapped to the terminal, and the commands to look closer and to do the failed parts again. */
     public List<String> lines(String command, Style style) {
         List<String> lines = new ArrayList<>();
-        all.stream().limit(MAX).forEach(each -> TerminalText.wrap(each.line(), style.columns(), "  ")
+        all.stream().limit(MAX).forEach(each -> ErrorText.block(each.text(), style.columns())
                 .forEach(line -> lines.add(style.red(line))));
         if (all.size() > MAX) {
             lines.add(style.dim("and " + AmountText.count((long) all.size() - MAX, "more failure")));

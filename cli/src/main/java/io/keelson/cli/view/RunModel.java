@@ -220,8 +220,7 @@ public final class RunModel {
 
     static @Nullable String error(Event event) {
         String code = event.payload().path("error_code").asString(null);
-        String message = event.payload().path("error_message").asString("");
-        return code == null ? null : TerminalText.clean(message.isEmpty() ? code : code + ": " + message);
+        return code == null ? null : ErrorText.line(code, event.payload().path("error_message").asString(""));
     }
 
     List<TaskLine> tasks() {

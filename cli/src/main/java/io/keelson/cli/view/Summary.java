@@ -47,8 +47,8 @@ public final class Summary {
         lines.add(headline(run, style));
         lines.add(style.dim("run " + run.id()
                 + (run.externalId() == null ? "" : ", external id " + TerminalText.clean(run.externalId()))));
-        if (run.errorCode() != null) {
-            TerminalText.wrap(TerminalText.clean(run.errorCode() + ": " + run.errorMessage()), style.columns(), "  ")
+        if (run.errorCode() != null && !failures.explain(run)) {
+            ErrorText.block(run.errorCode() + ": " + run.errorMessage(), style.columns())
                     .forEach(line -> lines.add(style.red(line)));
         }
         lines.addAll(failures.lines(command, style));

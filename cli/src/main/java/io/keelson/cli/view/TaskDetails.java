@@ -26,7 +26,9 @@ public final class TaskDetails {
             lines.add(TerminalText.clean(task.title()));
         }
         lines.add("attempt " + task.attemptNumber() + times(task.startedAt(), task.completedAt()));
-        error(task.errorCode(), task.errorMessage(), "");
+        if (task.errorCode() != null) {
+            lines.add(style.red(ErrorText.line(task.errorCode(), task.errorMessage())));
+        }
         value("output", task.output(), "");
     }
 
@@ -77,7 +79,8 @@ public final class TaskDetails {
 
     private void error(@Nullable String code, @Nullable String message, String indent) {
         if (code != null) {
-            lines.add(indent + style.red(TerminalText.error(code, message)));
+            ErrorText.block(message == null ? code : code + ": " + message, 0)
+                    .forEach(line -> lines.add(indent + style.red(line)));
         }
     }
 }

@@ -21,11 +21,6 @@ public final class TerminalText {
         return text == null ? "" : visible(text).strip();
     }
 
-    /** The code of an error and its message if there is one, clean. */
-    public static String error(String code, @Nullable String message) {
-        return clean(message == null ? code : code + ": " + message);
-    }
-
     /** Cleans a text like {@link #clean}, but keeps the blanks at both ends. */
     public static String visible(String text) {
         StringBuilder clean = new StringBuilder(text.length());

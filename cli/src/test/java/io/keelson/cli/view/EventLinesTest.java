@@ -27,7 +27,7 @@ class EventLinesTest {
                 "2026-01-02T03:04:10Z a retries after NO_LUCK",
                 "2026-01-02T03:04:11Z a waiting_approval: Publish?",
                 "2026-01-02T03:04:12Z a completed (4.0s)",
-                "2026-01-02T03:04:13Z b failed: BAD: too bad",
+                "2026-01-02T03:04:13Z b failed: BAD: too … bad",
                 "2026-01-02T03:04:14Z run failed");
     }
 

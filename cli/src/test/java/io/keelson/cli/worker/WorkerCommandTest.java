@@ -142,6 +142,21 @@ class WorkerCommandTest {
     }
 
     @Test
+    void messageOfAFailureIsShownOnceAndOnOneLineElsewhere() {
+        Run run = run("p.fail");
+
+        List<String> shown = cli.lines("show", run.id());
+
+        assertThat(shown).filteredOn(line -> line.contains("no such city")).containsExactly(shown.stream()
+                .filter(line -> line.endsWith("sh ended with exit code 3: first … no such city")).findFirst()
+                .orElseThrow(), "  no such city");
+        assertThat(shown).contains("t failed: PROGRAM_FAILED: sh ended with exit code 3: first")
+                .noneMatch(line -> line.contains("task 't' failed"));
+        assertThat(cli.lines("logs", run.id())).containsExactly("t/s | first", "t/s | no such city",
+                "t/s | PROGRAM_FAILED: sh ended with exit code 3: first");
+    }
+
+    @Test
     void programHasTheVariablesOfItsStepAndNoKeys() {
         Run run = run("p.env");
         Step step = step(run);
