@@ -3,6 +3,7 @@ package io.keelson.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.Keelson;
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
@@ -23,20 +24,19 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Servers of the last release are replaced one by one by servers of this commit, under load and with kills, and back if the schema
  * allows it. {@code -Dkeelson.upgrade.from=COMMIT} selects another build than the last release.
  */
-@EnabledIfSystemProperty(named = "keelson.long", matches = "true")
+@Breadth.InPart(1)
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
 class RollingUpgradeTest {
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final int NO_RELEASE = 3;
-    private static final int RUNS = 30;
+    private static final int RUNS = Breadth.of(10, 30);
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final String SCHEMA =
             "select string_agg(version || ' ' || checksum, ',' order by installed_rank) from flyway_schema_history"
