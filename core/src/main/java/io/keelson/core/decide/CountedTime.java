@@ -32,7 +32,10 @@ final class CountedTime {
         return active(view, now).compareTo(view.run.policy().timeouts().running()) >= 0;
     }
 
-    /** True while a task's time does not count: it waits for a person, a time, a signal, another run or a busy system. */
+    /**
+     * True while a task's time does not count: it waits for a person, a time, a signal, another run, a busy system or a
+     * limit.
+     */
     static boolean spared(TaskRow task) {
         return task.waits || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING && !step.queued
                 || step.state == StepState.RUNNING && step.deferredSince != null);
@@ -55,6 +58,16 @@ final class CountedTime {
             agent.begunAt = later(agent.begunAt, Duration.between(since, now), now);
             changes.touch(agent);
         }
+    }
+
+    /** The wait of a step for a limit ends; a resume of the run has excluded the time before. */
+    static void spareRefused(RunView view, ChangeSet changes, StepRow step, Instant now) {
+        spare(changes, step, later(step.deferredSince, view.run.stateSince), now);
+        step.deferredSince = null;
+    }
+
+    private static @Nullable Instant later(@Nullable Instant one, @Nullable Instant other) {
+        return one == null || other == null || one.isAfter(other) ? one : other;
     }
 
     /** Counts the time without a sign of life of the task from now. */

@@ -70,7 +70,7 @@ public final class Explain {
         /** Some of the runs of the workspace that are at work with that concurrency key, the earliest first. */
         List<UUID> atWork(String key);
 
-        /** The prices in force, for a run that its limits have stopped. */
+        /** The prices in force, for a run or a step that limits have stopped. */
         Prices prices();
     }
 
@@ -407,6 +407,40 @@ public final class Explain {
                 + " held for steps in flight; it begins when one of those has ended", null, List.of());
     }
 
+    /** A limit has refused a request of its program: the least limit pays it and the steps in flight. */
+    private void refused(StepRow step, BigDecimal request) {
+        Prices prices = around.prices();
+        BigDecimal again = Holds.againCost(prices, step.spec(), request);
+        BigDecimal used = HardLimit.usedCredits(view.run).add(HardLimit.childrenTake(view));
+        BigDecimal limit = HardLimit.limit(view.run);
+        BigDecimal least = Amounts.ceiling(used.add(HardLimit.out(view, prices, each -> true)).add(again));
+        String task = step.task().planKey();
+        TaskBudgetRow budget = view.budgets.get(task);
+        BigDecimal ofTask = budget == null ? Amounts.ZERO
+                : Amounts.ceiling(HardLimit.usedCredits(view, budget)
+                        .add(HardLimit.out(view, prices, each -> HardLimit.of(task, each.task()))).add(again));
+        if (limit != null && least.compareTo(limit) > 0 && used.add(again).compareTo(limit) <= 0) {
+            creditsHeld(step);
+        } else if (limit != null && least.compareTo(limit) > 0) {
+            refused(step, request, "raise the limit with `keelson budget " + view.run.id() + " --hard-limit "
+                    + Amounts.text(least) + "` or more", least);
+        } else if (budget != null && ofTask.compareTo(budget.limit()) > 0) {
+            refused(step, request, "raise the budget of its task with `keelson budget " + view.run.id() + " --task "
+                    + task + "=" + Amounts.text(ofTask) + "` or more", ofTask);
+        } else {
+            refused(step, request, "grant credits with `keelson credits grant AMOUNT`, or raise the workspace's limit"
+                    + " of the month", null);
+        }
+    }
+
+    private void refused(StepRow step, BigDecimal request, String remedy, @Nullable BigDecimal least) {
+        reasons.add(new Explanation("BUDGET_EXCEEDED",
+                name(step) + "a limit has refused a request of its program, which"
+                        + " may cost " + Amounts.credits(request) + ": " + remedy,
+                step.task().id(), step.id(), null, List.of(),
+                least));
+    }
+
     private void queued(TaskRow task) {
         AgentRow agent = task.agent();
         String name = Objects.requireNonNullElse(agent.name(), "the default agent");
@@ -462,6 +496,8 @@ public final class Explain {
                             List.of(Objects.requireNonNull(step.holder)));
                 } else if (step.deferred()) {
                     deferred(step);
+                } else if (step.needed() != null && !step.queued) {
+                    refused(step, step.needed());
                 } else if (waitsForHolds(step)) {
                     creditsHeld(step);
                 } else {
@@ -594,9 +630,11 @@ public final class Explain {
     }
 
     private void add(StepRow step, String code, String text, @Nullable Instant until, List<String> on) {
-        reasons.add(new Explanation(code, "step '" + step.task().key() + "/" + step.name() + "'"
-                + label(step.task()) + ": " + text,
-                step.task().id(), step.id(), until, on));
+        reasons.add(new Explanation(code, name(step) + text, step.task().id(), step.id(), until, on));
+    }
+
+    private String name(StepRow step) {
+        return "step '" + step.task().key() + "/" + step.name() + "'" + label(step.task()) + ": ";
     }
 
     /** The item's name in brackets after the key. */

@@ -100,10 +100,10 @@ final class Requests {
                                         + ": grant some with `keelson credits grant AMOUNT`");
     }
 
-    /** A failure of a step whose request a limit has refused has that reason instead of its own. */
-    static StepError reason(StepRow step, StepError error) {
+    /** The reason of a failure of a step whose request a limit has refused; null if it has refused none. */
+    static @Nullable StepError refusal(StepRow step) {
         Metered.Requests requests = Metering.ofLease(step).requests();
-        return requests == null || requests.refused() == null ? error
+        return requests == null || requests.refused() == null ? null
                 : new StepError("BUDGET_EXCEEDED", ErrorClass.BUDGET, requests.refused());
     }
 
@@ -114,7 +114,12 @@ final class Requests {
     static boolean endedByLimit(Decision d, StepRow step) {
         Metered.Requests requests = Metering.ofLease(step).requests();
         return requests != null && requests.needed() != null && !d.planning() && !step.atMostOnce()
-                && step.caller() == null && step.deliveries < d.run.policy().maxDeliveries();
+                && step.caller() == null && !tooOften(d, step);
+    }
+
+    /** Whether the step fails after the refusal of a request, as too many executions in a row have ended without a result. */
+    static boolean tooOften(Decision d, StepRow step) {
+        return step.deliveries >= d.run.policy().maxDeliveries();
     }
 
     /**
@@ -128,6 +133,9 @@ final class Requests {
         step.metered = refused;
         SlotScheduling.close(d, step);
         d.view.refused++;
+        CountedTime.spare(d.changes, step, step.deferredSince, d.now);
+        step.deferredSince = d.now;
+        step.deferredFor = null;
         d.changes.touch(step);
         d.note(step.task(), step,
                 new StepPayload.Released(step.leaseEpoch, Objects.requireNonNull(refused.requests()).refused()));

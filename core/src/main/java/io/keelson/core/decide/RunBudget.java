@@ -161,6 +161,9 @@ final class RunBudget {
             if (raised) {
                 d.note(new RunPayload.BudgetIncreased(before, HardLimit.limit(d.run), d.by()));
             }
+            if (!same && d.carriedOut()) {
+                SlotScheduling.startWaiting(d);
+            }
             return new Reply.Done(!same);
         }
         Reply.Rejected refusal = d.run.gate == RunRow.Gate.FINISHING ? finishing(d) : provide(d);

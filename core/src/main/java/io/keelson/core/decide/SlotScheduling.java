@@ -318,7 +318,10 @@ final class SlotScheduling {
             step.deferredSince = null;
             step.deferredFor = null;
         }
-        d.view.refused -= step.needed() == null ? 0 : 1;
+        if (step.needed() != null) {
+            d.view.refused--;
+            CountedTime.spareRefused(d.view, d.changes, step, d.now);
+        }
         step.leaseEpoch++;
         step.deliveries++;
         step.holder = holder;

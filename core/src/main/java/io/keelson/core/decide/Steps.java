@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Applies the reports of lease holders to the step and its task. */
 final class Steps {
+    private static final Result NOTHING = Result.spent(Tokens.NONE, BigDecimal.ZERO, null);
+
     private Steps() {}
 
     static Reply claim(Decision d, Command.Claim command) {
@@ -154,15 +156,10 @@ final class Steps {
             artifacts(d, step, command.spent().artifacts());
         }
         if (Requests.endedByLimit(d, step)) {
-            Hold hold = step.hold;
-            String holder = step.holder;
-            Requests.handBack(d, step, new Command.Meter(d.run.id(), step.id(), step.leaseEpoch, command.spent(),
-                    command.actor()));
-            LostAnswers.charge(d, step, LostAnswers.unfetchable(command.lost()), holder);
-            LostAnswers.keep(d, step, command.lost(), hold);
-            return Reply.CHANGED;
+            return handBack(d, step, command.spent(), command.lost());
         }
-        failure(d, step, Requests.reason(step, command.error()), command.spent(), command.lost());
+        failure(d, step, Objects.requireNonNullElse(Requests.refusal(step), command.error()), command.spent(),
+                command.lost());
         return Reply.CHANGED;
     }
 
@@ -174,12 +171,21 @@ final class Steps {
         LostAnswers.keep(d, step, lost, hold);
     }
 
+    private static Reply handBack(Decision d, StepRow step, Result spent, List<LostAnswer> lost) {
+        Hold hold = step.hold;
+        String holder = step.holder;
+        Requests.handBack(d, step, new Command.Meter(d.run.id(), step.id(), step.leaseEpoch, spent, d.actor));
+        LostAnswers.charge(d, step, LostAnswers.unfetchable(lost), holder);
+        LostAnswers.keep(d, step, lost, hold);
+        return Reply.CHANGED;
+    }
+
     static Reply release(Decision d, Command.Release command) {
         StepRow step = d.view.steps.get(command.stepId());
-        Reply refusal = fence(step, command.epoch());
-        if (refusal != null || step == null) {
+        Reply stale = fence(step, command.epoch());
+        if (stale != null || step == null) {
             return step != null && endedWithout(step, command) ? unanswered(d, step, command)
-                    : Objects.requireNonNull(refusal);
+                    : Objects.requireNonNull(stale);
         }
         Hold hold = step.hold;
         String holder = step.holder;
@@ -187,16 +193,24 @@ final class Steps {
         if (deferral != null && !deferrable(d, step, deferral).isPositive()) {
             StepError error = deferral.error().of(deferral.busy());
             d.fetchable = LostAnswers.fetchable(command.lost());
-            Recorded recorded = record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", error,
+            Recorded recorded = record(d, step, NOTHING, "failed", error,
                     LostAnswers.unfetchable(command.lost()));
             StepFailures.exhausted(d, step, error, recorded.spent());
             LostAnswers.keep(d, step, command.lost(), hold);
             return Reply.CHANGED;
         }
+        StepError refusal = deferral == null ? Requests.refusal(step) : null;
+        if (refusal != null && Requests.endedByLimit(d, step)) {
+            return handBack(d, step, NOTHING, command.lost());
+        }
+        if (refusal != null && Requests.tooOften(d, step)) {
+            failure(d, step, refusal, NOTHING, command.lost());
+            return Reply.CHANGED;
+        }
         SlotScheduling.close(d, step);
         LostAnswers.charge(d, step, LostAnswers.unfetchable(command.lost()), holder);
         LostAnswers.keep(d, step, command.lost(), hold);
-        step.deliveries--;
+        step.deliveries -= refusal == null ? 1 : 0;
         d.changes.touch(step);
         if (deferral == null) {
             d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch, null));

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * When it is due, expired timeouts are handled and the timer is set again.
  */
 final class TimeoutMonitor {
+    /** How often a run at work checks whether its workspace pays a refused request now. */
+    static final Duration LIMITS = Duration.ofSeconds(5);
+
     private TimeoutMonitor() {}
 
     /** After a decision: updates whether time counts, and the next check. */
@@ -37,6 +40,9 @@ final class TimeoutMonitor {
             d.run.active = CountedTime.active(d.view, d.now);
             d.run.activeSince = null;
             d.changes.touch(d.run);
+        }
+        if (d.view.refused > 0 && d.run.state == RunState.RUNNING) {
+            d.watch(d.now.plus(LIMITS));
         }
         if (!d.run.state.terminal() && (d.run.state != before || begins)) {
             Duration first = firstLook(d);
@@ -135,6 +141,9 @@ final class TimeoutMonitor {
             }
         }
         if (d.run.state == RunState.RUNNING) {
+            if (d.view.refused > 0) {
+                SlotScheduling.startWaiting(d);
+            }
             Completion.judgeAll(d);
             Completion.settle(d);
         }

@@ -332,7 +332,8 @@ public sealed interface Command {
     }
 
     /**
-     * The holder hands its lease back without a result; costs neither an attempt nor a delivery. If the step has ended under
+     * The holder hands its lease back without a result; costs neither an attempt nor a delivery. After the refusal of a request of its program
+     * the step waits until the limits pay it. If the step has ended under
      * that lease without a report, the holder's lost answers are named and nothing else changes.
      *
      * @param deferral why the step cannot be executed yet; null when it may be claimed at once

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Budget;
 import io.keelson.core.money.Funds;
 import io.keelson.core.money.OptimisticBalances;
 import io.keelson.core.money.Prices;
@@ -19,10 +20,13 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.EndRequest.Outcome;
+import io.keelson.core.run.Explanation;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -167,6 +171,110 @@ class RequestsTest extends OneWorkspace {
         end(world, step, first, Outcome.REFUSED, null);
         assertThat(world.claim("a")).isSameAs(step);
         assertThat(world.events("run_budget_exceeded")).isEmpty();
+    }
+
+    /** The run has a second task, which works while the first one waits for the limit. */
+    private World worldOfTwoTasks(Budget budget) {
+        World world = run("1", RunPolicy.DEFAULT.withApprovePlan(true).with(budget), plan(task("a"), task("b")));
+        world.prices = PRICES;
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        world.claim("b");
+        return world;
+    }
+
+    private static StepRow refused(World world) {
+        StepRow step = world.claim("a");
+        ask(world, step, UUID.randomUUID(), 0, 200_000, 200_000);
+        failProgram(world, step);
+        assertThat(world.queue).as("the other task's step").hasSize(1);
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        return step;
+    }
+
+    private static Explanation why(World world, StepRow step) {
+        ExplainTest explained = new ExplainTest();
+        explained.prices = world.prices;
+        return Explain.step(world.view, step, explained.around).getFirst();
+    }
+
+    @Test
+    void aRaisedLimitContinuesTheStepWhileAnotherTaskWorks() {
+        World world = worldOfTwoTasks(limited("0.5"));
+        bank.grant(World.WORKSPACE, usd("9"));
+        StepRow step = refused(world);
+        assertThat(why(world, step)).satisfies(why -> {
+            assertThat(why.code()).isEqualTo("BUDGET_EXCEEDED");
+            assertThat(why.text()).contains("may cost 2 credits", "--hard-limit 2.0001`");
+            assertThat(why.needed()).isEqualByComparingTo("2.0001");
+        });
+        raise(world, "2");
+        assertThat(world.queue).hasSize(1);
+        raise(world, "2.0001");
+        assertThat(world.claim("a")).isSameAs(step);
+    }
+
+    @Test
+    void grantedCreditsContinueTheStepWhileAnotherTaskWorks() {
+        World world = worldOfTwoTasks(limited("5"));
+        StepRow step = refused(world);
+        assertThat(why(world, step).text()).contains("keelson credits grant AMOUNT");
+        bank.grant(World.WORKSPACE, usd("9"));
+        world.watchUntil(world.now.plusSeconds(5));
+        assertThat(world.claim("a")).isSameAs(step);
+    }
+
+    /** Each of the two times is shorter than the timeout of the task, and both together are longer. */
+    @Test
+    void theWaitForALimitCountsForNoTimeout() {
+        World world = worldOfTwoTasks(limited("0.5"));
+        bank.grant(World.WORKSPACE, usd("9"));
+        StepRow step = refused(world);
+        Instant begun = world.task("a").begunAt();
+        Duration wait = RunPolicy.DEFAULT.timeouts().task().multipliedBy(2).dividedBy(3);
+        world.now = world.now.plus(wait);
+        raise(world, "2.0001");
+        assertThat(world.claim("a")).isSameAs(step);
+        assertThat(world.task("a").begunAt()).isEqualTo(begun.plus(wait));
+        world.watchUntil(world.now.plus(wait));
+        assertThat(step.isHeld()).isTrue();
+    }
+
+    @Test
+    void aTaskThatWaitsForALimitHasNoTimeout() {
+        World world = worldOfTwoTasks(limited("0.5"));
+        StepRow step = refused(world);
+        world.task("b").begunAt = world.now.plus(Duration.ofDays(9));
+        world.watchUntil(world.now.plus(RunPolicy.DEFAULT.timeouts().task().multipliedBy(2)));
+        assertThat(step.state()).isEqualTo(StepState.RUNNING);
+    }
+
+    @Test
+    void aReleaseAfterARefusalWaitsForTheLimit() {
+        World world = world("0.5", 1);
+        StepRow step = world.claim("a");
+        ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000);
+        world.done(new Command.Release(world.id(), step.id(), step.leaseEpoch(), WORKER));
+        assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        raise(world, "0.64");
+        assertThat(world.claim("a")).isSameAs(step);
+        assertThat(step.deliveries).isEqualTo(1);
+    }
+
+    /** The limits pay the refused request each time, and the worker releases the step each time. */
+    @Test
+    void releasesAfterRefusalsAreBounded() {
+        World world = world("1", 1);
+        StepRow step = world.claim("a");
+        for (int i = 0; i < RunPolicy.DEFAULT.maxDeliveries(); i++) {
+            UUID other = UUID.randomUUID();
+            ask(world, step, other, 0, 60_000, 60_000);
+            ask(world, step, UUID.randomUUID(), 0, 60_000, 60_000);
+            end(world, step, other, Outcome.REFUSED, null);
+            world.done(new Command.Release(world.id(), step.id(), step.leaseEpoch(), WORKER));
+            world.claimAll();
+        }
+        assertThat(step.state()).isEqualTo(StepState.FAILED);
+        assertThat(step.errorCode()).isEqualTo("BUDGET_EXCEEDED");
     }
 
     /** A run without a limit. */
