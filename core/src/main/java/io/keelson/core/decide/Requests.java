@@ -79,9 +79,13 @@ final class Requests {
 
     private static Reply refuse(Decision d, StepRow step, BigDecimal needed, BigDecimal left) {
         String reason = refusal(d, step, needed, left);
-        step.metered = Metering.ofLease(step).refusing(reason, needed);
-        d.changes.touch(d.run);
-        d.changes.touch(step);
+        Metered before = Metering.ofLease(step);
+        Metered refusing = before.refusing(reason, needed);
+        if (!refusing.equals(before)) {
+            step.metered = refusing;
+            d.changes.touch(d.run);
+            d.changes.touch(step);
+        }
         return new Reply.Paid(0, reason, false);
     }
 

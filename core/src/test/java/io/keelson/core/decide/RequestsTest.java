@@ -100,6 +100,17 @@ class RequestsTest extends OneWorkspace {
         });
     }
 
+    @Test
+    void aRefusalThatIsRepeatedChangesNothing() {
+        World world = world("0.5", 1);
+        StepRow step = world.claim("a");
+        ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000);
+        long version = world.view.run().version();
+        ask(world, step, UUID.randomUUID(), 0, 64_000, 64_000);
+        ask(world, step, UUID.randomUUID(), 0, 60_000, 60_000);
+        assertThat(world.view.run().version()).isEqualTo(version);
+    }
+
     /** The run has 1, of which the first request holds 0.6; the second needs 0.6, the third 1.2. */
     @Test
     void aRequestWaitsForHoldsOfTheRun() {

@@ -311,6 +311,18 @@ class GatewayModelsTest {
         assertThat(model.journal()).hasSize(before);
     }
 
+    @Test
+    void aRefusedRequestIsSentAtOnceWhenTheLimitIsRaised() throws Exception {
+        Program program = new Program("0.02");
+        String dear = body(MESSAGES, "dear at once", ", \"thinking\": {\"budget_tokens\": 4000}");
+        for (int i = 0; i < 3; i++) {
+            assertThat(program.post(MESSAGES, dear).statusCode()).isEqualTo(402);
+        }
+        api.post("/api/v1/runs/" + program.run + "/budget", "{\"hard_limit_usd\": 0.5}");
+        HttpResponse<String> answer = program.post(MESSAGES, dear);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    }
+
     /** The program ends with an error, and its step is executed again when the limit pays the request: nothing is paid twice. */
     @Test
     void aRaisedLimitLetsTheProgramGoOn() throws Exception {

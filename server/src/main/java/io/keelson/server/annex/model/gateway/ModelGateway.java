@@ -74,7 +74,8 @@ final class ModelGateway {
         }
         LeaseRequests lease =
                 leases.get(new LeaseKey(caller.lease().stepId(), caller.lease().epoch()), _ -> new LeaseRequests());
-        GatewayError refused = lease.occurrences().refusal(request.keys().k1());
+        GatewayError refused = lease.occurrences().refusal(request.keys().k1(),
+                () -> records.limits(caller.lease().runId()));
         if (refused != null) {
             throw refused;
         }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The requests of one lease, their sources, and recent refusals. Thread-safe. */
@@ -22,7 +23,7 @@ final class Occurrences {
     private int replayed;
     private int sent;
 
-    private record Refused(GatewayError error, long at) {}
+    private record Refused(GatewayError error, String limits, long at) {}
 
     /**
      * The source of an answer.
@@ -74,19 +75,32 @@ final class Occurrences {
         }
     }
 
-    /** A limit does not pay the request; it is refused again for a while. */
-    synchronized void refuse(String k1, GatewayError error) {
-        refused.put(k1, new Refused(error, System.nanoTime()));
+    /**
+     * A limit does not pay the request; it is refused again for a while.
+     *
+     * @param limits as {@link GatewayRecords#limits} has them
+     */
+    synchronized void refuse(String k1, GatewayError error, String limits) {
+        refused.put(k1, new Refused(error, limits, System.nanoTime()));
     }
 
-    /** The recent refusal of an equal request; null if absent. */
-    synchronized @Nullable GatewayError refusal(String k1) {
-        Refused last = refused.get(k1);
-        if (last != null && System.nanoTime() - last.at > REFUSED_NANOS) {
-            refused.remove(k1);
-            return null;
+    /**
+     * The recent refusal of an equal request under the same limits; null if absent.
+     *
+     * @param limits reads the present ones
+     */
+    @Nullable GatewayError refusal(String k1, Supplier<String> limits) {
+        Refused last;
+        synchronized (this) {
+            last = refused.get(k1);
         }
-        return last == null ? null : last.error;
+        if (last == null || System.nanoTime() - last.at <= REFUSED_NANOS && limits.get().equals(last.limits)) {
+            return last == null ? null : last.error;
+        }
+        synchronized (this) {
+            refused.remove(k1, last);
+        }
+        return null;
     }
 
     /** Requests whose answers were replayed. */

@@ -61,6 +61,8 @@ final class Sender {
     private final LeaseRequests known;
     private final ProgramRequest request;
     private final ConfiguredModel model;
+    /** The limits that have refused the request; empty before that. */
+    private String limits = "";
 
     Sender(ModelGateway gateway, Found caller, LeaseRequests known, ProgramRequest request, ConfiguredModel model) {
         this.gateway = gateway;
@@ -77,7 +79,7 @@ final class Sender {
             send(exchange);
         } catch (GatewayError e) {
             if (e.code().equals("budget_exceeded")) {
-                known.occurrences().refuse(request.keys().k1(), e);
+                known.occurrences().refuse(request.keys().k1(), e, limits);
                 gateway.observer().onRefusedHold(model.name());
             }
             exchange.fail(e);
@@ -116,7 +118,11 @@ final class Sender {
                 gateway.observer().onDivergence(model.name());
             });
         }
-        Reply.Paid paid = hold(exchange, most, facts.toString());
+        Reply.Paid paid = hold(exchange, most, facts.toString(), HOLDS);
+        if (paid.refusal() != null) {
+            limits = gateway.records().limits(lease.runId());
+            paid = hold(exchange, most, facts.toString(), Duration.ZERO);
+        }
         if (paid.refusal() != null) {
             throw new GatewayError(request.codex() ? BAD_REQUEST : PAYMENT_REQUIRED, "budget_exceeded", paid.refusal())
                     .header("x-should-retry", "false");
@@ -148,9 +154,14 @@ final class Sender {
                 .substring(0, PROVIDER_DIGITS);
     }
 
-    /** Holds the worst case, if necessary after other requests of the run have ended. */
-    private Reply.Paid hold(Exchange exchange, WorstCase most, String facts) throws GatewayError, InterruptedException {
-        long end = System.nanoTime() + HOLDS.toNanos();
+    /**
+     * Holds the worst case, if necessary after other requests of the run have ended.
+     *
+     * @param longest wait for these
+     */
+    private Reply.Paid hold(Exchange exchange, WorstCase most, String facts, Duration longest)
+            throws GatewayError, InterruptedException {
+        long end = System.nanoTime() + longest.toNanos();
         long least = known.exactOutput(() -> gateway.records().exactOutput(lease.runId())) ? most.maxOutput()
                 : request.leastOutput();
         while (true) {

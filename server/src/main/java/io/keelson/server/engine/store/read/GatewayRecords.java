@@ -47,6 +47,12 @@ public final class GatewayRecords {
     private static final Sql EXACT =
             Sql.of("select config #>> '{budget,output}' as output from orchestration_runs where id = :run");
 
+    /** Changes when a limit of the run or its workspace may pay more than before. */
+    private static final Sql LIMITS = Sql.of("""
+            select concat_ws('/', h.version_id, (select sum(c.available) from credit_slots c
+                    where c.workspace_id = r.workspace_id)) as limits
+              from run_heads h join orchestration_runs r on r.id = h.run_id where h.run_id = :run""");
+
     private static final Sql FACTS = Sql.of("""
             select facts::text as facts from gateway_requests
              where step_id = any (:steps) and state = 'answered' order by sent_at, id limit 1000""");
@@ -130,6 +136,12 @@ public final class GatewayRecords {
     public boolean exactOutput(UUID run) {
         return database.withConnection(c -> EXACT.on(c).set("run", run)
                 .<Boolean>one(row -> "exact".equals(row.getString("output"))));
+    }
+
+    /** A text that stays equal until the limits of the run or the credits of its workspace may pay more. */
+    public String limits(UUID run) {
+        return database.withConnection(c -> LIMITS.on(c).set("run", run).first(row -> row.getString("limits")))
+                .orElse("");
     }
 
     /** The facts of the answered requests of steps, in the order in which they were sent. */
