@@ -1,6 +1,7 @@
 """Makes each mistake of docs/guide/client-mistakes.md, with a server: KEELSON_URL and KEELSON_API_KEY name it."""
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.server
 import logging
@@ -13,7 +14,7 @@ import threading
 import time
 import unittest
 import uuid
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,10 +22,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "src")]
 
 import keelson  # noqa: E402
-from keelson import Keelson, Mission, Task, Worker  # noqa: E402
+from keelson import AsyncKeelson, Keelson, Mission, Task, Worker  # noqa: E402
 
 PAGE = HERE.parent.parent.parent / "docs/guide/client-mistakes.md"
 ROW = re.compile(r"^\| `([\w-]+)`: [^|]+ \| (both|Python|TypeScript) \| [^|]+ \| `(.+)` \|$", re.MULTILINE)
+
+
+FAULTY = {"name": "faults", "plan": {"tasks": [
+    {"id": "a", "depends_on": 5, "steps": [{"tool": "no.such.tool"}]}, {"id": "b", "steps": [{"tool": "echo", "colour": "red"}]}]}}
+UNWRITABLE = Mission("faults").task(Task("a").step("s", "echo", {"tags": {"new"}, "share": float("nan")}))
 
 
 class OtherServer(http.server.BaseHTTPRequestHandler):
@@ -137,8 +143,7 @@ class Mistakes:
         return self.serving(key=self.key, effects="maybe").start()
 
     def three_faults(self) -> Any:
-        return self.client.runs.create({"name": "faults", "plan": {"tasks": [
-            {"id": "a", "depends_on": 5, "steps": [{"tool": "no.such.tool"}]}, {"id": "b", "steps": [{"tool": "echo", "colour": "red"}]}]}})
+        return self.client.runs.create(FAULTY)
 
     def depends_on_number(self) -> Any:
         return Task("b", depends_on=5)  # type: ignore[arg-type]
@@ -147,8 +152,7 @@ class Mistakes:
         return Task("b", depends_on=[Task("a")])  # type: ignore[list-item]
 
     def not_json_in_plan(self) -> Any:
-        step = {"tags": {"new"}, "share": float("nan")}
-        return self.client.runs.create(Mission("faults").task(Task("a").step("s", "echo", step)))
+        return self.client.runs.create(UNWRITABLE)
 
     def input_does_not_fit(self) -> str:
         worker = Worker(self.client, poll=0.1)
@@ -184,10 +188,23 @@ class Mistakes:
 
     def agent_without_answer(self) -> str:
         slug = f"mistakes-{uuid.uuid4().hex[:8]}"
-        self.client.request("POST", "/agents", {"slug": slug, "name": slug, "tools": ["echo"], "runs_on": "workers"})
         worker = Worker(self.client, poll=0.1)
         worker.agent(slug)(lambda turn: "done")
-        return self.failure(worker, Task("think", title="Think", suggested_agent={"agent_name": slug}, tools_needed=["echo"]))
+        return self.failure(worker, self.thinking(slug))
+
+    def agent_not_served(self) -> str:
+        worker = Worker(self.client, poll=0.1)
+        worker.agent("mistakes-unknown")(lambda turn: turn.done("done"))
+        run = self.client.runs.create(Mission("mistake").task(self.thinking(f"mistakes-{uuid.uuid4().hex[:8]}")))
+        try:
+            return self.log_of(worker)
+        finally:
+            run.cancel()
+
+    def thinking(self, slug: str) -> Task:
+        """A task of a new agent, which a worker has to serve."""
+        self.client.request("POST", "/agents", {"slug": slug, "name": slug, "tools": ["echo"], "runs_on": "workers"})
+        return Task("think", title="Think", suggested_agent={"agent_name": slug}, tools_needed=["echo"])
 
     def failure_class(self) -> Any:
         return keelson.StepFailure("FAULTY", "fatal", "m")  # type: ignore[arg-type]
@@ -201,6 +218,52 @@ class Mistakes:
             return run.wait(0.05)
         finally:
             run.cancel()
+
+
+class AsyncMistakes:
+    """The mistakes about a client, with the asynchronous one."""
+
+    def __init__(self) -> None:
+        self.url, self.key = os.environ["KEELSON_URL"], os.environ["KEELSON_API_KEY"]
+
+    async def with_client(self, use: Callable[[AsyncKeelson], Awaitable[Any]], url: str | None = None, key: str | None = None) -> Any:
+        """What the use of a client returns."""
+        async with AsyncKeelson(url or self.url, key or self.key) as client:
+            return await use(client)
+
+    async def wrong_key_of_a_client(self) -> Any:
+        return await self.with_client(lambda client: client.runs.get("r"), key="kl_wrong")
+
+    async def no_server(self) -> Any:
+        return await self.with_client(lambda client: client.runs.get("r"), "http://127.0.0.1:9")
+
+    async def no_scheme(self) -> Any:
+        return AsyncKeelson("localhost:7331")
+
+    async def api_path(self) -> Any:
+        return AsyncKeelson("http://localhost:7331/api/v1")
+
+    async def https_to_http(self) -> Any:
+        return await self.with_client(lambda client: client.runs.get("r"), self.url.replace("http:", "https:"))
+
+    async def three_faults(self) -> Any:
+        return await self.with_client(lambda client: client.runs.create(FAULTY))
+
+    async def not_json_in_plan(self) -> Any:
+        return await self.with_client(lambda client: client.runs.create(UNWRITABLE))
+
+    async def inputs_not_by_name(self) -> Any:
+        return await self.with_client(lambda client: client.runs.create(Mission("m"), inputs=["Ada"]))  # type: ignore[arg-type]
+
+    async def wait_too_short(self) -> Any:
+        async def use(client: AsyncKeelson) -> Any:
+            run = await client.runs.create(Mission("mistake").task(Task("a").approval("sign-off", "Go on?")))
+            try:
+                return await run.wait(0.05)
+            finally:
+                await run.cancel()
+
+        return await self.with_client(use)
 
 
 @contextlib.contextmanager
@@ -219,20 +282,23 @@ class MistakesTest(unittest.TestCase):
     def test_page(self) -> None:
         """One row a mistake."""
         rows = {name: text for name, client, text in ROW.findall(PAGE.read_text("utf-8")) if client != "TypeScript"}
-        mistakes = Mistakes()
-        made = {name.replace("_", "-") for name in vars(Mistakes) if not name.startswith("_")} - {"serving", "log-of", "failure"}
+        mistakes, of_async = Mistakes(), AsyncMistakes()
+        made = {name.replace("_", "-") for name in vars(Mistakes) if not name.startswith("_")} - {"serving", "log-of", "failure", "thinking"}
         self.assertEqual(made, set(rows))
 
-        def read(name: str) -> str:
+        def read(mistake: tuple[Any, str]) -> str:
             try:
-                return str(getattr(mistakes, name.replace("-", "_"))())
+                made = getattr(mistake[0], mistake[1].replace("-", "_"))()
+                return str(asyncio.run(made) if mistake[0] is of_async else made)
             except Exception as e:
                 return str(e)
 
+        each: list[tuple[Any, str]] = [(mistakes, name) for name in rows]
+        each += [(of_async, name) for name in rows if hasattr(of_async, name.replace("-", "_"))]
         with ThreadPoolExecutor(8) as pool:
-            for (name, text), told in zip(rows.items(), pool.map(read, rows), strict=True):
-                with self.subTest(name):
-                    wanted = ".*".join(re.escape(each) for each in text.split("…"))
+            for (maker, name), told in zip(each, pool.map(read, each), strict=True):
+                with self.subTest(name, maker=type(maker).__name__):
+                    wanted = ".*".join(re.escape(part) for part in rows[name].split("…"))
                     self.assertRegex(re.sub(r"\s+", " ", told), f"^{wanted}$")
 
 

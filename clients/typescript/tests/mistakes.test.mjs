@@ -60,6 +60,12 @@ async function withOtherServer(use) {
 
 const unique = name => `${name}-${crypto.randomUUID().slice(0, 8)}`;
 
+/** A task of a new agent, which a worker has to serve. */
+async function thinking(slug) {
+  await client.request("POST", "/agents", { slug, name: slug, tools: ["echo"], runs_on: "workers" });
+  return new Task("think", { title: "Think", suggested_agent: { agent_name: slug }, tools_needed: ["echo"] });
+}
+
 /** Each makes the mistake of its name, and throws or returns what its author reads. */
 const mistakes = {
   "wrong-key": () => serving({ apiKey: "kl_wrong" }).start(),
@@ -97,9 +103,12 @@ const mistakes = {
     new Task("a").step("s", "mistakes.output")),
   "agent-without-answer": async () => {
     const slug = unique("mistakes");
-    await client.request("POST", "/agents", { slug, name: slug, tools: ["echo"], runs_on: "workers" });
-    return failure(client.worker({ pollMs: 100, logger: QUIET }).agent(slug, () => "done"),
-      new Task("think", { title: "Think", suggested_agent: { agent_name: slug }, tools_needed: ["echo"] }));
+    return failure(client.worker({ pollMs: 100, logger: QUIET }).agent(slug, () => "done"), await thinking(slug));
+  },
+  "agent-not-served": async () => {
+    const run = await client.runs.create(new Mission("mistake").task(await thinking(unique("mistakes"))));
+    return logOf(logger => client.worker({ pollMs: 100, logger }).agent("mistakes-unknown", turn => turn.done("done")))
+      .finally(() => run.cancel());
   },
   "failure-class": () => new StepFailure("FAULTY", "fatal", "m"),
   "no-handler": () => client.worker().tool({ name: "mistakes.none" }),

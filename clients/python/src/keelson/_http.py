@@ -55,9 +55,9 @@ class Settings:
     def _timeout(self, seconds: float) -> httpx.Timeout:
         return httpx.Timeout(seconds, connect=min(seconds, self.timeout), pool=None)
 
-    def error(self, error: httpx.TransportError, what: str) -> KeelsonError:
-        """The client's own error for one of the transport."""
-        tls = _tls_fault(error) if isinstance(error, httpx.ConnectError) else None
+    def error(self, error: httpx.TransportError | ssl.SSLError, what: str) -> KeelsonError:
+        """The client's own error for one of the transport. With asyncio, httpx passes on errors of TLS."""
+        tls = _tls_fault(error) if isinstance(error, (httpx.ConnectError, ssl.SSLError)) else None
         if tls is not None:
             return KeelsonError("TLS_FAILED", f"no encrypted connection to {self.url}: {tls}; {CHECK_URL}")
         if "illegal status line" in str(error):
@@ -228,7 +228,7 @@ class AsyncDriver:
         elif isinstance(command, Send):
             try:
                 response = await self._http.send(self._http.build_request(**self.settings.request_options(command)))
-            except httpx.TransportError as e:
+            except (httpx.TransportError, ssl.SSLError) as e:
                 raise self.settings.error(e, f"{command.method} {command.path}") from e
             except httpx.DecodingError as e:
                 raise KeelsonError("BAD_ANSWER", f"{self.settings.url} answered something that is not gzip") from e
@@ -249,7 +249,7 @@ class _AsyncStream:
                 self._parts = response.aiter_bytes()
                 return Reply(200, response.headers, b"")
             return Reply(response.status_code, response.headers, await response.aread(), self._settings.url)
-        except httpx.TransportError as e:
+        except (httpx.TransportError, ssl.SSLError) as e:
             raise self._settings.error(e, path) from e
 
     async def read(self) -> bytes | None:
@@ -259,7 +259,7 @@ class _AsyncStream:
             async for part in self._parts:
                 return part
             return None
-        except httpx.TransportError as e:
+        except (httpx.TransportError, ssl.SSLError) as e:
             raise self._settings.error(e, "the stream") from e
 
     async def close(self) -> None:

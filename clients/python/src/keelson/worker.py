@@ -87,6 +87,8 @@ class Worker:
         """Seconds of the last execution of each tool"""
         self._tools: dict[str, _Tool] = {}
         self._agents: dict[str | None, Callable[[Turn], Any]] = {}
+        self._missed: set[str | None] = set()
+        """Agents of turns that were handed back; each was logged once"""
         self._turn_spec: dict[str, Any] = {"name": TURN}
         self._stopping = threading.Event()
         self._stopped = threading.Event()
@@ -147,10 +149,14 @@ class Worker:
     def _agent(self, turn: Turn) -> Callable[[Turn], Any]:
         found = self._agents.get(turn.agent, self._agents.get(None))
         if found is None:
+            text = f"worker {self.id} does not serve the agent {turn.agent}"
             if turn.agent is None:
-                raise StepDeferral(1.0, f"the task has no agent, and worker {self.id} serves only {', '.join(map(str, self._agents))}: "
-                                        "@worker.agent() without a name serves tasks without an agent", busy="agent:any")
-            raise StepDeferral(1.0, f"worker {self.id} does not serve the agent {turn.agent}", busy=f"agent:{turn.agent}")
+                text = (f"the task has no agent, and worker {self.id} serves only {', '.join(map(str, self._agents))}: "
+                        "@worker.agent() without a name serves tasks without an agent")
+            if turn.agent not in self._missed:
+                self._missed.add(turn.agent)
+                LOG.warning("a turn is handed back, and waits for another worker: %s", text)
+            raise StepDeferral(1.0, text, busy=f"agent:{turn.agent or 'any'}")
         return found
 
     def _turn(self, turn: Turn) -> Any:

@@ -95,6 +95,8 @@ export class Worker {
   readonly #options: Required<Omit<WorkerOptions, "id" | "version">> & { readonly version?: string };
   readonly #tools = new Map<string, Tool<StandardSchema | JsonSchema>>();
   readonly #agents = new Map<string, Handler>();
+  /** Agents of turns that were handed back; each was logged once */
+  readonly #missed = new Set<string | null>();
   readonly #taken = new Map<string, Execution>();
   /** Executions whose leases have not begun; they use the slot of another step */
   readonly #expected = new Map<string, Execution>();
@@ -359,11 +361,14 @@ export class Worker {
   private async turn(turn: Turn): Promise<unknown> {
     const handler = this.#agents.get(turn.agent ?? EVERY_AGENT) ?? this.#agents.get(EVERY_AGENT);
     if (handler === undefined) {
-      if (turn.agent === null) {
-        throw new StepDeferral(1000, `the task has no agent, and worker ${this.id} serves only ${[...this.#agents.keys()].map(String).join(", ")}: `
-          + "worker.agent(handler) without a name serves tasks without an agent", { busy: "agent:any" });
+      const text = turn.agent !== null ? `worker ${this.id} does not serve the agent ${turn.agent}`
+        : `the task has no agent, and worker ${this.id} serves only ${[...this.#agents.keys()].join(", ")}: `
+          + "worker.agent(handler) without a name serves tasks without an agent";
+      if (!this.#missed.has(turn.agent)) {
+        this.#missed.add(turn.agent);
+        this.#options.logger.warn(`a turn is handed back, and waits for another worker: ${text}`);
       }
-      throw new StepDeferral(1000, `worker ${this.id} does not serve the agent ${turn.agent}`, { busy: `agent:${turn.agent}` });
+      throw new StepDeferral(1000, text, { busy: `agent:${turn.agent ?? "any"}` });
     }
     const answer = await handler(turn);
     if (!(answer instanceof TurnAnswer)) {
