@@ -25,7 +25,7 @@ import keelson  # noqa: E402
 from keelson import AsyncKeelson, Keelson, Mission, Task, Worker  # noqa: E402
 
 PAGE = HERE.parent.parent.parent / "docs/guide/client-mistakes.md"
-ROW = re.compile(r"^\| `([\w-]+)`: [^|]+ \| (both|Python|TypeScript) \| [^|]+ \| `(.+)` \|$", re.MULTILINE)
+ROW = re.compile(r"^\| `([\w-]+)`: [^|]+ \| (all|both|Python|TypeScript|Java) \| [^|]+ \| `(.+)` \|$", re.MULTILINE)
 
 
 FAULTY = {"name": "faults", "plan": {"tasks": [
@@ -281,7 +281,7 @@ class MistakesTest(unittest.TestCase):
 
     def test_page(self) -> None:
         """One row a mistake."""
-        rows = {name: text for name, client, text in ROW.findall(PAGE.read_text("utf-8")) if client != "TypeScript"}
+        rows = {name: text for name, client, text in ROW.findall(PAGE.read_text("utf-8")) if client not in ("TypeScript", "Java")}
         mistakes, of_async = Mistakes(), AsyncMistakes()
         made = {name.replace("_", "-") for name in vars(Mistakes) if not name.startswith("_")} - {"serving", "log-of", "failure", "thinking"}
         self.assertEqual(made, set(rows))

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /** The URL of a server and the key for it. */
 record Address(String url, @Nullable String apiKey) {
 
+    private static final String API = "/api/v1";
+
     /**
      * From the environment, else from the data directory's files. The directory's key belongs to the server on this
      * machine and is never sent to another one.
@@ -30,6 +32,23 @@ record Address(String url, @Nullable String apiKey) {
         }
         String key = environment.get("KEELSON_API_KEY");
         return new Address(url, key == null && local(url) ? read(directory.resolve("api-key")) : key);
+    }
+
+    /** @throws KeelsonException with the correction, if the text is not the address of a server */
+    static URI checked(String text) {
+        String address = text.strip().replaceAll("/+$", "");
+        int end = address.indexOf("://");
+        String scheme = end < 0 ? "" : address.substring(0, end);
+        String fault = end < 0 ? "it has no scheme; write http://" + address
+                : !scheme.equalsIgnoreCase("http") && !scheme.equalsIgnoreCase("https")
+                        ? "it begins with " + scheme + "://, not with http:// or https://"
+                        : address.endsWith(API) ? "it ends with a path that the client adds; write "
+                                + address.substring(0, address.length() - API.length()) : null;
+        if (fault != null) {
+            throw KeelsonException.local("INVALID_ADDRESS", "\"" + text + "\" is not the address of a server: " + fault
+                    + "; check KEELSON_URL, or the url given in code", null);
+        }
+        return URI.create(address);
     }
 
     private static boolean local(String url) {

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.zip.GZIPInputStream;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -187,6 +188,8 @@ public final class Api {
         } catch (HttpTimeoutException e) {
             throw KeelsonException.local("CALL_TIMEOUT",
                     call.method() + " " + call.path() + " was not answered in time by " + base, e);
+        } catch (SSLException e) {
+            throw ofTls(e);
         } catch (InterruptedIOException e) {
             throw KeelsonException.local("INTERRUPTED", INTERRUPTED, e);
         } catch (IOException e) {
@@ -194,6 +197,18 @@ public final class Api {
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
+    }
+
+    private KeelsonException ofTls(SSLException e) {
+        String message = String.valueOf(e.getMessage());
+        String fault = message.contains("nrecognized SSL message")
+                ? "it is not a server of HTTPS; its address may begin with http://"
+                : message.contains("PKIX") || message.contains("No subject alternative")
+                        ? "its certificate is not accepted (" + message + ")"
+                        : null;
+        return fault == null
+                ? KeelsonException.local("CONNECTION_LOST", "connection to " + base + " lost: " + message, e)
+                : KeelsonException.local("TLS_FAILED", "no encrypted connection to " + base + ": " + fault, e);
     }
 
     private HttpRequest request(Call call) throws IOException {

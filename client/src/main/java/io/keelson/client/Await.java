@@ -49,8 +49,10 @@ final class Await {
             }
             long left = deadline - System.nanoTime();
             if (left <= 0) {
-                throw KeelsonException.local("AWAIT_TIMEOUT", "run " + id + " has not ended within " + limit
-                        + "; it is " + (latest == null ? "unknown" : latest.state()), lost);
+                throw KeelsonException.local("AWAIT_TIMEOUT",
+                        "run " + id + " has not ended within " + limit.toMillis() / 1000.0
+                                + " s; it is " + (latest == null ? "unknown" : latest.state()),
+                        lost);
             }
             if (!heldOpen) {
                 Duration delay = backoff.next(null);

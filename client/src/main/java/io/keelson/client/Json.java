@@ -90,7 +90,8 @@ public final class Json {
         try {
             return VALUES.treeToValue(node, type);
         } catch (JacksonException e) {
-            throw new IllegalArgumentException("not a " + type.getSimpleName() + ": " + e.getOriginalMessage(), e);
+            throw new IllegalArgumentException(
+                    "not of the type " + type.getSimpleName() + ": " + e.getOriginalMessage(), e);
         }
     }
 
@@ -103,7 +104,8 @@ public final class Json {
         try {
             return VALUES.treeToValue(node, VALUES.constructType(type));
         } catch (JacksonException e) {
-            throw new IllegalArgumentException("not a " + type.getTypeName() + ": " + e.getOriginalMessage(), e);
+            throw new IllegalArgumentException("not of the type " + type.getTypeName() + ": " + e.getOriginalMessage(),
+                    e);
         }
     }
 

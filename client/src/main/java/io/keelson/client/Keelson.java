@@ -302,9 +302,13 @@ public final class Keelson {
 
         private Builder() {}
 
-        /** The server's base URL, such as {@code http://127.0.0.1:7331}. Required. */
+        /**
+         * The server's base URL, such as {@code http://127.0.0.1:7331}. Required.
+         *
+         * @throws KeelsonException with the correction, if it is not the address of a server
+         */
         public Builder url(String value) {
-            this.url = URI.create(value.replaceAll("/+$", ""));
+            this.url = Address.checked(value);
             return this;
         }
 

@@ -3,6 +3,7 @@ package io.keelson.client;
 import io.keelson.api.Problem;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -10,8 +11,8 @@ import tools.jackson.databind.JsonNode;
  * A call that the server refused or that did not reach it. {@link #code()} is stable and meant for programs; the
  * message is meant for people.
  *
- * <p>Codes made by this library, all with {@link #status()} 0: {@code NO_SERVER_KNOWN}, {@code SERVER_UNREACHABLE},
- * {@code CONNECTION_LOST}, {@code CALL_TIMEOUT}, {@code AWAIT_TIMEOUT}, {@code INTERRUPTED}, {@code BAD_ANSWER}.
+ * <p>Codes made by this library, all with {@link #status()} 0: {@code NO_SERVER_KNOWN}, {@code INVALID_ADDRESS}, {@code SERVER_UNREACHABLE},
+ * {@code CONNECTION_LOST}, {@code TLS_FAILED}, {@code CALL_TIMEOUT}, {@code AWAIT_TIMEOUT}, {@code INTERRUPTED}, {@code BAD_ANSWER}.
  */
 public final class KeelsonException extends RuntimeException {
 
@@ -81,6 +82,14 @@ public final class KeelsonException extends RuntimeException {
     /** The whole problem document (RFC 9457) for members that have no method here; an empty object when none came. */
     public JsonNode document() {
         return document == null ? Json.object() : document;
+    }
+
+    /** The message, and a line for each of the {@link #problems()}. */
+    @Override
+    public String toString() {
+        return super.toString() + problems().stream()
+                .map(each -> "\n  " + each.pointer() + " " + each.code() + ": " + each.message())
+                .collect(Collectors.joining());
     }
 
     /** Whether the same call may well succeed later: no connection, a restart, or too many calls at the moment. */

@@ -118,8 +118,8 @@ final class Heartbeats {
             beat(alive);
             failing = false;
         } catch (KeelsonException e) {
-            LOG.log(failing ? Level.DEBUG : Level.WARNING, "heartbeat of {0} steps failed: {1}", alive.size(),
-                    e.getMessage());
+            LOG.log(failing ? Level.DEBUG : Level.WARNING, "heartbeat of {0} failed: {1}",
+                    LogText.count(alive.size(), "step"), e.getMessage());
             failing = true;
             repeats = e.isTransient();
         }

@@ -112,7 +112,8 @@ final class ResultReporter {
             if (Refusal.mayPass(e)) {
                 return later(batch, e);
             }
-            LOG.log(Level.WARNING, "final reports of {0} steps rejected: {1}", batch.size(), e.getMessage());
+            LOG.log(Level.WARNING, "final reports of {0} rejected: {1}",
+                    LogText.count(batch.size(), "step"), e.getMessage());
         }
         Duration delay = Duration.ZERO;
         for (List<Pending> part : parts(batch)) {
@@ -229,8 +230,8 @@ final class ResultReporter {
     private Duration later(List<Pending> part, KeelsonException e) {
         queue.add(part);
         Duration delay = backoff.next(e.retryAfter());
-        LOG.log(Level.WARNING, "could not deliver {0} results, retrying in {1}: {2}", part.size(), delay,
-                e.getMessage());
+        LOG.log(Level.WARNING, "could not deliver {0}, retrying in {1}: {2}", LogText.count(part.size(), "result"),
+                LogText.seconds(delay), e.getMessage());
         return delay;
     }
 }

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -34,6 +35,7 @@ import tools.jackson.databind.JsonNode;
 public final class Worker implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Worker.class.getName());
+    private static final long BETWEEN_WARNINGS_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long LAST_CLAIM_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LAST_REPORTS_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long HURRIED_REPORTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -60,6 +62,8 @@ public final class Worker implements AutoCloseable {
     private final Thread heartbeatThread;
     private final Thread reportThread;
     private volatile @Nullable KeelsonException problem;
+    /** Used by the thread of claims. */
+    private long silentUntil = System.nanoTime();
 
     private Worker(Builder settings) {
         this.id = settings.id;
@@ -94,7 +98,8 @@ public final class Worker implements AutoCloseable {
         claimThread.start();
         heartbeatThread.start();
         reportThread.start();
-        LOG.log(Level.INFO, "worker {0} serves {1}", id, handlers.keySet());
+        LOG.log(Level.INFO, "worker {0} serves {1} at {2}", id,
+                String.join(", ", new TreeSet<>(handlers.keySet())), server);
         return this;
     }
 
@@ -191,6 +196,10 @@ public final class Worker implements AutoCloseable {
     private Duration claim(int free, Backoff backoff) {
         try {
             dispatch.claim(free, poll).forEach(this::accept);
+            if (problem != null) {
+                LOG.log(Level.INFO, "worker {0} claims steps", id);
+                silentUntil = System.nanoTime();
+            }
             problem = null;
             backoff.reset();
             return Duration.ZERO;
@@ -198,9 +207,10 @@ public final class Worker implements AutoCloseable {
             KeelsonException refusal = e instanceof KeelsonException known ? known : null;
             problem = refusal;
             Duration delay = backoff.next(refusal == null ? null : refusal.retryAfter());
-            if (!stopping()) {
-                LOG.log(Level.WARNING, "worker {0} cannot claim steps, retrying in {1}: {2}", id, delay,
-                        e.getMessage());
+            if (!stopping() && System.nanoTime() - silentUntil >= 0) {
+                silentUntil = System.nanoTime() + BETWEEN_WARNINGS_NANOS;
+                LOG.log(Level.WARNING, "worker {0} cannot claim steps at {1}, and tries again: {2}", id, server,
+                        refusal == null ? e : LogText.reason(refusal));
             }
             return delay;
         }
