@@ -10,6 +10,8 @@ public final class OutboundRefusedException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String RESPONSE_TOO_LARGE = "RESPONSE_TOO_LARGE";
+
     private final String code;
 
     OutboundRefusedException(String code, String message) {
@@ -18,7 +20,17 @@ public final class OutboundRefusedException extends IOException {
     }
 
     static OutboundRefusedException tooLarge(int maxBytes) {
-        return new OutboundRefusedException("RESPONSE_TOO_LARGE", "the response has more than " + maxBytes + " bytes");
+        return new OutboundRefusedException(RESPONSE_TOO_LARGE, "the response has more than " + maxBytes + " bytes");
+    }
+
+    /** Whether a response has more bytes than its request allows: also as a cause of the failure. */
+    public static boolean isTooLarge(Throwable failure) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (each instanceof OutboundRefusedException refused && refused.code.equals(RESPONSE_TOO_LARGE)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     public String code() {

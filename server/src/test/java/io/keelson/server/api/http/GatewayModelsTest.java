@@ -2,12 +2,17 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
 import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -58,6 +63,7 @@ class GatewayModelsTest {
 
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private TestModel model;
+    private HttpServer provider;
     private ApiServer api;
     private int tools;
 
@@ -67,13 +73,37 @@ class GatewayModelsTest {
         Files.writeString(folder.resolve("models.yaml"), "models:\n"
                 + MODEL.formatted("c", "openai-chat", model.uri("/v1"), "c")
                 + MODEL.formatted("r", "openai-responses", model.uri("/v1"), "r")
-                + MODEL.formatted("a", "anthropic-messages", model.uri(""), "a"));
+                + MODEL.formatted("a", "anthropic-messages", model.uri(""), "a")
+                + MODEL.formatted("large", "openai-chat", large(), "large"));
         api = new ApiServer(Files.createDirectory(folder.resolve("data")), TestDatabase.createUrl(),
                 Map.of("KEELSON_MODELS", folder.resolve("models.yaml").toString()));
     }
 
+    /** The address of a provider with an answer of 33 MiB. */
+    private String large() throws IOException {
+        provider = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        provider.createContext("/", exchange -> {
+            exchange.getRequestBody().readAllBytes();
+            exchange.getResponseHeaders().add("Content-Type", "application/json");
+            exchange.sendResponseHeaders(200, 0);
+            try (OutputStream out = exchange.getResponseBody()) {
+                out.write("{\"data\": [".getBytes(StandardCharsets.UTF_8));
+                byte[] blank = " ".repeat(1 << 20).getBytes(StandardCharsets.UTF_8);
+                for (int i = 0; i < 33; i++) {
+                    out.write(blank);
+                }
+                out.write("]}".getBytes(StandardCharsets.UTF_8));
+            } catch (IOException e) {
+                exchange.close();
+            }
+        });
+        provider.start();
+        return "http://127.0.0.1:" + provider.getAddress().getPort();
+    }
+
     @AfterAll
     void stop() throws Exception {
+        provider.stop(0);
         api.close();
         model.close();
         http.close();
@@ -457,6 +487,43 @@ class GatewayModelsTest {
         assertThat(program.post(EMBEDDINGS, large).statusCode()).as("0.012 at most").isEqualTo(402);
         assertThat(program.post(EMBEDDINGS, "{\"model\": \"a\", \"input\": \"x\"}").body())
                 .contains("unsupported_wire");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {"a": 1}                                             | invalid_request
+            []                                                   | invalid_request
+            [{"text": "one"}]                                    | invalid_request
+            ["one", null]                                        | invalid_request
+            [1, "one"]                                           | invalid_request
+            [1.5]                                                | invalid_request
+            [[1], []]                                            | invalid_request
+            "one", "dimensions": "many"                          | invalid_request
+            "one", "encoding_format": "int8"                     | invalid_request
+            ["one", "two"], "dimensions": 2000000                | answer_too_large
+            """)
+    void embeddingsOfAnUnknownFormOrTooLargeAreNotSent(String input, String code) throws Exception {
+        int before = model.journal().size();
+        Program program = new Program("1");
+        HttpResponse<String> refused =
+                program.post(EMBEDDINGS, "{\"model\": \"c\", \"input\": " + input + "}");
+        assertThat(refused.statusCode()).as(refused.body()).isEqualTo(code.equals("answer_too_large") ? 413 : 400);
+        assertThat(Json.read(refused.body()).at("/error/code").stringValue()).isEqualTo(code);
+        assertThat(model.journal()).hasSize(before);
+    }
+
+    /** Each byte of the request may be a token. */
+    @Test
+    void anAnswerThatIsTooLargeIsChargedAndNamed() throws Exception {
+        Program program = new Program("1");
+        String body = "{\"model\": \"large\", \"input\": [[1, 2], [3, 4], [5, 6]]}";
+        HttpResponse<String> lost = program.post(EMBEDDINGS, body);
+        assertThat(lost.statusCode()).as(lost.body()).isEqualTo(413);
+        assertThat(Json.read(lost.body()).at("/error/code").stringValue()).isEqualTo("answer_too_large");
+        assertThat(Json.read(lost.body()).at("/error/message").stringValue()).contains("'large'", "is charged");
+        assertThat(lost.headers().firstValue("x-should-retry")).hasValue("false");
+        assertThat(program.charged()).isEqualByComparingTo(new BigDecimal(body.length()).movePointLeft(6));
+        assertThat(api.get("/api/v1/runs/" + program.run + "/events").text()).contains("model_answer_lost");
     }
 
     /** Each text has a context of its own: 30 texts of 5 kB may be 150,000 tokens, which is more than the model's context. */

@@ -80,6 +80,9 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
             }
         }
         refuseExtras(body);
+        if (path == GatewayPath.EMBEDDINGS) {
+            EmbeddingsInput.check(body);
+        }
         String agent = Objects.requireNonNullElse(request.header("User-Agent"), "");
         Map<String, String> headers = new LinkedHashMap<>();
         String version = "";

@@ -11,8 +11,10 @@ import io.keelson.server.annex.model.registry.ConfiguredModel;
 import io.keelson.server.annex.model.wire.PassedAnswer;
 import io.keelson.server.annex.model.wire.PassedRefusalException;
 import io.keelson.server.annex.model.wire.PassedRequest;
+import io.keelson.server.annex.model.wire.PassingClient;
 import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.base.outbound.OutboundRefusedException;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;
 import io.keelson.server.engine.store.queue.GatewayTokens.Lease;
@@ -215,6 +217,12 @@ final class Sender {
                 } else {
                     LOG.info("an answer for a program is lost: {}", String.valueOf(e.getCause()));
                     end(exchange.id(), Outcome.LOST, null, null);
+                    if (OutboundRefusedException.isTooLarge(e)) {
+                        throw new GatewayError(TOO_LARGE, "answer_too_large", "the answer of the model '" + model.name()
+                                + "' has more than " + (PassingClient.MAX_BYTES >> 20)
+                                + " MiB and is not recorded; what its provider may have billed is charged: request less at"
+                                + " a time").header("x-should-retry", "false");
+                    }
                     throw new GatewayError(BAD_GATEWAY, "answer_lost", "the answer of the model '" + model.name()
                             + "' broke off; what its provider may have billed is charged");
                 }

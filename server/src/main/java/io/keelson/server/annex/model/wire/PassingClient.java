@@ -27,7 +27,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Passes requests of programs on to providers, and their events back as they come. Each call is one request of HTTP. */
 public final class PassingClient {
-    private static final int MAX_BYTES = 32 << 20;
+    /** The most bytes of an answer. */
+    public static final int MAX_BYTES = 32 << 20;
     private static final int MAX_ERROR = 65_536;
     private static final int OK = 200;
     private static final int SECRET = 8;
