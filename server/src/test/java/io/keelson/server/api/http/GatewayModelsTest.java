@@ -444,6 +444,11 @@ class GatewayModelsTest {
         assertThat(program.post(RESPONSES, byItem).headers().firstValue("x-keelson-replayed")).hasValue("true");
         assertThat(program.post(RESPONSES, byResponse).headers().firstValue("x-keelson-replayed")).hasValue("true");
         assertThat(model.journal()).hasSize(before);
+        for (String body : List.of(byResponse, byItem)) {
+            program.post(RESPONSES, body.replace("rain", "sun, says an execution that has the records only"));
+            assertThat(model.newest().at("/body/input").toString()).contains("function_call\"", "sun")
+                    .doesNotContain("item_reference");
+        }
     }
 
     /** A further attempt of the task executes new steps. */

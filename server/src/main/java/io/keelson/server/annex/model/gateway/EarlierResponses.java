@@ -5,16 +5,12 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.GatewayRecords.Recorded;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -31,58 +27,57 @@ final class EarlierResponses {
     private static final int MAX_SIZE = 16 << 20;
 
     private final String provider;
-    private final Map<String, Response> byId = new HashMap<>();
-    private final Map<String, Item> items = new HashMap<>();
-    private final Set<Response> thought = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Lookup lookup;
+    /** Items of the request by their ids; null for an unknown one. */
+    private final Map<String, @Nullable Item> items = new HashMap<>();
+    private final Set<Response> thought = new HashSet<>();
     private boolean complete = true;
     private long size;
+
+    /** Records by the ids of responses and of their items. */
+    @FunctionalInterface
+    interface Lookup {
+        /** The record of the response that has the id, or has an item with it; null if absent. */
+        @Nullable Recorded of(String id);
+    }
 
     /**
      * A recorded response.
      *
      * @param kept whether the provider of the request has kept it
-     * @param input of its request; null if it is not recorded
-     * @param previous to which its request refers; null if absent
+     * @param reasoning tokens of hidden reasoning, which its provider reads again
      */
-    private record Response(JsonNode document, boolean kept, @Nullable JsonNode input, @Nullable String previous) {
-
-        /** The tokens of hidden reasoning, which its provider reads again. */
-        long reasoning() {
-            return document.at("/usage/output_tokens_details/reasoning_tokens")
-                    .asLong(document.at("/usage/output_tokens").asLong(0));
-        }
-    }
+    private record Response(String id, boolean kept, long reasoning) {}
 
     private record Item(JsonNode item, Response of) {}
 
-    private EarlierResponses(String provider, List<Recorded> records) {
+    private EarlierResponses(String provider, Lookup lookup) {
         this.provider = provider;
-        records.forEach(this::add);
+        this.lookup = lookup;
     }
 
-    private void add(Recorded record) {
+    private Response response(Recorded record) {
         JsonNode document = record.answer().path("document");
-        Response response = new Response(document,
+        return new Response(document.path("id").asString(""),
                 provider.equals(record.provider()) && document.path("store").asBoolean(false),
-                record.answer().get("input"), record.answer().path("previous").asString(null));
-        byId.put(document.path("id").asString(""), response);
-        document.path("output").forEach(item -> items.put(item.path("id").asString(""), new Item(item, response)));
+                document.at("/usage/output_tokens_details/reasoning_tokens")
+                        .asLong(document.at("/usage/output_tokens").asLong(0)));
     }
 
     /**
      * The request with the responses and items to which it refers, as far as they are recorded.
      *
      * @param provider names the provider of the request, and its account
-     * @param records of its step
+     * @param lookup finds records of its step
      * @throws GatewayError if all items together are too large
      */
-    static ProgramRequest resolve(ProgramRequest request, String provider, Supplier<List<Recorded>> records)
+    static ProgramRequest resolve(ProgramRequest request, String provider, Lookup lookup)
             throws GatewayError {
         JsonNode input = request.body().path("input");
         boolean refers = request.body().hasNonNull(PREVIOUS)
                 || input.valueStream().anyMatch(item -> isReference(item) || isHidden(item));
         return request.path() == GatewayPath.RESPONSES && refers
-                ? new EarlierResponses(provider, records.get()).whole(request)
+                ? new EarlierResponses(provider, lookup).whole(request)
                 : request;
     }
 
@@ -96,6 +91,7 @@ final class EarlierResponses {
             before.forEach(input::add);
         }
         complete = before != null;
+        find(request.body().path("input"));
         for (JsonNode item : list(request.body().path("input"))) {
             JsonNode known = item(item);
             if (known != null) {
@@ -107,27 +103,48 @@ final class EarlierResponses {
                 complete ? thought.stream().mapToLong(Response::reasoning).sum() : ProgramRequest.UNKNOWN);
     }
 
+    /** Reads the items of the request, each record once. */
+    private void find(JsonNode input) {
+        input.valueStream().filter(item -> isReference(item) || isHidden(item))
+                .forEach(item -> items.put(item.path("id").asString(""), null));
+        for (String id : List.copyOf(items.keySet())) {
+            Recorded record = items.get(id) == null ? lookup.of(id) : null;
+            if (record != null) {
+                Response response = response(record);
+                record.answer().at("/document/output").valueStream()
+                        .filter(item -> items.containsKey(item.path("id").asString("")))
+                        .forEach(item -> items.put(item.path("id").asString(""), new Item(item, response)));
+            }
+        }
+    }
+
     /** All items up to the end of a response; null if a part of them is not recorded. */
     private @Nullable List<JsonNode> conversation(String end) throws GatewayError {
-        Deque<Response> responses = new ArrayDeque<>();
+        Deque<List<JsonNode>> parts = new ArrayDeque<>();
         Set<String> visited = new HashSet<>();
-        for (String id = end; id != null; id = responses.getFirst().previous) {
-            Response response = byId.get(id);
-            if (response == null || response.input == null || !visited.add(id)) {
+        for (String id = end; id != null;) {
+            Recorded record = visited.add(id) ? lookup.of(id) : null;
+            if (record == null || !record.answer().at("/document/id").asString("").equals(id)
+                    || record.answer().get("input") == null) {
                 return null;
             }
-            responses.push(response);
+            parts.push(items(record));
+            id = record.answer().path("previous").asString(null);
         }
+        return parts.stream().flatMap(List::stream).toList();
+    }
+
+    /** The items of a response and of its request. */
+    private List<JsonNode> items(Recorded record) throws GatewayError {
+        Response response = response(record);
         List<JsonNode> all = new ArrayList<>();
-        for (Response response : responses) {
-            for (JsonNode item : list(Objects.requireNonNull(response.input))) {
-                all.add(counted(item));
-            }
-            for (JsonNode item : response.document.path("output")) {
-                JsonNode sent = sent(new Item(item, response));
-                if (sent != null) {
-                    all.add(counted(sent));
-                }
+        for (JsonNode item : list(record.answer().path("input"))) {
+            all.add(counted(item));
+        }
+        for (JsonNode item : record.answer().at("/document/output")) {
+            JsonNode sent = sent(new Item(item, response));
+            if (sent != null) {
+                all.add(counted(sent));
             }
         }
         return all;

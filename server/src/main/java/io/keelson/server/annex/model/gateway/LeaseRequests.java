@@ -19,6 +19,7 @@ final class LeaseRequests {
     private static final int TOO_MANY = 429;
 
     private final Occurrences occurrences = new Occurrences();
+    private final ResponseIds responses = new ResponseIds();
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicLong orphansClosedAt = new AtomicLong(Long.MIN_VALUE);
     private final AtomicLong recordedBytes = new AtomicLong(-1);
@@ -30,6 +31,10 @@ final class LeaseRequests {
 
     Occurrences occurrences() {
         return occurrences;
+    }
+
+    ResponseIds responses() {
+        return responses;
     }
 
     /** @throws GatewayError {@code too_many_requests} */

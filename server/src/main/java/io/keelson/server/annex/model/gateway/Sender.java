@@ -105,7 +105,7 @@ final class Sender {
                     "the answers of the step have more than " + (RECORDED_BYTES >> 20) + " MiB");
         }
         ProgramRequest whole = EarlierResponses.resolve(request, provider(),
-                () -> gateway.records().responses(sources()));
+                known.responses().lookup(gateway.records(), sources()));
         WorstCase most = whole.most(model);
         ObjectNode facts = request.facts(gateway.node(), provider());
         if (known.occurrences().diverges()) {
@@ -143,6 +143,9 @@ final class Sender {
         String text = record.toString();
         end(exchange.id(), Outcome.ANSWERED, used, text);
         known.recordedBytes().addAndGet(text.length());
+        if (request.path() == GatewayPath.RESPONSES) {
+            known.responses().add(answer.document(), exchange.id());
+        }
         exchange.record(answer.document());
     }
 

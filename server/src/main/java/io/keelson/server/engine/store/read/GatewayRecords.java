@@ -25,9 +25,16 @@ public final class GatewayRecords {
     private static final Sql ANSWER = Sql.of("""
             select answer::text as answer from gateway_requests where id = :id and state = 'answered'""");
 
-    private static final Sql RESPONSES =
-            Sql.of("""
+    private static final Sql RESPONSE = Sql.of("""
             select facts ->> 'provider' as provider, answer::text as answer from gateway_requests
+             where id = :id and state = 'answered'""");
+
+    private static final Sql RESPONSE_IDS =
+            Sql.of("""
+            select g.id, array_remove((answer #>> '{document,id}') || array(
+                    select o.value ->> 'id' from json_array_elements(case
+                        when json_typeof(answer #> '{document,output}') = 'array' then answer #> '{document,output}' end) o), null) as ids
+              from gateway_requests g
              where step_id = any (:steps) and state = 'answered' and facts ->> 'path' = '/v1/responses' order by sent_at, id""");
 
     private static final Sql BYTES =
@@ -93,6 +100,14 @@ public final class GatewayRecords {
      */
     public record Recorded(@Nullable String provider, JsonNode answer) {}
 
+    /**
+     * The ids that a recorded response has.
+     *
+     * @param record id of its request
+     * @param ids of the response and of its items
+     */
+    public record Ids(UUID record, List<String> ids) {}
+
     /** An open request whose server may not read its answer. */
     public record Orphan(UUID id, UUID runId, UUID stepId) {}
 
@@ -121,10 +136,17 @@ public final class GatewayRecords {
                 .map(Json::read);
     }
 
-    /** The recorded responses of steps (of OpenAI's API), in the order in which they were sent. */
-    public List<Recorded> responses(List<UUID> steps) {
-        return database.withConnection(c -> RESPONSES.on(c).setUuids("steps", steps)
-                .all(row -> new Recorded(row.getString("provider"), Json.read(row.getString("answer")))));
+    /** The recorded response of a request; empty if absent. */
+    public Optional<Recorded> response(UUID id) {
+        return database.withConnection(c -> RESPONSE.on(c).set("id", id)
+                .first(row -> new Recorded(row.getString("provider"), Json.read(row.getString("answer")))));
+    }
+
+    /** The ids of the recorded responses of steps (of OpenAI's API), in the order in which they were sent. */
+    public List<Ids> responseIds(List<UUID> steps) {
+        return database.withConnection(c -> RESPONSE_IDS.on(c).setUuids("steps", steps)
+                .all(row -> new Ids(row.getObject("id", UUID.class),
+                        List.of((String[]) row.getArray("ids").getArray()))));
     }
 
     /** Bytes of the recorded answers of a step. */

@@ -7,6 +7,7 @@ import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.GatewayRecords.Recorded;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -38,7 +39,22 @@ class EarlierResponsesTest {
     }
 
     private static ProgramRequest resolved(String members, Recorded... records) throws GatewayError {
-        return EarlierResponses.resolve(request(members), OWN, () -> List.of(records));
+        return EarlierResponses.resolve(request(members), OWN, lookup(new ArrayList<>(), records));
+    }
+
+    /** @param read is given the ids of the responses that are read */
+    private static EarlierResponses.Lookup lookup(List<String> read, Recorded... records) {
+        Map<String, Recorded> byId = new HashMap<>();
+        for (Recorded record : records) {
+            JsonNode document = record.answer().get("document");
+            byId.put(document.get("id").stringValue(), record);
+            document.get("output").forEach(item -> byId.put(item.path("id").asString(""), record));
+        }
+        return id -> {
+            Recorded found = byId.get(id);
+            read.add(found == null ? "none" : found.answer().at("/document/id").stringValue());
+            return found;
+        };
     }
 
     private static List<String> ids(ProgramRequest request) {
@@ -104,6 +120,18 @@ class EarlierResponsesTest {
                 new Recorded(OWN, read("{'document': {'id': 'resp_a', 'store': true, 'output': [" + item + "]}}"));
         String references = "'input': [" + "{'id': 'msg_a'}, ".repeat(19_999) + "{'id': 'msg_a'}]";
         assertThatThrownBy(() -> resolved(references, one)).isInstanceOf(GatewayError.class);
+    }
+
+    @Test
+    void onlyRecordsOfReferencesAreReadAndEachOnce() throws Exception {
+        List<String> read = new ArrayList<>();
+        ProgramRequest whole = EarlierResponses.resolve(request("'previous_response_id': 'resp_b', 'input': ["
+                + "{'id': 'fc_c'}, {'id': 'rs_c'}, {'id': 'fc_c'}]"), OWN,
+                lookup(read, record("a", OWN, true, ", 'input': 'one'"), record("b", OWN, true, ", 'input': 'two'"),
+                        record("c", OWN, true, ""), record("d", OWN, true, "")));
+        assertThat(read).containsExactly("resp_b", "resp_c");
+        assertThat(ids(whole)).containsExactly("two", "rs_b", "fc_b", "fc_c", "rs_c", "fc_c");
+        assertThat(whole.hidden()).isEqualTo(140);
     }
 
     @Test
