@@ -3,7 +3,7 @@ package example;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.api.run.Run;
-import io.keelson.server.testing.Fault;
+import io.keelson.test.Fault;
 import io.keelson.test.TestKeelson;
 import io.keelson.test.spring.AutoConfigureTestKeelson;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package example;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.keelson.api.run.Run;
-import io.keelson.server.testing.Fault;
+import io.keelson.test.Fault;
 import io.keelson.test.KeelsonTest;
 import io.keelson.test.ScriptedTool;
 import io.keelson.test.TestKeelson;

@@ -34,6 +34,7 @@ final class KitServer implements AutoCloseable {
     }
 
     static KitServer start(Map<String, String> settings) throws IOException, StartupException {
+        LibraryVersions.check();
         quiet();
         ScriptedModel model = new ScriptedModel(Clock.fixed(Instant.EPOCH, ZoneOffset.UTC));
         Path models = Files.createTempFile("keelson-models-", ".yaml");

@@ -11,7 +11,6 @@ import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
 import io.keelson.client.worker.Worker;
 import io.keelson.server.base.problem.StartupException;
-import io.keelson.server.testing.Fault;
 import io.keelson.server.testing.TestClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -133,7 +132,7 @@ public final class TestKeelson implements AutoCloseable {
         if (fault == Fault.PROVIDER_500) {
             kit.model().fail(1);
         } else {
-            kit.server().fault(fault, null, 1);
+            kit.server().fault(fault.named(), null, 1);
         }
     }
 
@@ -146,7 +145,7 @@ public final class TestKeelson implements AutoCloseable {
         if (fault == Fault.PROVIDER_500) {
             throw new IllegalArgumentException(fault + " has no tool");
         }
-        kit.server().fault(fault, tool, 1);
+        kit.server().fault(fault.named(), tool, 1);
     }
 
     /** Creates and starts a run of a mission that is built in code. */

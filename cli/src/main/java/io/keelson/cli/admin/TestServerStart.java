@@ -8,7 +8,7 @@ import io.keelson.devmodel.Script.Question;
 import io.keelson.devmodel.ScriptedModel;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.problem.StartupException;
-import io.keelson.server.testing.Fault;
+import io.keelson.server.testing.NamedFault;
 import io.keelson.server.testing.TestServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -95,7 +95,7 @@ final class TestServerStart implements AutoCloseable {
                 yield clockTime();
             }
             case "POST /test/faults" -> {
-                fault(Fault.of(body.path("fault").asString("")), body.path("tool").stringValue(null),
+                fault(NamedFault.of(body.path("fault").asString("")), body.path("tool").stringValue(null),
                         body.path("times").asInt(1));
                 yield Json.object();
             }
@@ -108,8 +108,8 @@ final class TestServerStart implements AutoCloseable {
         };
     }
 
-    private void fault(Fault fault, @Nullable String tool, int times) {
-        if (fault != Fault.PROVIDER_500) {
+    private void fault(NamedFault fault, @Nullable String tool, int times) {
+        if (fault != NamedFault.PROVIDER_500) {
             server.fault(fault, tool, times);
         } else if (tool == null) {
             model.fail(times);

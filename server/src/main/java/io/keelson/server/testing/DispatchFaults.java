@@ -23,11 +23,11 @@ final class DispatchFaults {
     }
 
     private static final class Pending {
-        private final Fault fault;
+        private final NamedFault fault;
         private final @Nullable String tool;
         private int left;
 
-        private Pending(Fault fault, @Nullable String tool, int left) {
+        private Pending(NamedFault fault, @Nullable String tool, int left) {
             this.fault = fault;
             this.tool = tool;
             this.left = left;
@@ -40,7 +40,7 @@ final class DispatchFaults {
     /** Leases whose worker has ended for the server. */
     private final Set<String> silent = new HashSet<>();
 
-    synchronized void add(Fault fault, @Nullable String tool, int times) {
+    synchronized void add(NamedFault fault, @Nullable String tool, int times) {
         pending.add(new Pending(fault, tool, times));
     }
 
@@ -48,7 +48,7 @@ final class DispatchFaults {
         pending.clear();
     }
 
-    private boolean takes(Fault fault, String tool) {
+    private boolean takes(NamedFault fault, String tool) {
         for (Iterator<Pending> each = pending.iterator(); each.hasNext();) {
             Pending one = each.next();
             if (one.fault == fault && (one.tool == null || one.tool.equals(tool))) {
@@ -62,7 +62,7 @@ final class DispatchFaults {
         return false;
     }
 
-    private boolean expects(Fault fault, String tool) {
+    private boolean expects(NamedFault fault, String tool) {
         return pending.stream().anyMatch(one -> one.fault == fault && (one.tool == null || one.tool.equals(tool)));
     }
 
@@ -85,18 +85,18 @@ final class DispatchFaults {
         ArrayNode kept = Json.array();
         for (JsonNode item : document.path("items")) {
             String tool = tools.getOrDefault(lease(item), "");
-            if (REPORTS.contains(action) && takes(Fault.CRASH_BEFORE_REPORT, tool)) {
+            if (REPORTS.contains(action) && takes(NamedFault.CRASH_BEFORE_REPORT, tool)) {
                 silent.add(lease(item));
             }
             // A heartbeat that arrived after a test has moved the clock would keep the lease.
-            if (silent.contains(lease(item)) || expects(Fault.CRASH_BEFORE_REPORT, tool)) {
+            if (silent.contains(lease(item)) || expects(NamedFault.CRASH_BEFORE_REPORT, tool)) {
                 dropped.add(item);
             } else {
                 kept.add(item);
-                if (REPORTS.contains(action) && takes(Fault.REPORT_LOST, tool)) {
+                if (REPORTS.contains(action) && takes(NamedFault.REPORT_LOST, tool)) {
                     loss = Loss.REQUEST;
                 } else if (loss == Loss.NOTHING && REPORTS.contains(action)
-                        && takes(Fault.REPORT_ANSWER_LOST, tool)) {
+                        && takes(NamedFault.REPORT_ANSWER_LOST, tool)) {
                     loss = Loss.ANSWER;
                 }
             }
@@ -142,7 +142,7 @@ final class DispatchFaults {
     /** False if the worker ends before it has the step. */
     private boolean claimed(JsonNode item) {
         String tool = item.path("tool").asString("");
-        if (takes(Fault.CRASH_AFTER_CLAIM, tool)) {
+        if (takes(NamedFault.CRASH_AFTER_CLAIM, tool)) {
             return false;
         }
         tools.put(lease(item), tool);

@@ -56,7 +56,7 @@ final class FaultProxy implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + listener.getAddress().getPort());
     }
 
-    void add(Fault fault, @Nullable String tool, int times) {
+    void add(NamedFault fault, @Nullable String tool, int times) {
         faults.add(fault, tool, times);
     }
 

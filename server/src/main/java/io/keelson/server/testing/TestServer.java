@@ -129,8 +129,8 @@ public final class TestServer implements AutoCloseable {
         return clock;
     }
 
-    /** Has the next requests of workers fail so; those to models fail by their own {@link Fault#PROVIDER_500}. */
-    public void fault(Fault fault, @Nullable String tool, int times) {
+    /** Has the next requests of workers fail so; those to models fail by their own {@link NamedFault#PROVIDER_500}. */
+    public void fault(NamedFault fault, @Nullable String tool, int times) {
         proxy.add(fault, tool, times);
     }
 

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /** A failure of a worker, of its connection, or of a model's provider. */
-public enum Fault {
+public enum NamedFault {
     /** A step is claimed, and its worker ends before it begins: the step is executed after its lease has expired. */
     CRASH_AFTER_CLAIM,
     /** A step is executed, and its worker ends before it reports: the step is executed again after its lease has expired. */
@@ -22,9 +22,9 @@ public enum Fault {
     }
 
     /** @throws IllegalArgumentException with the names, if there is no such fault */
-    public static Fault of(String wire) {
+    public static NamedFault of(String wire) {
         return Arrays.stream(values()).filter(each -> each.wire().equals(wire)).findFirst().orElseThrow(
                 () -> new IllegalArgumentException("no fault " + wire + ", but "
-                        + Arrays.stream(values()).map(Fault::wire).toList()));
+                        + Arrays.stream(values()).map(NamedFault::wire).toList()));
     }
 }
