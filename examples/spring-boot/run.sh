@@ -13,10 +13,12 @@ cp -R "$here/pom.xml" "$here/src" "$KEELSON_DATA_DIR/"
 mvn -B -q -f "$KEELSON_DATA_DIR/pom.xml" -Dmaven.test.skip=true package -Dkeelson.repository="file:$repository"
 start_server
 
-port=18431
-java -jar "$KEELSON_DATA_DIR/target/spring-boot-1.jar" --server.port=$port >"$KEELSON_DATA_DIR/application.log" 2>&1 &
+# Port 0: the application chooses a free one, and its log has it.
+java -jar "$KEELSON_DATA_DIR/target/spring-boot-1.jar" --server.port=0 >"$KEELSON_DATA_DIR/application.log" 2>&1 &
 processes="$! $processes"
-until curl -fs "http://127.0.0.1:$port/actuator/health" >/dev/null; do
+port=
+until [ -n "$port" ] && curl -fs "http://127.0.0.1:$port/actuator/health" >/dev/null; do
+    port=$(sed -n 's/.*Tomcat started on port \([0-9]*\).*/\1/p' "$KEELSON_DATA_DIR/application.log")
     kill -0 "${processes%% *}" 2>/dev/null || { cat "$KEELSON_DATA_DIR/application.log" >&2; exit 1; }
     sleep 0.5
 done
