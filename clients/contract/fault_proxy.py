@@ -8,6 +8,7 @@ README.md beside this file describes faults, control routes and cases. Needs onl
 """
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import http.client
 import json
@@ -230,10 +231,8 @@ class Handler(BaseHTTPRequestHandler):
     def cut(self) -> Cut:
         """Closes the connection without the end that its protocol expects."""
         self.close_connection = True
-        try:
+        with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
         return Cut()
 
     def control(self, path: str, query: dict[str, str], body: bytes) -> None:

@@ -30,7 +30,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "src")]
 
 import keelson  # noqa: E402
-from keelson import _json  # noqa: E402
 
 CONTRACT = HERE.parent.parent / "contract"
 AWAY = "http://127.0.0.1:9"

@@ -85,8 +85,9 @@ export class KeelsonError extends Error {
 
 function problemsOf(document: Members): Problem[] {
   const problems = document["problems"];
-  return !Array.isArray(problems) ? [] : problems.filter(each => typeof each === "object" && each !== null).map(each => ({
-    code: String(each.code ?? ""), pointer: String(each.pointer ?? ""), message: String(each.message ?? ""),
+  if (!Array.isArray(problems)) return [];
+  return problems.filter((each): each is Members => typeof each === "object" && each !== null).map(each => ({
+    code: String(each["code"] ?? ""), pointer: String(each["pointer"] ?? ""), message: String(each["message"] ?? ""),
   }));
 }
 

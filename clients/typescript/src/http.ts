@@ -141,7 +141,7 @@ export class Transport {
       signal,
       ...(body === undefined ? {} : { body: body as NonNullable<RequestInit["body"]> }),
       ...(typeof call.body === "function" ? { duplex: "half" } : {}),
-    } as RequestInit);
+    });
     if (response.status >= 400) {
       const text = await response.text();
       throw KeelsonError.refused(response.status, quietly(text), retryAfter(response.headers), this.url);
@@ -234,7 +234,7 @@ function tlsFault({ code, message }: { readonly code: string; readonly message: 
 
 function causeOf(e: unknown): { code: string; message: string } {
   let error = e as { code?: string; message?: string; cause?: unknown; errors?: unknown[] };
-  while (error?.cause) error = error.cause as typeof error;
+  while (error?.cause) error = error.cause;
   const first = (error?.errors?.[0] ?? error) as typeof error;
   return { code: String(first?.code ?? error?.code ?? ""), message: String(first?.message || first?.code || e) };
 }

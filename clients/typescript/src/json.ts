@@ -146,7 +146,7 @@ function convert(value: unknown, kind: string, marked: boolean): unknown {
   const members = kind.startsWith("{") ? null : kind.startsWith("Page of ") ? pageOf(kind.slice(8)) : KINDS[kind];
   const record = value as Record<string, unknown>;
   for (const [name, each] of Object.entries(record)) {
-    const inner = members === null ? kind.slice(1, -1) : Object.hasOwn(members ?? {}, name) ? members![name as "items"]! : "";
+    const inner = members === null ? kind.slice(1, -1) : Object.hasOwn(members ?? {}, name) ? members![name as "items"] : "";
     if (inner !== "" || marked) define(record, name, convert(each, inner, marked));
   }
   return record;

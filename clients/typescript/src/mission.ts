@@ -34,7 +34,7 @@ export class Mission<Inputs = Members, Output = unknown> {
     for (const [name, each] of Object.entries((declared("inputs", schema)["properties"] ?? {}) as Record<string, JsonSchema>)) {
       this.declare(name, each);
     }
-    return this as unknown as Mission<InferInput<S>, Output>;
+    return this;
   }
 
   /** Values of inputs. */
@@ -76,7 +76,7 @@ export class Mission<Inputs = Members, Output = unknown> {
   /** Validates the output of completed runs, which has the schema's type then. */
   returns<S extends StandardSchema>(schema: S): Mission<Inputs, InferOutput<S>> {
     this.#outputSchema = schema;
-    return this as unknown as Mission<Inputs, InferOutput<S>>;
+    return this;
   }
 
   /** Any other members by their names in the mission file. */

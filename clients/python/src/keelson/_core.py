@@ -11,7 +11,7 @@ import time
 import urllib.parse
 import uuid
 from collections.abc import Callable, Generator, Mapping
-from typing import Any, TypeVar, Union
+from typing import Any, TypeVar
 
 from keelson import _json, schema
 from keelson._errors import CHECK_URL, KeelsonError
@@ -84,7 +84,7 @@ class Reply:
     """Its address"""
 
 
-Command = Union[Send, Open, Read, Close, Pause, Emit]
+Command = Send | Open | Read | Close | Pause | Emit
 Flow = Generator[Command, Any, T]
 
 

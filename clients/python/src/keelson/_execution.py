@@ -9,7 +9,7 @@ import typing
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from keelson import _json
 from keelson._errors import Cancelled, KeelsonError, StepDeferral, StepFailure
@@ -17,7 +17,7 @@ from keelson._types import WorkItem
 
 Stop = Literal["budget_exceeded", "cancelled", "timed_out", "lost"]
 Kind = Literal["complete", "continue", "fail", "release"]
-Amount = Union[decimal.Decimal, int, str]
+Amount = decimal.Decimal | int | str
 MAX_LINES = 1_000
 MAX_ARTIFACT, MAX_ARTIFACTS = 1 << 20, 8 << 20
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
-from typing import Any, TypeVar, Union
+from typing import Any, TypeVar
 
 from keelson import _address, _core, _types
 from keelson._core import path
@@ -11,7 +11,7 @@ from keelson._http import Settings, AsyncDriver
 from keelson._types import Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task
 from keelson.mission import Mission
 
-MissionLike = Union[Mission, Mapping[str, Any]]
+MissionLike = Mission | Mapping[str, Any]
 Model = TypeVar("Model")
 
 
@@ -123,8 +123,7 @@ class Run(_types.Run):
     async def logs(self) -> AsyncIterator[LogLine]:
         """The log lines of the present attempt's steps, step by step."""
         async for step in self._items("steps"):
-            async for line in self._client._iterate(_core.pages(
-                    lambda cursor: path("/steps/{}/logs", step["id"], cursor=cursor))):
+            async for line in self._items("logs", "/steps/{}/", step["id"]):
                 yield LogLine(line)
 
     async def content(self, artifact: Artifact) -> bytes:
@@ -132,8 +131,8 @@ class Run(_types.Run):
         flow = _core.content(_core.get(path("/runs/{}/artifacts/{}/content", artifact.run_id, artifact.id)))
         return await self._client._run(flow)
 
-    def _items(self, what: str) -> AsyncIterator[Any]:
-        return self._client._iterate(_core.pages(lambda cursor: path("/runs/{}/" + what, self.id, cursor=cursor)))
+    def _items(self, what: str, of: str = "/runs/{}/", id_: str | None = None) -> AsyncIterator[Any]:
+        return self._client._iterate(_core.pages(lambda cursor: path(of + what, id_ or self.id, cursor=cursor)))
 
     async def _act(self, action: str, body: Any, *parts: str, key: str | None = None) -> Run:
         where = path("/runs/{}/" + action, self.id, *parts)

@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
-from keelson import _types
+from keelson import _core, _types
 from keelson._errors import StepFailure
 from keelson._execution import Context
 from keelson._http import Settings, SyncDriver
-from keelson import _core
 from keelson.client import Keelson, Run
 from keelson.worker import Worker
 

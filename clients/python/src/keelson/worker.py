@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any, Literal, TypeVar, Union
+from typing import Any, Literal, TypeVar
 
 from keelson import _address, _core
 from keelson._chain import Chain
@@ -27,7 +27,7 @@ from keelson.turn import TOOL as TURN
 from keelson.turn import Answer, Turn
 
 Effects = Literal["read", "idempotent", "once", "destructive"]
-GatewayRules = Union[bool, dict[str, list[str]]]
+GatewayRules = bool | dict[str, list[str]]
 F = TypeVar("F", bound=Callable[..., Any])
 LAST_REPORTS = 5.0
 FIRST_ANSWER = 10.0

@@ -131,7 +131,7 @@ export class Worker {
   tool<S extends StandardSchema | JsonSchema = JsonSchema>(tool: Tool<S>): this {
     if (typeof tool.name !== "string" || tool.name === "") throw new TypeError(`the name of a tool is a text, not ${kind(tool.name)}`);
     if (typeof tool.handler !== "function") throw new TypeError(`tool ${tool.name}: its handler is a function, not ${kind(tool.handler)}`);
-    this.#tools.set(tool.name, tool as unknown as Tool<StandardSchema | JsonSchema>);
+    this.#tools.set(tool.name, tool);
     return this;
   }
 

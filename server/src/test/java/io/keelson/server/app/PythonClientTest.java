@@ -22,6 +22,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,6 +37,8 @@ class PythonClientTest {
     private static final Path PYTHON = ROOT.resolve("clients/python");
     /** Debian's, whose packages the client needs; another Python may be the first on the path. */
     private static final String PROGRAM = Files.exists(Path.of("/usr/bin/python3")) ? "/usr/bin/python3" : "python3";
+
+    private static final String RUFF = "ruff==0.16.9";
 
     @TempDir
     static Path folder;
@@ -124,6 +127,18 @@ class PythonClientTest {
     @Breadth.InPart(6)
     void typesAreStrict() throws Exception {
         Ended ended = execute(PYTHON, "sh", "-c", "mypy --cache-dir=/dev/null src tests/*.py");
+        assertThat(ended.code()).as(ended.output()).isZero();
+    }
+
+    @Test
+    @Breadth.InPart(6)
+    void sourcesPassTheLinter() throws Exception {
+        Path tools = Files.createDirectories(folder.resolve("tools"));
+        Ended installed = execute(PYTHON, PROGRAM, "-m", "pip", "install", "-q", "--no-deps", "--only-binary", ":all:",
+                "--target", tools.toString(), RUFF);
+        Assumptions.assumeTrue(installed.code() == 0, "LEFT OUT: pip could not install ruff: " + installed.output());
+        Ended ended = execute(PYTHON, tools.resolve("bin/ruff").toString(), "check", "--no-cache", "--config",
+                "pyproject.toml", ".", "../contract", "../throughput", "../../scripts/python-client");
         assertThat(ended.code()).as(ended.output()).isZero();
     }
 

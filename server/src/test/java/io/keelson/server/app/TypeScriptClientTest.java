@@ -172,6 +172,15 @@ class TypeScriptClientTest {
         assertThat(Files.readString(ROOT.resolve("pom.xml"))).contains("<version>" + version + "-SNAPSHOT</version>");
     }
 
+    /** The linter and its packages, which are apart from those of the client, take seconds. */
+    @Test
+    @Breadth.InPart(5)
+    void sourcesPassTheLinter() throws Exception {
+        Ended installed = execute(HOME, "npm", "ci", "--prefix", "lint", "--ignore-scripts", "--no-audit", "--no-fund");
+        Assumptions.assumeTrue(installed.code() == 0, "LEFT OUT: npm could not install ESLint: " + installed.output());
+        node("lint/node_modules/eslint/bin/eslint.js", "-c", "lint/eslint.config.mjs", "--max-warnings", "0", ".");
+    }
+
     @Test
     @Breadth.InPart(5)
     void pagesWorkAsWritten() throws Exception {
