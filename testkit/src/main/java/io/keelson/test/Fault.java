@@ -21,7 +21,7 @@ public enum Fault {
         this.named = named;
     }
 
-    NamedFault named() {
+    NamedFault ofServer() {
         return named;
     }
 }

@@ -132,7 +132,7 @@ public final class TestKeelson implements AutoCloseable {
         if (fault == Fault.PROVIDER_500) {
             kit.model().fail(1);
         } else {
-            kit.server().fault(fault.named(), null, 1);
+            kit.server().fault(fault.ofServer(), null, 1);
         }
     }
 
@@ -145,7 +145,7 @@ public final class TestKeelson implements AutoCloseable {
         if (fault == Fault.PROVIDER_500) {
             throw new IllegalArgumentException(fault + " has no tool");
         }
-        kit.server().fault(fault.named(), tool, 1);
+        kit.server().fault(fault.ofServer(), tool, 1);
     }
 
     /** Creates and starts a run of a mission that is built in code. */
