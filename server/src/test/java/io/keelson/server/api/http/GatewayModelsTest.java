@@ -28,6 +28,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -64,6 +66,7 @@ class GatewayModelsTest {
 
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private TestModel model;
+    private final Semaphore counting = new Semaphore(0);
     private HttpServer provider;
     private ApiServer api;
     private int tools;
@@ -71,29 +74,35 @@ class GatewayModelsTest {
     @BeforeAll
     void start(@TempDir Path folder) throws Exception {
         model = new TestModel(SCRIPT);
+        String other = otherProvider();
         Files.writeString(folder.resolve("models.yaml"), "models:\n"
                 + MODEL.formatted("c", "openai-chat", model.uri("/v1"), "c")
                 + MODEL.formatted("r", "openai-responses", model.uri("/v1"), "r")
                 + MODEL.formatted("a", "anthropic-messages", model.uri(""), "a")
-                + MODEL.formatted("large", "openai-chat", large(), "large"));
+                + MODEL.formatted("counter", "anthropic-messages", other, "counter")
+                + MODEL.formatted("large", "openai-chat", other, "large"));
         api = new ApiServer(Files.createDirectory(folder.resolve("data")), TestDatabase.createUrl(),
                 Map.of("KEELSON_MODELS", folder.resolve("models.yaml").toString()));
     }
 
-    /** The address of a provider with an answer of 33 MiB. */
-    private String large() throws IOException {
+    /** The address of a provider that counts tokens when it may, and has answers of 33 MiB. */
+    private String otherProvider() throws IOException {
         provider = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        provider.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         provider.createContext("/", exchange -> {
             exchange.getRequestBody().readAllBytes();
             exchange.getResponseHeaders().add("Content-Type", "application/json");
+            boolean counts = exchange.getRequestURI().getPath().endsWith("count_tokens");
+            if (counts) {
+                counting.acquireUninterruptibly();
+            }
             exchange.sendResponseHeaders(200, 0);
             try (OutputStream out = exchange.getResponseBody()) {
-                out.write("{\"data\": [".getBytes(StandardCharsets.UTF_8));
+                out.write((counts ? "{\"input_tokens\": 1}" : "{\"data\": [").getBytes(StandardCharsets.UTF_8));
                 byte[] blank = " ".repeat(1 << 20).getBytes(StandardCharsets.UTF_8);
-                for (int i = 0; i < 33; i++) {
+                for (int i = 0; i < 33 && !counts; i++) {
                     out.write(blank);
                 }
-                out.write("]}".getBytes(StandardCharsets.UTF_8));
             } catch (IOException e) {
                 exchange.close();
             }
@@ -555,6 +564,24 @@ class GatewayModelsTest {
         assertThat(program.charged()).isEqualByComparingTo("0");
         assertThat(program.post(path, body.replace("\"role\"", "\"n\": 1, \"role\"").replace("[{", "[], \"x\": [{"))
                 .statusCode()).isEqualTo(400);
+    }
+
+    /** The provider answers the counts when it has all that it gets. */
+    @Test
+    void countsOfTokensInFlightAreBounded() throws Exception {
+        Program program = new Program("0.000001");
+        List<CompletableFuture<HttpResponse<String>>> counts = new ArrayList<>();
+        for (int i = 0; i < 9; i++) {
+            counts.add(http
+                    .sendAsync(program.request(MESSAGES + "/count_tokens", "{\"model\": \"counter\", \"messages\": ["
+                            + "{\"role\": \"user\", \"content\": \"" + i + "\"}]}"), BodyHandlers.ofString()));
+        }
+        Awaitility.await().until(() -> counts.stream().anyMatch(CompletableFuture::isDone));
+        counting.release(9);
+        List<HttpResponse<String>> refused =
+                counts.stream().map(CompletableFuture::join).filter(answer -> answer.statusCode() != 200).toList();
+        assertThat(refused).hasSize(1);
+        assertThat(refused.getFirst().body()).contains("too_many_requests", "8 counts of tokens");
     }
 
     @Test

@@ -16,11 +16,14 @@ import org.jspecify.annotations.Nullable;
 final class LeaseRequests {
     private static final Duration ORPHANS = Duration.ofSeconds(5);
     private static final int IN_FLIGHT = 128;
+    /** Counts of tokens, which no limit of money bounds. */
+    private static final int COUNTS_IN_FLIGHT = 8;
     private static final int TOO_MANY = 429;
 
     private final Occurrences occurrences = new Occurrences();
     private final ResponseIds responses = new ResponseIds();
     private final AtomicInteger inFlight = new AtomicInteger();
+    private final Semaphore counts = new Semaphore(COUNTS_IN_FLIGHT);
     private final AtomicLong orphansClosedAt = new AtomicLong(Long.MIN_VALUE);
     private final AtomicLong recordedBytes = new AtomicLong(-1);
     private final Semaphore wakes = new Semaphore(0);
@@ -41,9 +44,24 @@ final class LeaseRequests {
     void begin() throws GatewayError {
         if (inFlight.incrementAndGet() > IN_FLIGHT) {
             inFlight.decrementAndGet();
-            throw new GatewayError(TOO_MANY, "too_many_requests",
-                    "the step has " + IN_FLIGHT + " requests in flight").header("retry-after", "1");
+            throw tooMany(IN_FLIGHT + " requests");
         }
+    }
+
+    private static GatewayError tooMany(String what) {
+        return new GatewayError(TOO_MANY, "too_many_requests", "the step has " + what + " in flight")
+                .header("retry-after", "1");
+    }
+
+    /** @throws GatewayError {@code too_many_requests} */
+    void beginCount() throws GatewayError {
+        if (!counts.tryAcquire()) {
+            throw tooMany(COUNTS_IN_FLIGHT + " counts of tokens");
+        }
+    }
+
+    void endCount() {
+        counts.release();
     }
 
     void end() {

@@ -83,7 +83,7 @@ final class ModelGateway {
         boolean later = false;
         try {
             if (path == GatewayPath.COUNT_TOKENS) {
-                return TokenCount.answer(client.get(), request, model);
+                return TokenCount.answer(client.get(), request, model, lease);
             }
             Delivery delivery = new Delivery(this, caller, lease, request, model, mounted);
             ApiResponse response = delivery.response();

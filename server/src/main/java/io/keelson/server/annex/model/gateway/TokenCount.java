@@ -17,7 +17,17 @@ final class TokenCount {
 
     private TokenCount() {}
 
-    static ApiResponse answer(PassingClient client, ProgramRequest request, ConfiguredModel model)
+    static ApiResponse answer(PassingClient client, ProgramRequest request, ConfiguredModel model, LeaseRequests lease)
+            throws GatewayError, InterruptedException {
+        lease.beginCount();
+        try {
+            return answer(client, request, model);
+        } finally {
+            lease.endCount();
+        }
+    }
+
+    private static ApiResponse answer(PassingClient client, ProgramRequest request, ConfiguredModel model)
             throws GatewayError, InterruptedException {
         PassedRequest sent = new PassedRequest(request.path().kind(), request.providerBody(model, 0), request.headers(),
                 false, 0, TIMEOUT);
