@@ -34,7 +34,7 @@ import keelson  # noqa: E402
 CONTRACT = HERE.parent.parent / "contract"
 AWAY = "http://127.0.0.1:9"
 LONG = 20.0
-LEASE_THREADS = 2
+LEASE_THREADS = 6
 logged = logging.getLogger("keelson")
 
 

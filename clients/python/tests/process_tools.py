@@ -8,7 +8,7 @@ import time
 import keelson
 
 PREFIX = sys.argv[1] if len(sys.argv) > 1 else "none"
-worker = keelson.Worker(lease=3, poll=0.5, grace=5)
+worker = keelson.Worker(lease=3, poll=0.5, grace=15)
 
 
 @worker.tool(f"{PREFIX}.compute", processes=True)

@@ -39,7 +39,7 @@ import tools.jackson.databind.JsonNode;
 /** The contract suite of all clients with the Java client, against a whole server. */
 class JavaClientTest {
     private static final int THREADS = 6;
-    private static final int LEASE_THREADS = 2;
+    private static final int LEASE_THREADS = 4;
     /** Cases that the client cannot pass, with the reason of each. */
     static final Path EXCEPTIONS = Path.of("../client/src/test/contract/exceptions.json");
 
