@@ -17,7 +17,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -44,13 +46,20 @@ public final class TranscriptCommand extends OneRunCommand {
             description = "The attempt of the task, by its number, or all of them; the last one by default.")
     @Nullable String attempt;
 
+    /** The number of executions by step. */
+    private Map<String, Integer> executions = Map.of();
+
     @Override
     protected void run(Keelson keelson, String id) {
         Task found = RunDocuments.task(keelson, id, task == null ? only(keelson, id) : task);
         String query = query(found);
         print(() -> Json.object().set("items",
                 RunDocuments.all(keelson, "/tasks/" + found.id() + "/transcript" + query)),
-                () -> text(found, entries(keelson, found)));
+                () -> {
+                    executions = keelson.runs().steps(id).stream()
+                            .collect(Collectors.toMap(Step::id, Step::leaseEpoch));
+                    return text(found, entries(keelson, found));
+                });
     }
 
     private List<TranscriptEntry> entries(Keelson keelson, Task found) {
@@ -144,10 +153,16 @@ public final class TranscriptCommand extends OneRunCommand {
         return lines;
     }
 
-    /** Which execution of the step has bought the answer: later ones replay it. */
-    private static String execution(TranscriptEntry entry) {
+    private String execution(TranscriptEntry entry) {
         Integer epoch = entry.leaseEpoch();
-        return epoch == null || epoch == 1 ? "" : ", execution " + epoch;
+        return epoch == null ? "" : execution(epoch, executions.getOrDefault(entry.stepId(), epoch));
+    }
+
+    /** The execution of the step that has bought the answer, which later ones get from the record. */
+    static String execution(int epoch, int executions) {
+        return executions <= 1 ? ""
+                : ", execution " + epoch + " of " + executions
+                        + (epoch < executions ? ", later ones are answered from the record" : "");
     }
 
     private static String difference(JsonNode differs) {

@@ -193,8 +193,14 @@ final class ProcessRun implements Tool {
             String said = outcome.stderr().bytes().length > 0 ? outcome.stderr().text() : said(outcome.stdout(), call);
             String code = outcome.exitCode() == 137 ? "PROCESS_KILLED" : "PROCESS_EXIT_NONZERO";
             throw ToolFailure.infrastructure(code, name + " ended with exit code " + outcome.exitCode() + ": "
-                    + said.substring(0, Math.min(said.length(), MESSAGE_CHARS)).strip());
+                    + beginningAndEnd(said.strip()));
         }
+    }
+
+    private static String beginningAndEnd(String said) {
+        int half = MESSAGE_CHARS / 2;
+        return said.length() <= MESSAGE_CHARS ? said
+                : said.substring(0, half).strip() + "\n…\n" + said.substring(said.length() - half).strip();
     }
 
     /** Parses the JSON output first and redacts it then: cut output may end in the beginning of a secret. */

@@ -125,6 +125,13 @@ class ProcessRunTest {
     }
 
     @Test
+    void aFailureHasTheBeginningAndTheEndOfWhatTheProgramSays() {
+        assertThat(calls.failure("process.run", "{\"argv\": [\"sh\", \"-c\", \"seq 2000 >&2; exit 4\"]}").getMessage())
+                .startsWith("sh ended with exit code 4: 1\n2\n").contains("\n…\n").endsWith("1999\n2000")
+                .hasSizeLessThan(2_100);
+    }
+
+    @Test
     void exitCodesCanBeAllowed() {
         JsonNode output =
                 calls.output("process.run", "{\"argv\": [\"sh\", \"-c\", \"exit 3\"], \"allow_exit_codes\": [0, 3]}");
