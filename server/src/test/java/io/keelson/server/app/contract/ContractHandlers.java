@@ -2,10 +2,12 @@ package io.keelson.server.app.contract;
 
 import io.keelson.client.worker.ErrorClass;
 import io.keelson.client.worker.StepContext;
+import io.keelson.client.worker.StepDeferral;
 import io.keelson.client.worker.StepFailure;
 import io.keelson.client.worker.Turn;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Locale;
@@ -59,8 +61,11 @@ final class ContractHandlers {
         return execute(name, step, null);
     }
 
-    /** Takes a turn of an agent. */
+    /** Takes a turn of an agent of the case; workers of other cases claim turns, too. */
     Turn.Answer agent(Turn turn) throws Exception {
+        if (!scripts.containsKey(turn.agent())) {
+            throw new StepDeferral(Duration.ofMillis(200), "agent:" + turn.agent(), null, "an agent of another case");
+        }
         return (Turn.Answer) execute(turn.agent(), turn.step(), turn);
     }
 
