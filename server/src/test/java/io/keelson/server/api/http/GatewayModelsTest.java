@@ -618,6 +618,12 @@ class GatewayModelsTest {
                 .firstValue("x-keelson-replayed")).isEmpty();
         assertThat(api.get("/api/v1/steps/" + program.item.get("step_id").stringValue() + "/logs").text())
                 .contains("message 3 (user)", "Tuesday", "Monday");
+        for (String of : List.of("runs/" + program.run, "steps/" + program.item.get("step_id").stringValue())) {
+            assertThat(api.get("/api/v1/" + of + "/explain").json().at("/reasons").valueStream()
+                    .filter(reason -> reason.get("code").stringValue().equals("REQUEST_DIFFERS"))
+                    .map(reason -> reason.get("text").stringValue())).singleElement().asString()
+                    .contains("one/work': execution 2 differs", "message 3 (user) has", "Tuesday", "Monday");
+        }
         JsonNode entries = api.get("/api/v1/tasks/" + program.item.get("task_id").stringValue() + "/transcript").json()
                 .get("items");
         assertThat(entries.valueStream().map(entry -> entry.get("kind").stringValue() + " " + entry.get("lease_epoch")))

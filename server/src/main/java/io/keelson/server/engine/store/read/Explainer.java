@@ -13,6 +13,8 @@ import io.keelson.core.run.Explanation;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
+import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.RunStore;
 import io.keelson.server.engine.store.sql.ModelName;
 import io.keelson.server.engine.store.sql.ViewLoader;
@@ -35,6 +37,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** Explains why a run, a task or a step waits, from the tables at one moment; takes no lock. */
 public final class Explainer {
@@ -92,6 +95,17 @@ public final class Explainer {
                    and policy #>> '{concurrency,key}' is not null and state_type <> 'terminal'
                    and state not in ('created', 'pending', 'retrying')
                  order by created_at, id limit 5) r""";
+
+    /** The last new request of each program that differs from the record. */
+    private static final Sql DIFFERENCES = Sql.of("""
+            select distinct on (g.step_id) g.task_id, g.step_id, g.lease_epoch, t.key || '/' || s.name as step,
+                    (g.facts -> 'differs')::text as differs
+              from gateway_requests g
+              join orchestration_tasks t on t.id = g.task_id
+              join orchestration_steps s on s.id = g.step_id
+             where g.run_id = :run and (:task::uuid is null or g.task_id = :task)
+               and (:step::uuid is null or g.step_id = :step) and g.facts -> 'differs' is not null
+             order by g.step_id, g.sent_at desc limit 100""");
 
     private final DbClock clock;
     private final RunStore runs;
@@ -173,7 +187,24 @@ public final class Explainer {
         if (view == null) {
             return new Explained(List.of());
         }
-        Around around = around(c, workspaceId, Map.of(runId, view));
+        Explained waits = explained(view, around(c, workspaceId, Map.of(runId, view)), task, step);
+        List<Explanation> all = new ArrayList<>(waits.reasons());
+        all.addAll(DIFFERENCES.on(c).set("run", runId).set("task", task).set("step", step).all(Explainer::difference));
+        return new Explained(all, waits.tasksLeftOut());
+    }
+
+    private static Explanation difference(ResultSet row) throws SQLException {
+        JsonNode differs = Json.read(row.getString("differs"));
+        return new Explanation("REQUEST_DIFFERS", "step '" + row.getString("step") + "': execution "
+                + row.getInt("lease_epoch")
+                + " differs from the recorded requests, and its answers from there on are new"
+                + " and charged: message " + differs.path("message") + " (" + differs.path("role").asString("")
+                + ") has '"
+                + differs.path("sent").asString("") + "' instead of '" + differs.path("recorded").asString("") + "'",
+                row.getObject("task_id", UUID.class), row.getObject("step_id", UUID.class), null, List.of());
+    }
+
+    private static Explained explained(RunView view, Around around, @Nullable UUID task, @Nullable UUID step) {
         if (step != null) {
             StepRow row = view.step(step);
             return new Explained(row == null ? past(task, step) : Explain.step(view, row, around));
