@@ -8,6 +8,8 @@ package io.keelson.bench.report;
  */
 public record Measure(String name, boolean moreIsBetter) {
     public static final Measure RUNS_PER_SECOND = new Measure("runs/s", true);
+    public static final Measure REQUESTS_PER_SECOND = new Measure("requests/s", true);
+    public static final Measure FIRST_BYTE_P50 = new Measure("first byte, p50 ms", false);
     public static final Measure TRANSITIONS_PER_SECOND = new Measure("transitions/s", true);
     public static final Measure P50 = new Measure("p50 ms", false);
     public static final Measure P99 = new Measure("p99 ms", false);

@@ -6,7 +6,8 @@ import java.util.List;
 public final class Scenarios {
     public static final List<Scenario> ALL = List.of(new TenSteps(), new OneStep(), new QueueDrain(), new BigRun(),
             new FanOutScenario(), new RemoteWorkers(), new Servers(), new TwoTenants(), new SlowSteps(),
-            new TurnsInFlight(), new Recovery(), new Idle(), new DeepQueue(), new History(), new TimeOfARun());
+            new TurnsInFlight(), new GatewayRequests(), new Recovery(), new Idle(), new DeepQueue(), new History(),
+            new TimeOfARun());
 
     private Scenarios() {}
 }
