@@ -221,8 +221,11 @@ public final class Explain {
             BigDecimal used = HardLimit.usedCredits(view, budget);
             BigDecimal next = LimitStop.needed(view, around.prices(), task -> HardLimit.of(budget.task(), task));
             BigDecimal needed = LimitStop.leastBudget(view, around.prices(), budget);
-            reasons.add(stopped(TaskBudgets.text(view, budget) + next("its", next, budget.limit().subtract(used))
-                    + "; raise its budget to " + Amounts.text(needed) + " or more, or cancel the run",
+            reasons.add(stopped(
+                    TaskBudgets.text(view, budget)
+                            + next("its " + LimitStop.nextCost(view, task -> HardLimit.of(budget.task(), task)),
+                                    next, budget.limit().subtract(used))
+                            + "; raise its budget to " + Amounts.text(needed) + " or more, or cancel the run",
                     List.of(budget.task()), needed));
         });
         if (tasks.isEmpty()) {
@@ -255,7 +258,10 @@ public final class Explain {
             return;
         }
         BigDecimal next = LimitStop.needed(view, around.prices(), task -> true);
-        reasons.add(stopped(allowed + next("the", next, limit.subtract(taken)) + "; raise its limit to "
+        reasons.add(stopped(allowed
+                + next("the " + LimitStop.nextCost(view, task -> true), next,
+                        limit.subtract(taken))
+                + "; raise its limit to "
                 + Amounts.text(needed) + " or more, or cancel it", List.of(), needed));
     }
 
@@ -266,15 +272,16 @@ public final class Explain {
     /**
      * The possible cost of a further step, and its excess over the rest; nothing where it has no known cost.
      *
+     * @param name of the step, or of a program's request
      * @param needed for the step, in credits; 0 where no price says it, null where no step is ready
      * @param rest of the limit, in credits
      */
-    private static String next(String whose, @Nullable BigDecimal needed, BigDecimal rest) {
+    private static String next(String name, @Nullable BigDecimal needed, BigDecimal rest) {
         if (needed == null || needed.signum() == 0) {
             return "";
         }
         BigDecimal missing = needed.subtract(rest);
-        return ", and " + whose + " next step may cost " + Amounts.text(needed)
+        return ", and " + name + " may cost " + Amounts.text(needed)
                 + (missing.signum() > 0 ? ", " + Amounts.text(missing) + " more than is left" : "");
     }
 

@@ -178,7 +178,10 @@ final class Holds {
                         ? "the run's hard limit of " + Amounts.text(Objects.requireNonNull(HardLimit.limit(d.run)))
                                 + " leaves " + Amounts.text(ofRun) + raise + " --hard-limit CREDITS`"
                         : ofTask != null && cost.compareTo(ofTask) > 0
-                                ? "the budget of its task leaves " + Amounts.text(ofTask) + raise + " --task " + task
+                                ? "the budget of "
+                                        + Amounts.text(Objects.requireNonNull(d.view.budgets.get(task)).limit())
+                                        + " of task " + task
+                                        + " leaves " + Amounts.text(ofTask) + raise + " --task " + task
                                         + "=CREDITS`"
                                 : "the workspace's credits do not pay it: grant some with `keelson credits grant AMOUNT`"));
     }

@@ -78,7 +78,8 @@ final class LimitStop {
                         : limit == null ? "the workspace" : "the hard limit of " + Amounts.text(limit))
                         + (next == null || next.signum() == 0
                                 ? " leaves nothing, and then no step begins, not even one without a cost"
-                                : " does not leave the " + Amounts.text(next) + " that the next step may cost"));
+                                : " does not leave the " + Amounts.text(next) + " that the "
+                                        + nextCost(d.view, task -> true) + " may cost"));
             }
         }
     }
@@ -161,6 +162,12 @@ final class LimitStop {
                 .filter(step -> step.spec.startsRun() || !step.spec.engineOwned())
                 .map(step -> step.spec.startsRun() ? Amounts.ZERO : step.cost(prices))
                 .min(Comparator.naturalOrder()).orElse(null);
+    }
+
+    /** {@code next request} if a limit has refused the request of a program that is to begin again, else {@code next step}. */
+    static String nextCost(RunView view, Predicate<TaskRow> which) {
+        return view.tasks.values().stream().filter(which).flatMap(task -> ready(view, task))
+                .anyMatch(step -> step.needed != null) ? "next request" : "next step";
     }
 
     /** The next steps of a task, which may have become ready when the run had stopped. */

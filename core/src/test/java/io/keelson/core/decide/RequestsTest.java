@@ -158,7 +158,11 @@ class RequestsTest extends OneWorkspace {
         assertThat(world.events("step_released").getFirst().members()).extractingByKey("reason").asString()
                 .contains("hard limit of 0.5", "0.64");
         assertThat(world.events("run_budget_exceeded").getFirst().members()).extractingByKey("reason").asString()
-                .contains("does not leave the 0.64");
+                .contains("does not leave the 0.64", "that the next request may cost");
+        ExplainTest explained = new ExplainTest();
+        explained.prices = world.prices;
+        assertThat(Explain.run(world.view, explained.around).getFirst().text())
+                .contains(", and the next request may cost 0.64");
         raise(world, "0.64");
         assertThat(world.state()).as("0.6401 is needed").isEqualTo(RunState.BUDGET_EXCEEDED);
         raise(world, "0.6401");
