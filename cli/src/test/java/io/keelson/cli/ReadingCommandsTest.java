@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -40,6 +41,9 @@ class ReadingCommandsTest {
             "server", "test-server", "workspaces create", "workspaces close", "workspaces delete", "keys create",
             "keys rotate",
             "keys revoke", "eval", "database accept");
+
+    /** They execute missions or are servers, so that they make an installation where there is none. */
+    private static final Set<String> MAKE_INSTALLATIONS = Set.of("run", "eval", "server", "test-server");
 
     /** A name for each parameter; the worker looks for a program of this name. */
     private static final String NAME = "sh";
@@ -70,6 +74,36 @@ class ReadingCommandsTest {
         assertThat(result.code()).isEqualTo(1);
         assertThat(result.out()).isEmpty();
         assertThat(data).doesNotExist();
+    }
+
+    /** A call of each command that changes something, but for those that execute a mission or start a server. */
+    static Stream<List<String>> changing() {
+        return calls(Cli.commandLine(Clock.systemUTC(), Map.of()), List.of())
+                .filter(call -> named(MAY_START, call) && !named(MAKE_INSTALLATIONS, call));
+    }
+
+    @ParameterizedTest
+    @MethodSource("changing")
+    void changingMakesNoInstallation(List<String> call) {
+        Path data = folder.resolve("data");
+
+        Result result = InProcessCli.run(Map.of("KEELSON_DATA_DIR", data.toString()), call.toArray(String[]::new));
+
+        assertThat(result.code()).isIn(1, 2);
+        assertThat(data).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"credits grant 5 --reason x", "approve latest", "approve latest --watch", "watch latest",
+            "secrets remove NAME"})
+    void changingNamesTheFolderWithoutAnInstallation(String call) {
+        Result result = InProcessCli.run(Map.of("KEELSON_DATA_DIR", folder.toString()), call.split(" "));
+
+        assertThat(result.err()).startsWith("error: no server is running for the data folder " + folder
+                + ", and it has no installation: set KEELSON_DATA_DIR to the folder of one, or KEELSON_URL, or make one with"
+                + " `keelson server` [NO_SERVER]");
+        assertThat(result.code()).isEqualTo(1);
+        assertThat(folder).isEmptyDirectory();
     }
 
     @Test

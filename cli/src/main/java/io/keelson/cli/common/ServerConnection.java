@@ -4,6 +4,7 @@ import io.keelson.client.Keelson;
 import io.keelson.server.annex.postgres.EmbeddedPostgres;
 import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
 import io.keelson.server.app.DataFolder;
+import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.problem.FileProblems;
@@ -23,16 +24,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Connection to a server: the one at KEELSON_URL, else the data folder's server if it responds, else, for commands that
- * change state, a server that is started inside this process and stopped with it. At any end of this process, its own
+ * change state, a server that is started inside this process and stopped with it. Only commands that execute a mission make a
+ * new installation. At any end of this process, its own
  * server releases its work.
  */
 public final class ServerConnection implements AutoCloseable {
 
     /** The purpose of a server that the command starts. */
     public enum Work {
-        /** An own server executes runs. */
+        /** An own server executes runs. It makes the installation if absent. */
         ALL,
-        /** It only answers; steps wait for another server. */
+        /** An own server of an installation that exists executes runs. */
+        CONTINUE,
+        /** An own server of an installation that exists only answers; steps wait for another server. */
         NONE,
         /** None is started. */
         OF_RUNNING_SERVER
@@ -99,6 +103,12 @@ public final class ServerConnection implements AutoCloseable {
                 + ": start one with `" + ProgramName.current() + " server`, or set KEELSON_URL");
     }
 
+    private static CliException noInstallation(Settings settings) {
+        return CliException.failed("NO_SERVER", "no server is running for the data folder " + settings.dataDir()
+                + ", and it has no installation: set KEELSON_DATA_DIR to the folder of one, or KEELSON_URL, or make one with `"
+                + ProgramName.current() + " server`");
+    }
+
     public Keelson keelson() {
         return keelson;
     }
@@ -137,6 +147,9 @@ public final class ServerConnection implements AutoCloseable {
         }
         if (found == null && work == Work.OF_RUNNING_SERVER) {
             throw noServer(settings);
+        }
+        if (found == null && work != Work.ALL && !InstalledDatabase.exists(settings)) {
+            throw noInstallation(settings);
         }
         try {
             return found == null ? start() : found;

@@ -32,7 +32,7 @@ public abstract class RunChange extends ClientCommand {
 
     @Override
     protected Work work() {
-        return watch ? Work.ALL : Work.NONE;
+        return watch ? Work.CONTINUE : Work.NONE;
     }
 
     @Override

@@ -24,7 +24,7 @@ public final class WatchCommand extends OneRunCommand {
 
     @Override
     protected Work work() {
-        return Work.ALL;
+        return Work.CONTINUE;
     }
 
     @Override

@@ -37,7 +37,12 @@ public final class InstalledDatabase implements AutoCloseable {
             return Optional.of(new InstalledDatabase(running.get(), () -> {
             }));
         }
-        return Files.isDirectory(folder.resolve("postgres")) ? Optional.of(alone(settings)) : Optional.empty();
+        return exists(settings) ? Optional.of(alone(settings)) : Optional.empty();
+    }
+
+    /** Whether the settings name a database or the data directory has the embedded one. */
+    public static boolean exists(Settings settings) {
+        return settings.databaseUrl() != null || Files.isDirectory(settings.dataDir().resolve("postgres"));
     }
 
     /**
