@@ -55,7 +55,7 @@ final class Chains {
             known[0] = known[0].add(d.funds.prices().toolPrice(step.spec().tool()));
             return repeatable(d, step) && HardLimit.allows(ofRun, known[0]) && HardLimit.allows(ofTask, known[0]);
         });
-        return following.isEmpty() ? Chain.NONE : new Chain(following, limited);
+        return new Chain(following, limited, true);
     }
 
     private static boolean begins(Decision d, StepRow first, Predicate<StepRow> repeatable) {

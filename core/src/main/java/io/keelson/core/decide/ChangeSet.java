@@ -215,9 +215,11 @@ public final class ChangeSet {
      * @param steps in their order, not begun
      * @param endsAtCharge whether the chain ends after a step that has reported a cost or tokens, because a limit may keep the
      *                     next one from beginning
+     * @param repeatable whether the holder may execute the claimed step before a commit records its lease, because its tool has no
+     *                   effect
      */
-    public record Chain(List<StepRow> steps, boolean endsAtCharge) {
-        public static final Chain NONE = new Chain(List.of(), false);
+    public record Chain(List<StepRow> steps, boolean endsAtCharge, boolean repeatable) {
+        public static final Chain NONE = new Chain(List.of(), false, false);
     }
 
     private record BudgetKey(UUID runId, String task) {}

@@ -90,6 +90,7 @@ public final class LocalCapacity {
     private final Limits limits;
     private final List<String> taken = new ArrayList<>();
     private final List<RemoteSlot> takenRemotely = new ArrayList<>();
+    private @Nullable String executed;
 
     /**
      * @param holder the node; null when nothing is offered
@@ -176,7 +177,20 @@ public final class LocalCapacity {
         return slot;
     }
 
+    /**
+     * The node executes the first step of the run that is decided next, in a slot that it has.
+     *
+     * @param tool of the step; null for any other command
+     */
+    public void executes(@Nullable String tool) {
+        executed = tool;
+    }
+
     private boolean takeSlot(String tool) {
+        if (tool.equals(executed)) {
+            executed = null;
+            return true;
+        }
         if (!slots.take(tool)) {
             return false;
         }

@@ -51,7 +51,8 @@ public enum Setting {
             "`on`: consecutive steps of tools without effects, built in or of workers that name them, are executed before "
                     + "a commit records the first one's end; `off`: each step is committed before the next one begins"),
     KEELSON_CHAIN_MS("20",
-            "the results of the first so many milliseconds of a chain have one commit, from 0 to 1000"),
+            "the results of the first so many milliseconds of a chain have one commit, with the creation of a new run, from 0 to "
+                    + "1000; the creation waits for at most 20"),
     KEELSON_ARTIFACT_MAX_MIB("10240", "maximum size of one artifact in MiB, from 1 to 10240"),
     KEELSON_RUN_ARTIFACTS_MAX_MIB("10240", "maximum size of all artifacts of a run in MiB, from 1 to 1048576"),
     KEELSON_ARTIFACT_RETENTION_DAYS("30",

@@ -76,8 +76,11 @@ public final class Engine implements Commands, AutoCloseable {
      *
      * @param firstReport the first time of a chain whose results have one report
      * @param longest the time after which a chain ends between two steps, so that others get its slot
+     * @param beforeCreation the time for which a new run is executed before it is created, because its caller waits; at most
+     *                       {@code firstReport}
      */
-    public record Chains(boolean on, Duration firstReport, Duration longest) {
+    public record Chains(boolean on, Duration firstReport, Duration longest, Duration beforeCreation) {
+        private static final Duration LONGEST_WAIT = Duration.ofMillis(20);
         /** The default. */
         public static final Chains ON = new Chains(true, Duration.ofMillis(20));
         /** Each step is committed before the next one begins. */
@@ -85,6 +88,10 @@ public final class Engine implements Commands, AutoCloseable {
 
         public Chains(boolean on, Duration firstReport) {
             this(on, firstReport, Duration.ofMillis(100));
+        }
+
+        public Chains(boolean on, Duration firstReport, Duration longest) {
+            this(on, firstReport, longest, firstReport.compareTo(LONGEST_WAIT) < 0 ? firstReport : LONGEST_WAIT);
         }
     }
 
@@ -107,6 +114,8 @@ public final class Engine implements Commands, AutoCloseable {
     private final Committer committer;
     private final LocalExecutor executor;
     private final LocalDispatcher work;
+    /** Null if no step is executed before the creation of its run. */
+    private final @Nullable NewRuns newRuns;
     private final Claimer claimer;
     private @Nullable Thread claiming;
     private final MaintenanceScheduler maintenance;
@@ -146,7 +155,7 @@ public final class Engine implements Commands, AutoCloseable {
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, catalog, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, logs::details, clock, Actor.agent(node),
                 available::slotFreed, Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)),
-                options.chains().firstReport(), options.chains().longest());
+                options.chains().firstReport(), options.chains().longest(), options.chains().beforeCreation());
         concurrencyKeyScheduler = new ConcurrencyKeyScheduler(database, store.runs(), this::own);
         ends = new RunEnds(database, store.runs());
         work = new LocalDispatcher(
@@ -159,6 +168,9 @@ public final class Engine implements Commands, AutoCloseable {
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMITTING_THREADS,
                 prices::inForce, observers);
+        newRuns = options.chains().on() && options.chains().beforeCreation().isPositive()
+                ? new NewRuns(committer, work, executor, runner::chains, clock)
+                : null;
         Map<SlotKind, List<String>> tools = catalog.all().stream().map(Tool::spec).filter(tool -> !tool.engineOwned())
                 .collect(Collectors.groupingBy(ToolSpec::slot, () -> new EnumMap<>(SlotKind.class),
                         Collectors.mapping(ToolSpec::name, Collectors.toList())));
@@ -192,7 +204,10 @@ public final class Engine implements Commands, AutoCloseable {
 
     @Override
     public CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key) {
-        return committer.submit(command, key);
+        CompletableFuture<Reply> reply = command instanceof Command.Create create && newRuns != null
+                ? newRuns.submit(create, key)
+                : null;
+        return reply == null ? committer.submit(command, key) : reply;
     }
 
     @Override

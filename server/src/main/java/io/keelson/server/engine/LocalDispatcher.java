@@ -91,6 +91,12 @@ final class LocalDispatcher implements CommitListener {
                 listeners.paused.getAsBoolean() ? LocalCapacity.RemoteSlots.NONE : listeners.available, lanes.limits);
     }
 
+    /** The capacity of this node's executors without that of workers. */
+    synchronized LocalCapacity offerOwn() {
+        return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots, LocalCapacity.RemoteSlots.NONE,
+                lanes.limits);
+    }
+
     /** While this node closes, chains only continue, so that all their results are recorded. */
     private final class Slots implements LocalCapacity.Slots {
 

@@ -29,7 +29,7 @@ class ChainRecordsTest {
     /** Counts commits, or follows from their times. */
     private static final Pattern OF_TIME =
             Pattern.compile(
-                    "\"(version_id|xid|[a-z_]+_ms)\": ?[^,}]*");
+                    "\"(version_id|xid|[a-z_]+_ms|last_heartbeat_at)\": ?[^,}]*");
     private static final List<String> ROWS = List.of(
             "select to_jsonb(t) from orchestration_events t where run_id = '%s' order by seq",
             "select to_jsonb(t) from orchestration_runs t where id = '%s'",

@@ -260,18 +260,38 @@ public final class BatchCommit {
             if (view != null) {
                 pending.reply = Reply.UNCHANGED;
             } else {
-                Created created =
-                        Decider.create(create, changes, commitContext.now, ids, capacity, commitContext.funds);
+                Created created = create(pending, create, commitContext, changes, capacity);
                 pending.reply = created.reply();
-                if (created.view() != null) {
-                    batch.put(created.view());
+                view = created.view();
+                if (view != null) {
+                    batch.put(view);
                 }
+            }
+            if (view != null && pending.executed != null && pending.executed.report() != null) {
+                pending.reportReply = Decider.decide(view, pending.executed.report(), changes, commitContext.now, ids,
+                        capacity, commitContext.funds);
             }
         } else if (view == null) {
             pending.failure = new Commands.RunNotFound();
         } else {
             pending.reply = Decider.decide(view, pending.command, changes, commitContext.now, ids, capacity,
                     commitContext.funds);
+        }
+    }
+
+    /** Steps that were executed before this commit keep the ids and the slot of their execution. */
+    private Created create(PendingCommand pending, Command.Create create, CommitContext commitContext,
+            ChangeSet changes, LocalCapacity capacity) {
+        Executed executed = pending.executed;
+        if (executed == null) {
+            return Decider.create(create, changes, commitContext.now, ids, capacity, commitContext.funds);
+        }
+        capacity.executes(executed.tool());
+        try {
+            return Decider.create(create, changes, commitContext.now, executed.ids(ids), capacity,
+                    commitContext.funds);
+        } finally {
+            capacity.executes(null);
         }
     }
 }

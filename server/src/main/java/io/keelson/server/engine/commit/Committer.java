@@ -1,5 +1,8 @@
 package io.keelson.server.engine.commit;
 
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.money.Funds;
+import io.keelson.core.money.OptimisticBalances;
 import io.keelson.core.money.Prices;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
@@ -7,6 +10,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.store.KeyUse;
 import io.keelson.server.engine.store.RunStore;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,10 +30,14 @@ public final class Committer implements AutoCloseable {
     private final DiskSpace diskSpace;
     private final ViewCache views = new ViewCache(VIEW_ROWS);
     private final DatabaseTime time = new DatabaseTime(System::nanoTime);
+    private final Ids ids;
+    private final Supplier<Prices> prices;
 
     public Committer(Database database, RunStore store, Ids ids, CommitListener node, int threadCount,
             Supplier<Prices> prices, List<Observer> observers) {
         this.observers = observers;
+        this.ids = ids;
+        this.prices = prices;
         this.diskSpace = new DiskSpace(database);
         this.queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT, views::kind);
         BatchCommit batchCommit = new BatchCommit(store, views, ids, node,
@@ -41,12 +49,24 @@ public final class Committer implements AutoCloseable {
     }
 
     public CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key) {
-        PendingCommand pending = new PendingCommand(command, key);
+        return submit(new PendingCommand(command, key)).creation();
+    }
+
+    Draft.Replies submit(Command.Create create, @Nullable KeyUse key, Executed executed) {
+        return submit(new PendingCommand(create, key, executed));
+    }
+
+    private Draft.Replies submit(PendingCommand pending) {
         if (!queue.offer(pending)) {
             observers.forEach(Observer::overloaded);
-            return CompletableFuture.failedFuture(new Commands.Overloaded());
+            pending.fail(new Commands.Overloaded());
         }
-        return pending.answer;
+        return new Draft.Replies(pending.answer, pending.reported);
+    }
+
+    /** Decides to create a run, without a commit, as if its workspace could pay. */
+    public Draft draft(Command.Create create, @Nullable KeyUse key, LocalCapacity capacity, Instant now) {
+        return new Draft(this, create, key, now, ids, capacity, new Funds(prices.get(), new OptimisticBalances()));
     }
 
     /** For the engine's own commands, whose number is bounded by the work in progress: refused only after the close. */

@@ -16,7 +16,12 @@ public final class PendingCommand {
     /** Its text in characters, which is nearly all the memory of a large command. */
     final long text;
     final CompletableFuture<Reply> answer = new CompletableFuture<>();
+    /** The steps of a new run that were executed before its creation is committed; null if absent. */
+    final @Nullable Executed executed;
+    /** The reply to the report of those steps; {@link Reply#UNCHANGED} without a report or after a refusal. */
+    final CompletableFuture<Reply> reported = new CompletableFuture<>();
     @Nullable public Reply reply;
+    @Nullable Reply reportReply;
     @Nullable public Throwable failure;
 
     public PendingCommand(Command command) {
@@ -24,9 +29,14 @@ public final class PendingCommand {
     }
 
     PendingCommand(Command command, @Nullable KeyUse key) {
+        this(command, key, null);
+    }
+
+    PendingCommand(Command command, @Nullable KeyUse key, @Nullable Executed executed) {
         this.command = command;
         this.key = key;
-        this.text = text(command);
+        this.executed = executed;
+        this.text = text(command) + (executed == null || executed.report() == null ? 0 : text(executed.report()));
     }
 
     private static long text(Command command) {
@@ -72,14 +82,21 @@ public final class PendingCommand {
     /** Resets the decision before the command is decided again. */
     void reset() {
         reply = null;
+        reportReply = null;
         failure = null;
     }
 
     void answer() {
         if (failure != null) {
-            answer.completeExceptionally(failure);
+            fail(failure);
         } else {
             answer.complete(reply);
+            reported.complete(reportReply == null ? Reply.UNCHANGED : reportReply);
         }
+    }
+
+    void fail(Throwable cause) {
+        answer.completeExceptionally(cause);
+        reported.completeExceptionally(cause);
     }
 }

@@ -6,6 +6,7 @@ import io.keelson.core.run.Command.Report;
 import io.keelson.core.run.Reply;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The lease of one step is recorded: of the first one, and after each commit of the step behind the last reported one.
  * Thread-safe.
  */
-final class ChainReports {
+public final class ChainReports {
     /** Characters of unreported outputs with which a report is due. */
     private static final long MUCH_TEXT = 256 * 1024;
 
@@ -34,16 +35,35 @@ final class ChainReports {
     /** The step that begins with the commit of the report under way; null if absent. */
     private @Nullable StepExecution next;
     private StepExecution recorded;
+    /** To be submitted with the first report; null if it was submitted, and for a run that was created before. */
+    private @Nullable Creation creation;
+    private boolean created;
     private boolean eager;
     private boolean ending;
     private boolean lost;
 
+    /** The creation of a run whose first steps are executed before it. */
+    public interface Creation {
+
+        /**
+         * Creates the run and records the report in one commit.
+         *
+         * @param report null if no step has ended
+         * @return the reply to the report, or to the creation where there is no report; {@link Reply#UNCHANGED} if they are not
+         *         committed. Never completes exceptionally
+         */
+        CompletableFuture<Reply> commit(@Nullable Command report);
+    }
+
     /**
      * @param steps of the chain, the claimed one first
+     * @param creation of a run that is not created; null for any other
      * @param onLost stops the execution, whose lane has another holder, or none; called at most once
      */
-    ChainReports(List<StepExecution> steps, Function<Command, CompletableFuture<Reply>> commands, Actor actor,
-            Runnable onLost) {
+    ChainReports(List<StepExecution> steps, @Nullable Creation creation,
+            Function<Command, CompletableFuture<Reply>> commands, Actor actor, Runnable onLost) {
+        this.creation = creation;
+        this.created = creation == null;
         this.steps = List.copyOf(steps);
         this.commands = commands;
         this.actor = actor;
@@ -56,6 +76,11 @@ final class ChainReports {
         return recorded;
     }
 
+    /** False until the commit that creates the run has been answered. */
+    synchronized boolean isCreated() {
+        return created;
+    }
+
     /** Receives a step that a commit has begun for this node; false if this chain does not continue with it. */
     synchronized boolean continuesWith(StepExecution begun) {
         if (lost || next == null || !next.sameLease(begun)) {
@@ -63,6 +88,7 @@ final class ChainReports {
         }
         recorded = next;
         next = null;
+        created = true;
         return true;
     }
 
@@ -72,6 +98,28 @@ final class ChainReports {
             eager = true;
         }
         reportIfDue();
+    }
+
+    /** Creates the run, unless that was done. The results so far have a later report. */
+    void create() {
+        CompletableFuture<Boolean> report = new CompletableFuture<>();
+        synchronized (this) {
+            if (creation == null || ending || underWay != null) {
+                return;
+            }
+            underWay = report;
+            next = steps.getFirst();
+        }
+        submit(List.of(), report);
+    }
+
+    /** Creates the run and waits for the commit; false if the lane is lost. */
+    boolean awaitCreation() {
+        create();
+        awaitReports();
+        synchronized (this) {
+            return !lost;
+        }
     }
 
     /** Adds the result of a step; waits while there is much unreported text and a report under way. */
@@ -93,7 +141,7 @@ final class ChainReports {
             awaitReports();
             submitWaiting(true);
             synchronized (this) {
-                if (lost || waiting.isEmpty() && underWay == null) {
+                if (lost || waiting.isEmpty() && underWay == null && creation == null) {
                     return !lost;
                 }
             }
@@ -149,19 +197,32 @@ final class ChainReports {
         List<Report> reports;
         CompletableFuture<Boolean> report = new CompletableFuture<>();
         synchronized (this) {
-            if (lost || ending || underWay != null || waiting.isEmpty() || !now && !eager && text < MUCH_TEXT) {
+            if (lost || ending || underWay != null || waiting.isEmpty() && creation == null
+                    || !now && !eager && text < MUCH_TEXT) {
                 return;
             }
             reports = List.copyOf(waiting);
             waiting.clear();
             text = 0;
             underWay = report;
-            next = after(reports.getLast());
+            next = reports.isEmpty() ? steps.getFirst() : after(reports.getLast());
         }
+        submit(reports, report);
+    }
+
+    private void submit(List<Report> reports, CompletableFuture<Boolean> report) {
         commit(reports, false).exceptionallyCompose(failure -> reports.size() == 1
                 ? CompletableFuture.completedFuture(false)
                 : oneByOne(reports, false)).exceptionally(failure -> false)
                 .thenAccept(taken -> reported(report, taken));
+    }
+
+    /** Creates the run if nothing was reported, because the execution ends without a report. */
+    void close() {
+        Creation first = takeCreation();
+        if (first != null) {
+            var _ = first.commit(null);
+        }
     }
 
     /** The report is committed, or refused. Without the next step the lane is lost. */
@@ -189,18 +250,28 @@ final class ChainReports {
         throw new IllegalArgumentException("the chain ends with step " + report.stepId());
     }
 
-    /** Submits the reports together. Completes with whether all are recorded. */
+    /** Submits the reports together, with the creation of the run if need be. Completes with whether all are recorded. */
     private CompletableFuture<Boolean> commit(List<Report> reports, boolean yields) {
-        return reports.size() == 1 && !yields ? commands.apply(reports.getFirst()).thenApply(ChainReports::isTaken)
-                : commands.apply(new Command.CompleteChain(reports.getFirst().runId(), reports, yields, actor))
-                        .thenApply(reply -> reply instanceof Reply.Taken taken && taken.reports() == reports.size());
+        Command command = reports.isEmpty() ? null
+                : reports.size() == 1 && !yields ? reports.getFirst()
+                        : new Command.CompleteChain(reports.getFirst().runId(), reports, yields, actor);
+        Creation first = takeCreation();
+        return (first != null ? first.commit(command) : commands.apply(Objects.requireNonNull(command)))
+                .thenApply(reply -> isTaken(reply, reports.size()));
     }
 
-    private static boolean isTaken(Reply reply) {
+    private synchronized @Nullable Creation takeCreation() {
+        Creation first = creation;
+        creation = null;
+        return first;
+    }
+
+    private static boolean isTaken(Reply reply, int reports) {
         return switch (reply) {
             case Reply.Done done -> done.changed();
             case Reply.Claimed _,Reply.Duplicate _ -> true;
-            case Reply.Metered _,Reply.Paid _,Reply.Taken _,Reply.Rejected _ -> false;
+            case Reply.Taken taken -> taken.reports() == reports;
+            case Reply.Metered _,Reply.Paid _,Reply.Rejected _ -> false;
         };
     }
 

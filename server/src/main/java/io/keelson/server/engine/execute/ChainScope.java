@@ -25,11 +25,16 @@ final class ChainScope {
 
     private final EndedSteps ended = new EndedSteps();
     private final BooleanSupplier record;
+    private final BooleanSupplier create;
     private @Nullable ObjectNode base;
 
-    /** @param record records the ends of all steps so far; false if the lease is lost */
-    ChainScope(BooleanSupplier record) {
+    /**
+     * @param record records the ends of all steps so far; false if the lease is lost
+     * @param create creates the run if it is not in the database; false if the lease is lost
+     */
+    ChainScope(BooleanSupplier record, BooleanSupplier create) {
         this.record = record;
+        this.create = create;
     }
 
     /** A step has ended, with that output, and the next one begins. */
@@ -41,7 +46,7 @@ final class ChainScope {
     /** @throws InterruptedException if the lease is lost */
     ObjectNode of(References named, Wanted wanted, Reader reader) throws InterruptedException {
         if (ended.isEmpty()) {
-            return reader.read(wanted, ended);
+            return read(reader, wanted);
         }
         if (wanted.output() || wanted.transcript() || !ended.storable(named.steps(), named.allSteps())) {
             if (!record.getAsBoolean()) {
@@ -50,16 +55,23 @@ final class ChainScope {
             return reader.read(wanted, new EndedSteps());
         }
         if (wanted.allSteps() || wanted.allTasks() || !wanted.tasks().isEmpty() || !ended.containsAll(named.steps())) {
-            return reader.read(wanted, ended);
+            return read(reader, wanted);
         }
         ObjectNode scope = readsOthers(named) ? base(reader).deepCopy() : Json.object();
         scope.set("steps", ended.scope(named.steps()));
         return scope;
     }
 
-    private ObjectNode base(Reader reader) {
+    private ObjectNode read(Reader reader, Wanted wanted) throws InterruptedException {
+        if (!create.getAsBoolean()) {
+            throw new InterruptedException("the chain has lost its lease");
+        }
+        return reader.read(wanted, ended);
+    }
+
+    private ObjectNode base(Reader reader) throws InterruptedException {
         if (base == null) {
-            base = reader.read(BASE, ended);
+            base = read(reader, BASE);
         }
         return base;
     }

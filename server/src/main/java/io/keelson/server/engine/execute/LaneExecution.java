@@ -59,19 +59,20 @@ final class LaneExecution implements Runnable, Execution {
      * @param processing bounds executions that process an answer; they need not wait for executions that begin
      * @param firstReport the first time of a chain that has one report
      * @param longestChain the time after which a chain ends between two steps
+     * @param beforeCreation the time for which a new run is executed before it is created, at most that of the first report
      * @param onFree receives the slot of each ended execution
      */
     record Parts(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
             Function<Command, CompletableFuture<Reply>> reports, DelayedActions timeouts,
             LocalExecutor.StepDetails details, Clock clock, Actor actor, Semaphore preparing, Semaphore processing,
-            Duration firstReport, Duration longestChain, Consumer<SlotKind> onFree) {}
+            Duration firstReport, Duration longestChain, Duration beforeCreation, Consumer<SlotKind> onFree) {}
 
     /** The executor, which finds executions by their steps and lanes. */
     interface Owner {
         /** True when the node takes no further steps. */
         boolean isClosing();
 
-        /** The execution has the lease of the next step in place of that of the step before. */
+        /** The execution has the lease of the next step in place of that of the step before; of one step when its run is created. */
         void continues(LaneExecution execution, StepExecution before, StepExecution next);
 
         /** Frees the lane, unless another execution has it. */
@@ -110,9 +111,10 @@ final class LaneExecution implements Runnable, Execution {
     /**
      * @param following the steps of the chain behind the first one
      * @param endsAtCharge whether the chain ends behind a step with a cost
+     * @param creation of a run that is not created; null for any other
      */
     LaneExecution(Parts parts, Owner owner, StepExecution first, List<StepExecution> following,
-            boolean endsAtCharge) {
+            boolean endsAtCharge, ChainReports.@Nullable Creation creation) {
         this.parts = parts;
         this.owner = owner;
         this.execution = first;
@@ -121,9 +123,10 @@ final class LaneExecution implements Runnable, Execution {
         this.steps = Stream.concat(Stream.of(first), following.stream()).toList();
         this.endsAtCharge = endsAtCharge;
         this.sent = requests(first);
-        this.chain = following.isEmpty() ? null
-                : new ChainReports(steps, parts.reports, parts.actor, () -> stop(Stop.LEASE_GONE));
-        this.scope = chain == null ? null : new ChainScope(chain::record);
+        this.chain = following.isEmpty() && creation == null ? null
+                : new ChainReports(steps, creation, parts.reports, parts.actor, () -> stop(Stop.LEASE_GONE));
+        this.scope = chain == null ? null
+                : new ChainScope(chain::record, () -> chain.isCreated() || chain.awaitCreation());
     }
 
     Lane lane() {
@@ -141,6 +144,11 @@ final class LaneExecution implements Runnable, Execution {
 
     boolean isChain() {
         return chain != null;
+    }
+
+    /** True when the database has its lease, unless it was lost. */
+    boolean isRecorded() {
+        return chain == null || chain.isCreated();
     }
 
     /** Waits for its end; false if the time is over before. */
@@ -199,6 +207,9 @@ final class LaneExecution implements Runnable, Execution {
         } finally {
             owner.ended(this);
             letGo();
+            if (chain != null) {
+                chain.close();
+            }
             leavePhase();
             ended.countDown();
             parts.onFree.accept(slot);
@@ -213,7 +224,10 @@ final class LaneExecution implements Runnable, Execution {
     private void runChain(ChainReports reports, ChainScope outputs) {
         long began = System.nanoTime();
         int done = 0;
-        try (DelayedActions.Handle _ = parts.timeouts.after(parts.firstReport, reports::becomeEager)) {
+        boolean creates = !reports.isCreated() && parts.beforeCreation.compareTo(parts.firstReport) < 0;
+        try (DelayedActions.Handle _ = parts.timeouts.after(parts.firstReport, reports::becomeEager);
+                DelayedActions.Handle _ = creates ? parts.timeouts.after(parts.beforeCreation, reports::create)
+                        : () -> {}) {
             while (true) {
                 Command report = executeBounded();
                 done++;

@@ -57,14 +57,16 @@ public final class LocalExecutor {
      * @param maxActive steps of waiting slots that prepare a request at a time, and that process an answer; at least 1
      * @param firstReport the first time of a chain that has one report
      * @param longestChain the time after which a chain ends between two steps
+     * @param beforeCreation the time for which a new run is executed before it is created
      */
     public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
             DelayedActions timeouts, StepDetails details, Clock clock, Actor actor,
-            Consumer<SlotKind> onFree, int maxActive, Duration firstReport, Duration longestChain) {
+            Consumer<SlotKind> onFree, int maxActive, Duration firstReport, Duration longestChain,
+            Duration beforeCreation) {
         this.parts = new LaneExecution.Parts(runner, commands,
                 new PersistentReports(commands, timeouts, () -> closing), timeouts, details, clock, actor,
                 new Semaphore(Math.min(maxActive, MAX_PREPARING), true), new Semaphore(maxActive, true), firstReport,
-                longestChain, onFree);
+                longestChain, beforeCreation, onFree);
         for (SlotKind kind : SlotKind.values()) {
             used.put(kind, new AtomicInteger());
         }
@@ -94,7 +96,11 @@ public final class LocalExecutor {
     /** Executions that run or report, by the lane whose lease must be extended. */
     public Map<Lane, StepExecution> held() {
         Map<Lane, StepExecution> held = new HashMap<>();
-        holding.forEach((lane, found) -> held.put(lane, found.recorded()));
+        holding.forEach((lane, found) -> {
+            if (found.isRecorded()) {
+                held.put(lane, found.recorded());
+            }
+        });
         return held;
     }
 
@@ -111,7 +117,23 @@ public final class LocalExecutor {
         if (before != null && before.continuesWith(execution)) {
             return;
         }
-        LaneExecution begun = new LaneExecution(parts, owner, execution, following, endsAtCharge);
+        start(new LaneExecution(parts, owner, execution, following, endsAtCharge, null), before);
+    }
+
+    /**
+     * Starts the execution of a new run; its first report creates the run.
+     *
+     * @param following the steps of its chain behind the first one
+     * @param endsAtCharge whether the chain ends behind a step with a cost
+     */
+    public void startNew(StepExecution execution, List<StepExecution> following, boolean endsAtCharge,
+            ChainReports.Creation creation) {
+        start(new LaneExecution(parts, owner, execution, following, endsAtCharge, creation), null);
+    }
+
+    private void start(LaneExecution begun, @Nullable LaneExecution before) {
+        StepExecution execution = begun.execution();
+        Lane lane = begun.lane();
         running.put(execution.stepId(), begun);
         used(begun.slot()).incrementAndGet();
         holding.put(lane, begun);
@@ -156,7 +178,9 @@ public final class LocalExecutor {
         @Override
         public void continues(LaneExecution execution, StepExecution before, StepExecution next) {
             running.put(next.stepId(), execution);
-            running.remove(before.stepId(), execution);
+            if (!before.stepId().equals(next.stepId())) {
+                running.remove(before.stepId(), execution);
+            }
         }
 
         @Override

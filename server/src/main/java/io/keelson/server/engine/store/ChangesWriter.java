@@ -7,6 +7,7 @@ import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.NewRun;
 import io.keelson.server.engine.store.CreditSlots.SlotChange;
@@ -15,6 +16,7 @@ import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.RowSetStatement.Moment;
 import io.keelson.server.engine.store.sql.RowSetStatement.Part;
 import io.keelson.server.engine.store.sql.TextColumns;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -29,6 +31,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -88,7 +91,7 @@ final class ChangesWriter {
                             List.of(DependenciesTable.insert(changes.newTasks(), changes.links())), moves(), tries(),
                             List.of(TimersTable.ANSWERED.of(changes.handledTimers())),
                             ends(), withdrawn(), begun(), List.of(QueueTable.PUT.of(present(changes.queue()))),
-                            rare(), List.of(IdempotencyKeys.USE.of(keys)), money()),
+                            rare(), List.of(IdempotencyKeys.USE.of(keys)), passing(), money()),
                     runs.size() == 1)
                     .send(c, moment);
             changes.runs().forEach(RunRow::saved);
@@ -152,10 +155,16 @@ final class ChangesWriter {
         BoardUpdates board = new BoardUpdates(changes);
         return List.of(TasksTable.UPDATE.of(each(changes.tasks(), this::changed)),
                 RunsTable.UPDATE.of(those(runs.values(),
-                        run -> run.unsaved() && (!changes.isNew(run.id()) || run.state().terminal()))),
-                AgentsTable.UPDATE.of(changes.agents()), QueueTable.CLEAR.of(changes.clearedRuns()),
+                        run -> run.unsaved() && (!changes.isNew(run.id()) || hasOutcome(run)))),
+                AgentsTable.UPDATE.of(changes.agents()),
+                QueueTable.CLEAR.of(those(changes.clearedRuns(), run -> !changes.isNew(run))),
                 BoardTable.UPDATE.of(board.moved()), ReportsTable.INSERT_TASK.of(board.endedTasks()),
                 ReportsTable.INSERT_RUN.of(board.endedRuns()));
+    }
+
+    /** Whether the row has a summary of the run's tasks, which are inserted after the run. */
+    private static boolean hasOutcome(RunRow run) {
+        return run.state().terminal() || run.gate() == RunRow.Gate.ACCEPTANCE;
     }
 
     /** Lanes and timers of runs that go on, and artifacts. */
@@ -201,6 +210,26 @@ final class ChangesWriter {
             parts.addAll(slots.divide(balance));
         }
         return List.of(LedgerTable.INSERT.of(changes.transfers()), CreditSlotsTable.CHANGE.of(parts));
+    }
+
+    /** Credits that runs reserve and give back in this commit: the changes of balances do not have them. */
+    private List<Part<?>> passing() {
+        Map<UUID, BigDecimal> refunded = new TreeMap<>(BY_ID);
+        for (ChangeSet.Attempt attempt : changes.attempts()) {
+            if (changes.isNew(attempt.runId()) && attempt.credits().refunded().signum() > 0) {
+                refunded.merge(Objects.requireNonNull(runs.get(attempt.runId())).workspaceId(),
+                        attempt.credits().refunded(), BigDecimal::add);
+            }
+        }
+        if (refunded.isEmpty()) {
+            return List.of();
+        }
+        changes.balances().forEach(balance -> refunded.computeIfPresent(balance.workspaceId(),
+                (workspace, amount) -> amount.subtract(balance.available())));
+        List<SlotChange> needed = new ArrayList<>();
+        refunded.forEach((workspace, amount) -> needed.addAll(
+                slots.divide(new ChangeSet.Balance(workspace, amount.negate(), Amounts.ZERO, Amounts.ZERO))));
+        return List.of(CreditSlotsTable.HAS.of(those(needed, change -> !change.decided())));
     }
 
     private List<StepsTable.Changed> changedSteps() {

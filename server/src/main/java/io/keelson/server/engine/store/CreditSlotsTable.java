@@ -42,6 +42,16 @@ final class CreditSlotsTable {
             money("available", SlotChange::available), money("spent", SlotChange::spent),
             flag("decided", SlotChange::decided));
 
+    /**
+     * Refuses reservations that begin and end in one commit, and so change no slot, if a slot does not have them. Takes no lock,
+     * because the commit ends them.
+     */
+    static final RowSetStatement<SlotChange> HAS = new RowSetStatement<>("keelson_credit_change", """
+            select keelson_raise('KE002', 'a slot of a balance does not have the credits')
+              from {rows} left join credit_slots s on s.workspace_id = u.workspace_id and s.slot = u.slot
+             where (s.available + u.available >= 0) is not true""",
+            CHANGE.columns());
+
     private static final String LOCK = """
             select workspace_id, slot, available, withheld from credit_slots
              where workspace_id = any (?)

@@ -43,7 +43,7 @@ class ChainReportsTest {
     private final List<Sent> sent = new ArrayList<>();
     private final List<StepExecution> steps = IntStream.rangeClosed(1, 5).mapToObj(ChainReportsTest::step).toList();
     private int lost;
-    private final ChainReports reports = new ChainReports(steps, command -> {
+    private final ChainReports reports = new ChainReports(steps, null, command -> {
         Sent each = new Sent(command, new CompletableFuture<>());
         sent.add(each);
         return each.reply;
