@@ -85,7 +85,7 @@ final class RunTimeline {
                 .sum();
         return new Timeline.Spent(millis(spent, Kind.WORK), millis(spent, Kind.FAILED), millis(spent, Kind.QUEUED),
                 millis(spent, Kind.BACKOFF), millis(spent, Kind.PERSON), millis(spent, Kind.TIMER),
-                spent.other() - ended, ended, spent.idle().stream()
+                Math.max(0, spent.other() - ended), ended, spent.idle().stream()
                         .map(each -> new Timeline.Interval(each.from() - span.from(), each.to() - span.from()))
                         .toList());
     }

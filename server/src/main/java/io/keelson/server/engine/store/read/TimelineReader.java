@@ -78,17 +78,21 @@ public final class TimelineReader {
                and s.started_at is not null
              order by s.started_at, s.position, s.turn""";
 
-    /** The beginnings and ends of the leases of steps that had more than one, or will have. */
+    /**
+     * The beginnings and ends of the leases of steps that had more than one, or will have. A lease that began and ended in one commit
+     * has one time for both.
+     */
     private static final String LEASES = """
             select l.step_id, l.claimed, l.failed, (extract(epoch from l.at) * 1000)::bigint as at
-              from (select w.step_id, false as claimed, w.outcome = 'failed' as failed, w.recorded_at as at
+              from (select w.step_id, w.epoch, false as claimed, w.outcome = 'failed' as failed, w.recorded_at as at
                       from unnest(?::uuid[]) s join work_results w on w.step_id = s and w.outcome <> 'lost'
                     union all
-                    select e.step_id, e.event_type <> 'step_lease_expired', e.event_type = 'step_lease_expired', e.created_at
+                    select e.step_id, (e.payload ->> 'lease_epoch')::int, e.event_type <> 'step_lease_expired',
+                        e.event_type = 'step_lease_expired', e.created_at
                       from orchestration_events_kept e
                      where e.run_id = ? and e.event_type in ('step_started', 'step_reclaimed', 'step_lease_expired')
                        and e.step_id = any (?)) l
-             order by l.at, l.claimed""";
+             order by l.at, l.epoch, l.claimed desc""";
 
     private static final String TICKETS = """
             select e.task_id, (extract(epoch from e.opened_at) * 1000)::bigint as opened,
