@@ -18,8 +18,6 @@ import io.keelson.client.RunQuery;
 import io.keelson.client.Runs;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -38,15 +36,12 @@ public final class RunDocuments {
     /** Among so many runs {@code latest} looks for the caller's. */
     private static final int NEWEST = 200;
 
-    /** The first characters of an id, as a user types them or a narrow table shows them. */
-    private static final Pattern PREFIX = Pattern.compile("([0-9a-f-]{4,35})(…|\\.{3})?");
-
     private RunDocuments() {}
 
     /** The id that an argument means: {@code latest} is the newest run that the caller has submitted. */
     public static String id(Keelson keelson, String argument) {
         if (!argument.equals("latest")) {
-            return whole(keelson, argument);
+            return RunPrefix.of(argument).map(prefix -> prefix.whole(keelson)).orElse(argument);
         }
         String caller = keelson.whoAmI().key().principal();
         return keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream()
@@ -58,22 +53,6 @@ public final class RunDocuments {
     /** The id that an optional argument means; null if absent. */
     public static @Nullable String idIfGiven(Keelson keelson, @Nullable String argument) {
         return argument == null ? null : id(keelson, argument);
-    }
-
-    /** The whole id of the one run among the newest whose id begins with these characters. */
-    private static String whole(Keelson keelson, String argument) {
-        Matcher prefix = PREFIX.matcher(argument);
-        if (!prefix.matches()) {
-            return argument;
-        }
-        String start = prefix.group(1);
-        List<String> found = keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream().map(Run::id)
-                .filter(id -> id.startsWith(start)).toList();
-        if (found.size() > 1) {
-            throw CliException.failed("RUN_AMBIGUOUS", "the ids of several runs begin with '" + start
-                    + "'; give more characters");
-        }
-        return found.isEmpty() ? argument : found.getFirst();
     }
 
     /** Reads the task with that key. */
