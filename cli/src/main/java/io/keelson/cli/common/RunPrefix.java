@@ -31,7 +31,7 @@ record RunPrefix(String text) {
     private static final int HEX = 16;
     /** Ids of times until the year 2527 begin with it. */
     private static final String THIS_AGE = "0";
-    /** The clock that made the id differs by less from the one that noted the creation. */
+    /** Maximum difference of the clocks of ids and of creation times. */
     private static final Duration CLOCKS = Duration.ofSeconds(10);
 
     /** The prefix that an argument is; empty for whole ids and other texts. */
@@ -41,9 +41,9 @@ record RunPrefix(String text) {
     }
 
     /**
-     * The id of the one run that begins with these characters, among the newest runs or else among those of its time.
+     * The id of the only run with this prefix, among the newest runs, or else among the runs of its time.
      *
-     * @throws CliException for none and for several
+     * @throws CliException RUN_NOT_FOUND or RUN_AMBIGUOUS
      */
     String whole(Keelson keelson) {
         return whole(keelson, PAGE);
@@ -68,7 +68,7 @@ record RunPrefix(String text) {
         return found.getFirst();
     }
 
-    /** The ids that begin with these characters on the first page that has one. */
+    /** The ids with this prefix on the first page with any. */
     private List<String> among(Keelson keelson, RunQuery query, int pages) {
         Page<Run> page = keelson.runs().list(query);
         List<String> found = page.items().stream().map(Run::id).filter(id -> id.startsWith(text)).toList();

@@ -52,13 +52,13 @@ public final class Summary {
                     .forEach(line -> lines.add(style.red(line)));
         }
         lines.addAll(failures.lines(command, style));
-        lines.addAll(run.output().isNull() ? results(results, command, style)
-                : output(run.output(), command, run.id(), style));
+        lines.addAll(run.output().isNull() ? results(results, reading(run, command), style)
+                : output(run.output(), reading(run, command), style));
         if (!artifacts.isEmpty()) {
             lines.add("");
             lines.addAll(artifacts(artifacts, copies, style));
             if (copies.isEmpty() && artifacts.stream().anyMatch(each -> each.deletedAt() == null)) {
-                lines.add(style.dim("copy them with: " + command + " show " + run.id() + " --out DIR"));
+                lines.add(style.dim("copy them with: " + reading(run, command) + " --out DIR"));
             }
         }
         String change = run.errorCode() == null ? null : CHANGES.get(run.errorCode());
@@ -86,7 +86,13 @@ public final class Summary {
                 + (run.tasksFailed() > 0 ? ", " + run.tasksFailed() + " failed" : "") + attempt;
     }
 
-    private static List<String> output(JsonNode output, String command, String id, Style style) {
+    /** The command that reads the run: `watch` for an ended run, since it needs no server. */
+    private static String reading(Run run, String command) {
+        return command + (run.ended() ? " watch " : " show ") + run.id();
+    }
+
+    /** @param reading the command that reads the run */
+    private static List<String> output(JsonNode output, String reading, Style style) {
         if (output.isNull() || output.isMissingNode()) {
             return List.of();
         }
@@ -96,9 +102,7 @@ public final class Summary {
         lines.addAll(text.subList(0, Math.min(LONGEST_OUTPUT, text.size())));
         if (text.size() > LONGEST_OUTPUT) {
             lines.add(style.dim(
-                    "and " + AmountText.count(text.size() - LONGEST_OUTPUT, "more line") + ": " + command + " show "
-                            + id
-                            + " --json"));
+                    "and " + AmountText.count(text.size() - LONGEST_OUTPUT, "more line") + ": " + reading + " --json"));
         }
         return lines;
     }
@@ -182,16 +186,16 @@ public final class Summary {
     public static List<String> result(PendingDecisions pendingDecisions, String command, Style style) {
         Run run = pendingDecisions.run();
         if (!run.output().isNull()) {
-            return output(run.output(), command, run.id(), style);
+            return output(run.output(), reading(run, command), style);
         }
-        return results(pendingDecisions.results(), command, style);
+        return results(pendingDecisions.results(), reading(run, command), style);
     }
 
-    private static List<String> results(List<Task> tasks, String command, Style style) {
+    private static List<String> results(List<Task> tasks, String reading, Style style) {
         return tasks.stream().filter(task -> !task.output().isNull())
                 .flatMap(task -> Stream.concat(
                         Stream.of("", style.bold(TerminalText.clean(task.key()))),
-                        output(task.output(), command, task.runId(), style).stream().skip(1)))
+                        output(task.output(), reading, style).stream().skip(1)))
                 .toList();
     }
 
@@ -199,7 +203,7 @@ public final class Summary {
     public static List<String> toJudge(Task task, String command, Style style) {
         String summary = task.outputSummary();
         return summary == null ? List.of()
-                : output(JsonNodeFactory.instance.stringNode(summary), command, task.runId(), style);
+                : output(JsonNodeFactory.instance.stringNode(summary), command + " show " + task.runId(), style);
     }
 
     private static void outputs(PendingDecisions pendingDecisions, String command, List<String> lines, Style style) {

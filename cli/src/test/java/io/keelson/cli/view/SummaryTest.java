@@ -2,6 +2,7 @@ package io.keelson.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.run.Artifact;
 import io.keelson.api.run.Run;
 import io.keelson.client.Json;
 import java.util.List;
@@ -35,6 +36,20 @@ class SummaryTest {
     @Test
     void anotherErrorIsTriedAgain() {
         assertThat(failed("TASK_FAILED").getLast()).isEqualTo("try again with: keelson retry r --watch");
+    }
+
+    /** `watch` reads an ended run without a server; `show` reads an open run without waiting. */
+    @ParameterizedTest
+    @CsvSource({"completed, terminal, watch", "running, active, show"})
+    void artifactsAreCopiedByACommandThatWorks(String state, String type, String command) {
+        Run run = Json.to(Json.of(Map.of("id", "r", "name", "report", "state", state, "stateType", type)), Run.class);
+        Artifact artifact =
+                Json.to(Json.of(Map.of("name", "report.md", "contentType", "text/markdown")), Artifact.class);
+
+        assertThat(
+                Summary.lines(run, new FailureView(run, List.of(), List.of()), List.of(), List.of(artifact), Map.of(),
+                        "keelson", Style.PLAIN))
+                .contains("copy them with: keelson " + command + " r --out DIR");
     }
 
     private static List<String> failed(String code) {
