@@ -4,11 +4,14 @@ import io.keelson.api.tenant.DatabaseLoss;
 import io.keelson.cli.view.AmountText;
 import io.keelson.server.annex.postgres.EmbeddedPostgres;
 import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
+import io.keelson.server.app.SecretKeys;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.Adoption;
 import io.keelson.server.base.db.DatabaseException;
+import io.keelson.server.base.db.DatabaseException.Code;
 import io.keelson.server.base.db.DatabaseProbe;
 import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.problem.StartupException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +21,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 /** Checks the configured database, or an embedded database that the check starts. */
 final class DatabaseChecks {
@@ -38,9 +42,10 @@ final class DatabaseChecks {
             return url == null ? embedded(settings) : look(DatabaseUrl.parse(url), true, settings);
         } catch (DatabaseException e) {
             return List.of(CheckResult.fail("database", e.code() + ": " + e.getMessage(),
-                    settings.databaseUrl() == null
-                            ? "fix the problem, or set KEELSON_DATABASE_URL to a PostgreSQL of your own"
-                            : "correct KEELSON_DATABASE_URL or the database, then check again"));
+                    advice(e.code(), settings.databaseUrl() == null)));
+        } catch (StartupException e) {
+            return List.of(CheckResult.fail("secrets", e.code() + ": " + e.getMessage(),
+                    "docs/guide/secrets.md tells of keys"));
         } catch (IOException e) {
             return List.of(CheckResult.fail("database",
                     "not tried: the temporary folder " + System.getProperty("java.io.tmpdir") + " cannot be written",
@@ -49,8 +54,12 @@ final class DatabaseChecks {
     }
 
     /** Checks the data folder's own cluster if it exists, else a temporary one. */
-    private List<CheckResult> embedded(Settings settings) throws IOException {
+    private List<CheckResult> embedded(Settings settings) throws IOException, StartupException {
         Path dataDir = settings.dataDir();
+        Optional<DatabaseUrl> running = EmbeddedPostgres.running(dataDir);
+        if (running.isPresent()) {
+            return look(running.get(), true, settings);
+        }
         Path temporary = Files.createTempDirectory("keelson-doctor");
         try {
             boolean exists = Files.isDirectory(dataDir.resolve("postgres"));
@@ -69,13 +78,28 @@ final class DatabaseChecks {
         }
     }
 
-    private List<CheckResult> look(DatabaseUrl url, boolean lasting, Settings settings) {
+    private static String advice(Code code, boolean embedded) {
+        if (code == Code.DATABASE_SCHEMA_NEWER || code == Code.DATABASE_RESTORE_UNFINISHED) {
+            return "docs/operate/backup.md has the steps";
+        }
+        return embedded ? "fix the problem, or set KEELSON_DATABASE_URL to a PostgreSQL of your own"
+                : "correct KEELSON_DATABASE_URL or the database, then check again";
+    }
+
+    private List<CheckResult> look(DatabaseUrl url, boolean lasting, Settings settings)
+            throws IOException, StartupException {
         DatabaseProbe probe = DatabaseProbe.of(url, clock);
         List<CheckResult> findings = new ArrayList<>();
         findings.add(CheckResult.ok("database", url + ", PostgreSQL " + probe.version()));
         if (lasting) {
             findings.add(CheckResult.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
                     : probe.pendingMigrations() + " pending migrations, which the next server start applies"));
+        }
+        List<String> keys = lasting ? SecretKeys.missing(settings, url) : List.of();
+        if (!keys.isEmpty()) {
+            findings.add(CheckResult.fail("secrets", "SECRET_KEY_MISSING: stored secrets are encrypted under the key "
+                    + String.join(", ", keys) + ", which is not here",
+                    "set KEELSON_SECRET_KEY, or copy the key to " + SecretKeys.file(settings)));
         }
         if (probe.standbys() != null) {
             findings.add(CheckResult.warn("standbys", probe.standbys(), "see docs/operate/operations.md"));

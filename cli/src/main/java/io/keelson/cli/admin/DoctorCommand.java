@@ -11,6 +11,7 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
+import io.keelson.server.app.KeelsonVersion;
 import io.keelson.server.app.Settings;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,6 +43,7 @@ public final class DoctorCommand extends CliCommand {
 
     private List<CheckResult> findings() {
         List<CheckResult> findings = new ArrayList<>();
+        findings.add(CheckResult.ok("keelson", KeelsonVersion.current().toString()));
         findings.add(MachineChecks.java(Runtime.version()));
         findings.addAll(MachineChecks.environment(environment()));
         Settings settings;
@@ -63,13 +65,13 @@ public final class DoctorCommand extends CliCommand {
             findings.addAll(losses(server));
             findings.addAll(mcpServers(server));
         }
-        boolean dataFolderTaken =
-                server != null && settings.client().url() == null && settings.databaseUrl() == null;
-        if (!dataFolderTaken) {
+        boolean listens = server != null
+                && (settings.client().url() == null || server.url().getPort() == settings.http().port());
+        if (!listens) {
             findings.add(MachineChecks.port(settings));
-            Logging.toFile(settings, Path.of("/dev/null"));
-            findings.addAll(new DatabaseChecks(clock()).findings(settings));
         }
+        Logging.toFile(settings, Path.of("/dev/null"));
+        findings.addAll(new DatabaseChecks(clock()).findings(settings));
         return findings;
     }
 

@@ -5,6 +5,7 @@ import io.keelson.server.app.DataFolder;
 import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.SecretKeys;
 import io.keelson.server.app.Settings;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.outlet.backup.BackupFolder;
 import io.keelson.server.outlet.backup.BackupReader;
 import io.keelson.server.outlet.backup.Manifest;
@@ -33,7 +34,12 @@ public final class RestoreCommand extends InstallationCommand {
         BackupFolder backup = new BackupFolder(folder);
         Manifest manifest = backup.read();
         DataFolder.create(settings.dataDir());
-        List<String> missing = SecretKeys.missing(settings, manifest.secretKeys());
+        List<String> missing;
+        try {
+            missing = SecretKeys.missing(settings, manifest.secretKeys());
+        } catch (StartupException e) {
+            throw CliException.startup(e);
+        }
         if (!missing.isEmpty() && !withoutSecretKey) {
             throw CliException.usage("SECRET_KEY_MISSING", "the secrets of the backup are encrypted under the key "
                     + String.join(", ", missing) + ", which is not here: set KEELSON_SECRET_KEY or copy the key to "

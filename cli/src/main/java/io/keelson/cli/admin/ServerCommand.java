@@ -7,6 +7,7 @@ import io.keelson.cli.common.Logging;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.Terminals;
 import io.keelson.client.Json;
+import io.keelson.server.app.KeelsonVersion;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.problem.StartupException;
@@ -90,9 +91,10 @@ public final class ServerCommand extends CliCommand {
             print(Json.object().put("url", server.baseUrl().toString())
                     .put("api_key_file", keyFile(chosen)));
         } else if (chosen.log().format() == Settings.LogFormat.JSON) {
-            LoggerFactory.getLogger(ServerCommand.class).info("Keelson listens at {}", server.baseUrl());
+            LoggerFactory.getLogger(ServerCommand.class).info("Keelson {} listens at {}", KeelsonVersion.current(),
+                    server.baseUrl());
         } else {
-            note("Keelson listens at " + server.baseUrl());
+            note("Keelson " + KeelsonVersion.current() + " listens at " + server.baseUrl());
             String link = Terminals.interactive() ? server.dashboardLink() : null;
             if (link != null) {
                 note("Dashboard, for one sign-in within a minute: " + link);

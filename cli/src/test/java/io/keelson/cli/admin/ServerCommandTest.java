@@ -74,7 +74,7 @@ class ServerCommandTest {
         }
         Result ended = server.end();
         assertThat(ended.code()).isEqualTo(143);
-        assertThat(ended.err()).contains("Keelson listens at http://127.0.0.1:", data().resolve("api-key").toString(),
+        assertThat(ended.err()).contains(" listens at http://127.0.0.1:", data().resolve("api-key").toString(),
                 "Link to the dashboard: keelson open");
         assertThat(ended.err()).as("a log has no link that signs in its reader").doesNotContain("#code=");
         assertThat(keelson("run", mission("plan: {tasks: []}"), "--detach").err()).contains("[NO_SERVER]");
@@ -105,7 +105,7 @@ class ServerCommandTest {
         } finally {
             server.process().destroy();
         }
-        assertThat(server.end().err().lines()).anyMatch(line -> line.contains("Keelson listens at"))
+        assertThat(server.end().err().lines()).anyMatch(line -> line.contains(" listens at "))
                 .allSatisfy(line -> assertThat(line).startsWith("{").endsWith("}"));
         Result broken = CliProcess.start(own, Map.of("KEELSON_BOOTSTRAP_KEY", "kl_broken"), "server").end();
         assertThat(broken.err()).contains("KEELSON_BOOTSTRAP_KEY", "keelson keys generate").doesNotContain("kl_broken");

@@ -18,6 +18,7 @@ import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Caller;
 import io.keelson.server.tenant.auth.LocalCredentials;
+import io.keelson.server.tenant.secret.SealingKey;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
@@ -102,7 +103,8 @@ public final class Server implements AutoCloseable {
             DataFolder.warnings(settings.dataDir(), settings.tools().folders()).forEach(LOG::warn);
             Clock clock = clocks.wall();
             Models models = ModelConfiguration.read(settings.models());
-            Storage storage = Storage.open(settings, databaseUrl(settings), closer);
+            List<SealingKey> keys = SecretKeys.of(settings);
+            Storage storage = Storage.open(settings, keys, databaseUrl(settings), closer);
             database = storage.database();
             LocalCredentials files = new LocalCredentials(settings.dataDir());
             Bootstrap.GivenKey given = settings.keys().bootstrap();

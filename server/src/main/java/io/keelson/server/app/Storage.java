@@ -27,7 +27,8 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
     private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
 
     /** Migrates the database, and re-encrypts secrets that are sealed under an older key. */
-    static Storage open(Settings settings, DatabaseUrl url, Closer closer) throws IOException {
+    static Storage open(Settings settings, List<SealingKey> keys, DatabaseUrl url, Closer closer)
+            throws IOException {
         Database database = closer.register(new Database(url,
                 DatabaseOptions.DEFAULTS.withPoolSize(settings.databaseConnections() / 2)));
         Migrations.migrate(url);
@@ -41,7 +42,7 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
         }
         ApiKeyUsage keyUsage = closer.register(new ApiKeyUsage(database).start());
         AuthServices auth = AuthServices.of(database, keyUsage);
-        SecretStore secrets = secrets(settings, database);
+        SecretStore secrets = secrets(keys, database);
         Endpoints endpoints = new Endpoints(database, secrets);
         endpoints.reseal();
         return new Storage(database,
@@ -50,9 +51,16 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
                 secrets, endpoints, new Deliveries(database), new Money(database, DbClock.DATABASE), new RunReader());
     }
 
-    private static SecretStore secrets(Settings settings, Database database) throws IOException {
-        List<SealingKey> keys = SecretKeys.of(settings);
+    private static SecretStore secrets(List<SealingKey> keys, Database database) {
         SecretStore secrets = new SecretStore(database, keys.getFirst(), keys.subList(1, keys.size()));
+        List<String> missing = database.withConnection(SecretKeys::keyIds).stream()
+                .filter(id -> !secrets.knows(id)).toList();
+        if (!missing.isEmpty()) {
+            LOG.warn(
+                    "SECRET_KEY_MISSING: stored secrets are encrypted under the key {}, and this server has {}: steps and webhooks"
+                            + " that need them fail; set KEELSON_SECRET_KEY, or KEELSON_SECRET_KEYS_PREVIOUS, to that key",
+                    String.join(", ", missing), String.join(", ", secrets.keyIds()));
+        }
         int count = secrets.reseal();
         if (count > 0) {
             LOG.info("{} secrets were re-encrypted under the key {}", count, keys.getFirst().id());

@@ -83,6 +83,7 @@ public final class Migrations {
     }
 
     static int pending(DatabaseUrl url, String location) {
+        requireRestored(url);
         try (HikariDataSource source = source(url)) {
             Flyway flyway = flyway(source, location, MigrationVersion.LATEST);
             MigrationInfoService info = flyway.info();
@@ -194,7 +195,7 @@ public final class Migrations {
         Arrays.stream(info.all()).filter(Migrations::newer).findFirst().ifPresent(unknown -> {
             throw new DatabaseException(Code.DATABASE_SCHEMA_NEWER, "The schema of " + url + " has version "
                     + unknown.getVersion() + ", which this Keelson does not know. Start the newer Keelson that made"
-                    + " it.");
+                    + " it, or restore a backup from before the upgrade into another database.");
         });
     }
 

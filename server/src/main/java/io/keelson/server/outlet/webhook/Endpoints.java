@@ -93,6 +93,8 @@ public final class Endpoints {
             select id, key_id, sealed, previous_key_id, previous from webhook_endpoints
              where key_id <> :key_id or previous_key_id <> :key_id order by id for no key update""");
 
+    private static final Sql KEY_IDS = Sql.of("select distinct key_id from webhook_endpoints");
+
     private static final Sql RESEAL = Sql.of("""
             update webhook_endpoints set key_id = :key_id, sealed = :sealed, previous_key_id = :previous_key_id,
                 previous = :previous where id = :id""");
@@ -195,6 +197,11 @@ public final class Endpoints {
             audit(c, origin, "webhook_deleted", workspace, id);
             return true;
         });
+    }
+
+    /** Ids of the keys under which the signing secrets of all workspaces are sealed. */
+    public static List<String> keyIds(Connection c) throws SQLException {
+        return KEY_IDS.on(c).all(row -> row.getString("key_id"));
     }
 
     /** Re-encrypts secrets under the current key if their old key is known. */

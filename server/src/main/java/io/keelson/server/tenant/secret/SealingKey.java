@@ -67,16 +67,16 @@ public final class SealingKey {
         return bytes;
     }
 
-    /** The key in the file, which is made where there is none, readable by its owner only. */
-    public static SealingKey ofFile(Path file) throws IOException {
+    /**
+     * The key in the file, which is made where there is none, readable by its owner only.
+     *
+     * @return null if the file has no key
+     */
+    public static @Nullable SealingKey ofFile(Path file) throws IOException {
         if (!Files.exists(file)) {
             write(file, Base64.getEncoder().encodeToString(random()) + "\n");
         }
-        SealingKey key = parse(Files.readString(file));
-        if (key == null) {
-            throw new IOException(file + " is no key: 32 bytes in Base64 are expected");
-        }
-        return key;
+        return parse(Files.readString(file, StandardCharsets.ISO_8859_1));
     }
 
     private static void write(Path file, String text) throws IOException {

@@ -12,10 +12,12 @@ import io.keelson.server.engine.store.queue.WorkerRegistry;
 import io.keelson.server.engine.store.queue.WorkerRegistry.NodeKey;
 import io.keelson.server.engine.upkeep.NodeHeartbeat;
 import io.keelson.server.tenant.secret.SealingKey;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
@@ -52,7 +54,8 @@ class KeysOfNodesTest {
     }
 
     @Test
-    void serverBesideOneWithAnotherKeyLogsAWarning(@TempDir Path one, @TempDir Path two) throws Exception {
+    void serverBesideOneWithAnotherKeyLogsAWarning(@TempDir Path one, @TempDir Path two, @TempDir Path three)
+            throws Exception {
         Queue<String> logged = new ConcurrentLinkedQueue<>();
         AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
             @Override
@@ -63,16 +66,27 @@ class KeysOfNodesTest {
         appender.start();
         Logger logger = (Logger) LoggerFactory.getLogger(NodeHeartbeat.class);
         logger.addAppender(appender);
+        Logger starts = (Logger) LoggerFactory.getLogger("io.keelson.server.app.Storage");
+        starts.addAppender(appender);
         DatabaseUrl url = TestDatabase.createUrl();
         Map<String, String> patient = Map.of("KEELSON_LEASE_SECONDS", "600");
         try (ApiServer first = new ApiServer(one, url, patient); ApiServer second = new ApiServer(two, url, patient)) {
             assertThat(first.url()).isNotEqualTo(second.url());
+            first.put("/api/v1/secrets/crm", "{\"value\": \"a-long-enough-value\"}");
+            new ApiServer(three, url, patient).close();
         } finally {
             logger.detachAppender(appender);
+            starts.detachAppender(appender);
         }
-        String key = SealingKey.ofFile(one.resolve("secret-key")).id();
-        String other = SealingKey.ofFile(two.resolve("secret-key")).id();
-        assertThat(logged).filteredOn(line -> line.contains(key)).singleElement().asString()
+        String key = key(one);
+        String other = key(two);
+        assertThat(logged).filteredOn(line -> line.startsWith("SECRET_KEY_MISSING")).singleElement().asString()
+                .contains("under the key " + key + ", and this server has " + key(three));
+        assertThat(logged).filteredOn(line -> line.contains(key) && line.contains(other)).singleElement().asString()
                 .startsWith("SECRET_KEYS_DIFFER: ").contains("under the key " + other, "under " + key);
+    }
+
+    private static String key(Path data) throws IOException {
+        return Objects.requireNonNull(SealingKey.ofFile(data.resolve("secret-key"))).id();
     }
 }
