@@ -5,6 +5,7 @@ import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.KeelsonVersion;
 import io.keelson.server.app.SecretKeys;
 import io.keelson.server.app.Settings;
+import io.keelson.server.base.db.Migrations;
 import io.keelson.server.outlet.backup.BackupException;
 import io.keelson.server.outlet.backup.BackupFolder;
 import io.keelson.server.outlet.backup.BackupWriter;
@@ -38,7 +39,12 @@ public final class BackupCommand extends InstallationCommand {
     void run(Settings settings) {
         BackupFolder backup = new BackupFolder(folder);
         if (verify) {
-            show(backup.verify(progress()), "verified", backup);
+            Manifest verified = backup.verify(progress());
+            show(verified, "verified", backup);
+            if (verified.schema() > Migrations.NEWEST) {
+                note("it needs Keelson " + verified.keelson() + " or newer: this one knows the schema up to "
+                        + Migrations.NEWEST + ", the backup has " + verified.schema());
+            }
             return;
         }
         if (folder.toAbsolutePath().normalize().startsWith(settings.dataDir())) {

@@ -1,6 +1,7 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ProgramName;
 import io.keelson.server.app.DataFolder;
 import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.SecretKeys;
@@ -32,17 +33,21 @@ public final class RestoreCommand extends InstallationCommand {
     @Override
     void run(Settings settings) throws IOException {
         BackupFolder backup = new BackupFolder(folder);
-        Manifest manifest = backup.read();
+        Manifest manifest = backup.requireRestorable(progress());
         DataFolder.create(settings.dataDir());
         List<String> missing;
+        List<String> present;
         try {
             missing = SecretKeys.missing(settings, manifest.secretKeys());
+            present = SecretKeys.present(settings);
         } catch (StartupException e) {
             throw CliException.startup(e);
         }
         if (!missing.isEmpty() && !withoutSecretKey) {
             throw CliException.usage("SECRET_KEY_MISSING", "the secrets of the backup are encrypted under the key "
-                    + String.join(", ", missing) + ", which is not here: set KEELSON_SECRET_KEY or copy the key to "
+                    + String.join(", ", missing) + ", which is not here"
+                    + (present.isEmpty() ? "" : " (here: " + String.join(", ", present) + ")")
+                    + ": set KEELSON_SECRET_KEY or copy the key to "
                     + SecretKeys.file(settings) + "; --without-secret-key restores all but the values of secrets");
         }
         try (InstalledDatabase database = InstalledDatabase.alone(settings)) {
@@ -53,5 +58,11 @@ public final class RestoreCommand extends InstallationCommand {
                     + " cannot be read: set them again with `keelson secrets set`");
         }
         show(manifest, "restored", backup);
+        note("start `" + ProgramName.current() + " server` with KEELSON_DATA_DIR=" + settings.dataDir()
+                + (settings.databaseUrl() == null ? "" : " and KEELSON_DATABASE_URL")
+                + (manifest.secretKeys().isEmpty() || !missing.isEmpty() ? ""
+                        : ", and with the key of the secrets that is here now")
+                + ". Open runs continue, and former API keys stay valid; `" + ProgramName.current()
+                + " keys` lists them");
     }
 }

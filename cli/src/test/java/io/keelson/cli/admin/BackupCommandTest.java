@@ -9,6 +9,9 @@ import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Base64;
+import java.util.HexFormat;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -66,6 +69,9 @@ class BackupCommandTest {
         Map<String, String> target = place(folder.resolve("restored"), TestDatabase.createEmptyUrl());
         Result restored = InProcessCli.run(target, "restore", backup, "--without-secret-key");
         assertThat(restored.code()).as(restored.err()).isZero();
+        assertThat(restored.err()).contains(
+                "server` with KEELSON_DATA_DIR=" + folder.resolve("restored") + " and KEELSON_DATABASE_URL",
+                "former API keys stay valid");
         assertThat(restored.out()).startsWith("restored " + backup + ": ").contains("1 artifact, 4 B");
         refused(InProcessCli.run(target, "restore", backup, "--without-secret-key"), 1,
                 "RESTORE_TARGET_NOT_EMPTY");
@@ -104,10 +110,41 @@ class BackupCommandTest {
         Map<String, String> target = place(data, TestDatabase.createEmptyUrl());
 
         refused(InProcessCli.run(target, "restore", backup.toString()), 2, "SECRET_KEY_MISSING");
+        Files.writeString(data.resolve("secret-key"), Base64.getEncoder().encodeToString(new byte[32]));
+        assertThat(InProcessCli.run(target, "restore", backup.toString()).err())
+                .containsPattern("which is not here \\(here: [\\w-]+\\): set KEELSON_SECRET_KEY");
+        Files.delete(data.resolve("secret-key"));
         Files.copy(folder.resolve("data/secret-key"), data.resolve("secret-key"));
         assertThat(InProcessCli.run(target, "restore", backup.toString()).code()).isZero();
         assertThat(InProcessCli.run(place(folder.resolve("keyless"), TestDatabase.createEmptyUrl()), "restore",
                 backup.toString(), "--without-secret-key").code()).isZero();
+    }
+
+    /** Found before the embedded database is made. */
+    @Test
+    void aBackupThatCannotBeRestoredMakesNoDatabase() throws Exception {
+        Path backup = folder.resolve("unusable");
+        assertThat(InProcessCli.run(there, "backup", backup.toString()).code()).isZero();
+        Path data = folder.resolve("untouched");
+        Map<String, String> target = Map.of("KEELSON_DATA_DIR", data.toString());
+        assertThat(InProcessCli.run(target, "restore", backup + "x").err()).contains(backup + "x does not exist.");
+
+        Path table = backup.resolve("tables/workspaces.0001.copy.gz");
+        byte[] right = Files.readAllBytes(table);
+        Files.write(table, new byte[0]);
+        Result damaged = InProcessCli.run(target, "restore", backup.toString());
+        refused(damaged, 1, "BACKUP_DAMAGED");
+        assertThat(damaged.err()).contains("Continue with an intact copy of the backup, or use another backup.");
+        Files.write(table, right);
+
+        Path manifest = backup.resolve("backup.json");
+        Files.writeString(manifest, Files.readString(manifest).replaceFirst("\"schema\" : \\d+", "\"schema\" : 999"));
+        Files.writeString(backup.resolve("backup.json.sha256"), HexFormat.of().formatHex(
+                MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(manifest))) + "  backup.json\n");
+        assertThat(InProcessCli.run(Map.of(), "backup", backup.toString(), "--verify").err())
+                .contains("it needs Keelson ", " or newer");
+        refused(InProcessCli.run(target, "restore", backup.toString()), 1, "BACKUP_NEWER");
+        assertThat(data).doesNotExist();
     }
 
     @Test

@@ -64,10 +64,15 @@ public final class SecretKeys {
         return settings.dataDir().resolve("secret-key");
     }
 
+    /** The ids of the installation's keys. */
+    public static List<String> present(Settings settings) throws IOException, StartupException {
+        boolean any = !settings.keys().secrets().isEmpty() || Files.exists(file(settings));
+        return any ? of(settings).stream().map(SealingKey::id).toList() : List.of();
+    }
+
     /** Which of these keys the installation does not have. */
     public static List<String> missing(Settings settings, List<String> ids) throws IOException, StartupException {
-        boolean any = !settings.keys().secrets().isEmpty() || Files.exists(file(settings));
-        List<String> present = any ? of(settings).stream().map(SealingKey::id).toList() : List.of();
+        List<String> present = present(settings);
         return ids.stream().filter(id -> !present.contains(id)).toList();
     }
 }

@@ -25,6 +25,9 @@ import org.slf4j.LoggerFactory;
 public final class Migrations {
 
     private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
+    /** Version of the newest file of this build. */
+    public static final int NEWEST = 10;
+
     private static final String LOCATION = "classpath:db/schema";
     private static final String TURN = "select pg_try_advisory_lock(hashtextextended('keelson_migrations', 0))";
 
@@ -142,12 +145,20 @@ public final class Migrations {
                         statement.executeQuery("select to_regclass('keelson_restore') is not null as unfinished")) {
             row.next();
             if (row.getBoolean("unfinished")) {
-                throw new DatabaseException(Code.DATABASE_RESTORE_UNFINISHED, "The restore of a backup into " + url
-                        + " has not ended. Call `keelson restore` with the same folder again: it continues.");
+                throw new DatabaseException(Code.DATABASE_RESTORE_UNFINISHED, "The restore of the backup "
+                        + restoredBackup(connection) + " into " + url
+                        + " has not ended. Call `keelson restore` with the folder whose backup.json has this id: it continues.");
             }
         } catch (SQLException e) {
             throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
                     + " cannot be looked at: " + e.getMessage(), e);
+        }
+    }
+
+    private static String restoredBackup(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("select value from keelson_restore where kind = 'backup'")) {
+            return row.next() ? row.getString("value") : "";
         }
     }
 

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -135,7 +136,11 @@ final class ArtifactFiles {
                         throw BackupFolder.damaged(file);
                     }
                 } catch (NoSuchFileException e) {
-                    throw new BackupException(BackupException.Code.BACKUP_DAMAGED, file + " is missing.", e);
+                    throw BackupFolder.damage(file + " is missing.", e);
+                } catch (FileSystemException e) {
+                    throw e;
+                } catch (IOException e) {
+                    throw BackupFolder.unusable("write to", target.getParent(), e);
                 }
             }
             progress.at(BackupFolder.ARTIFACTS, ++done, names.size());

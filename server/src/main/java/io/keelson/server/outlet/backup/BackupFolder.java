@@ -1,6 +1,7 @@
 package io.keelson.server.outlet.backup;
 
 import io.keelson.server.base.artifact.PrivateFolders;
+import io.keelson.server.base.db.Migrations;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import io.keelson.server.base.problem.FileProblems;
@@ -52,8 +53,14 @@ public final class BackupFolder {
             throw new BackupException(Code.BACKUP_FOLDER_UNUSABLE, "cannot use " + e.getFile() + ": "
                     + FileProblems.reason(e), e);
         } catch (IOException e) {
-            throw new BackupException(Code.BACKUP_FOLDER_UNUSABLE, String.valueOf(e.getMessage()), e);
+            throw unusable("use", "the files", e);
         }
+    }
+
+    /** A failure of the system without the name of a file, such as a full disk. */
+    static BackupException unusable(String action, Object place, IOException e) {
+        return new BackupException(Code.BACKUP_FOLDER_UNUSABLE, "cannot " + action + " " + place + ": "
+                + FileProblems.reason(e) + ". When this is corrected, call the command again: it continues.", e);
     }
 
     Path file(String name) {
@@ -128,7 +135,7 @@ public final class BackupFolder {
         return files(() -> {
             Manifest manifest = manifest();
             if (!Files.isRegularFile(sums()) || !Digests.of(sums()).equals(manifest.sums())) {
-                throw new BackupException(Code.BACKUP_DAMAGED, sums() + " is not the file that the backup wrote.");
+                throw damage(sums() + " is not the file that the backup wrote.", null);
             }
             return manifest;
         });
@@ -138,15 +145,14 @@ public final class BackupFolder {
         Path file = path.resolve(MANIFEST);
         try {
             if (Files.size(file) > MAX_MANIFEST_BYTES) {
-                throw new BackupException(Code.BACKUP_DAMAGED, file + " is too large.");
+                throw damage(file + " is too large.", null);
             }
             if (!Digests.of(file).equals(Digests.read(path.resolve(MANIFEST_SUM)).get(MANIFEST))) {
-                throw new BackupException(Code.BACKUP_DAMAGED,
-                        file + " is damaged: its SHA-256 is not the one in " + MANIFEST_SUM + ".");
+                throw damage(file + " is damaged: its SHA-256 is not the one in " + MANIFEST_SUM + ".", null);
             }
             var document = OutsideJson.read(Files.readAllBytes(file));
             if (!document.isObject()) {
-                throw new BackupException(Code.BACKUP_DAMAGED, file + " is not a JSON object.");
+                throw damage(file + " is not a JSON object.", null);
             }
             if (document.path("format").asInt(0) > Manifest.FORMAT) {
                 throw new BackupException(Code.BACKUP_NEWER, path + " has format " + document.get("format")
@@ -156,13 +162,14 @@ public final class BackupFolder {
             }
             return Json.MAPPER.treeToValue(document, Manifest.class);
         } catch (NoSuchFileException e) {
-            throw new BackupException(Code.BACKUP_INCOMPLETE, path + " has no finished backup"
-                    + (Files.exists(path.resolve(UNFINISHED))
-                            ? ": it was interrupted. `keelson backup` with this folder begins again."
-                            : "."),
+            throw new BackupException(Code.BACKUP_INCOMPLETE, !Files.exists(path) ? path + " does not exist."
+                    : path + " has no finished backup"
+                            + (Files.exists(path.resolve(UNFINISHED))
+                                    ? ": it was interrupted. `keelson backup` with this folder begins again."
+                                    : "."),
                     e);
         } catch (JacksonException e) {
-            throw new BackupException(Code.BACKUP_DAMAGED, file + " cannot be read: " + e.getOriginalMessage(), e);
+            throw damage(file + " cannot be read: " + e.getOriginalMessage() + ".", e);
         }
     }
 
@@ -188,7 +195,7 @@ public final class BackupFolder {
     private void requireDigest(String name, String digest) throws IOException {
         Path file = file(name);
         if (!Files.isRegularFile(file)) {
-            throw new BackupException(Code.BACKUP_DAMAGED, file + " is missing.");
+            throw damage(file + " is missing.", null);
         }
         if (!Digests.of(file).equals(digest)) {
             throw damaged(file);
@@ -196,8 +203,37 @@ public final class BackupFolder {
     }
 
     static BackupException damaged(Path file) {
+        return damage(file + " is damaged: its SHA-256 is not the one in SHA256SUMS.", null);
+    }
+
+    /** @param damage a sentence */
+    static BackupException damage(String damage, @Nullable Throwable cause) {
         return new BackupException(Code.BACKUP_DAMAGED,
-                file + " is damaged: its SHA-256 is not the one in SHA256SUMS.");
+                damage + " Continue with an intact copy of the backup, or use another backup.", cause);
+    }
+
+    /**
+     * Refuses a backup of a newer schema.
+     *
+     * @param known the newest version that this build has
+     * @throws BackupException BACKUP_NEWER
+     */
+    void requireKnown(Manifest manifest, int known) {
+        if (manifest.schema() > known) {
+            throw new BackupException(Code.BACKUP_NEWER, path + " has version " + manifest.schema()
+                    + " of the schema; this Keelson knows up to " + known + ". Restore it with Keelson "
+                    + manifest.keelson() + " or a newer one.");
+        }
+    }
+
+    /**
+     * Checks all of a backup that can be checked without a database.
+     *
+     * @throws BackupException as {@link #read}, or BACKUP_NEWER for a newer schema
+     */
+    public Manifest requireRestorable(BackupProgress progress) {
+        requireKnown(read(), Migrations.NEWEST);
+        return verify(progress);
     }
 
     @Override

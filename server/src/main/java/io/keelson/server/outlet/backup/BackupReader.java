@@ -98,12 +98,7 @@ public final class BackupReader {
 
     /** @param files all migration files of this build */
     private SchemaTables schema(Manifest manifest, List<MigrationFile> files) {
-        if (files.getLast().version() < manifest.schema()) {
-            throw new BackupException(Code.BACKUP_NEWER, folder + " has version " + manifest.schema()
-                    + " of the schema; this Keelson knows up to " + files.getLast().version()
-                    + ". Restore it with Keelson "
-                    + manifest.keelson() + " or a newer one.");
-        }
+        folder.requireKnown(manifest, files.getLast().version());
         SchemaTables schema = SchemaTables.at(manifest.schema(), files);
         List<String> names = manifest.tables().stream().map(Manifest.Table::name).toList();
         if (!schema.checksum().equals(manifest.schemaChecksum()) || !schema.tables().equals(names)) {
@@ -121,8 +116,7 @@ public final class BackupReader {
             String columns = String.join(", ", table.columns().stream().map(BackupWriter::quoted).toList());
             for (String name : table.files()) {
                 if (!FILE.matcher(name).matches()) {
-                    throw new BackupException(Code.BACKUP_DAMAGED,
-                            "backup.json names a file that is not one of a table.");
+                    throw BackupFolder.damage("backup.json names a file that is not one of a table.", null);
                 }
                 if (!loaded.contains(name)) {
                     String copy = "copy " + table.name() + " (" + columns + ") from stdin";
@@ -143,7 +137,7 @@ public final class BackupReader {
                 c.unwrap(PGConnection.class).getCopyAPI().copyIn(copy, rows);
             }
         } catch (NoSuchFileException e) {
-            throw new BackupException(Code.BACKUP_DAMAGED, file + " is missing.", e);
+            throw BackupFolder.damage(file + " is missing.", e);
         } catch (IOException e) {
             throw new BackupException(Code.BACKUP_FOLDER_UNUSABLE, "cannot read " + file + ": " + e.getMessage(), e);
         }

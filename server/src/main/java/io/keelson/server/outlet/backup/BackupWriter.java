@@ -12,6 +12,7 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -85,6 +86,10 @@ public final class BackupWriter {
         return BackupFolder.files(() -> {
             try (FileChannel _ = folder.begin(); Connection c = url.connect()) {
                 return write(c, schema);
+            } catch (FileSystemException e) {
+                throw e;
+            } catch (IOException e) {
+                throw BackupFolder.unusable("write to", folder, e);
             } catch (SQLException e) {
                 throw new BackupException(Code.BACKUP_INTERRUPTED, "The database ended the backup: " + e.getMessage()
                         + ". Call the command again.", e);

@@ -58,13 +58,12 @@ final class Digests {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 Matcher parts = LINE.matcher(line);
                 if (!parts.matches() || parts.group(2).contains("..") || parts.group(2).contains("//")) {
-                    throw new BackupException(BackupException.Code.BACKUP_DAMAGED,
-                            sums + " has a line that names no file");
+                    throw BackupFolder.damage(sums + " has a line that names no file.", null);
                 }
                 digests.put(parts.group(2), parts.group(1));
             }
         } catch (NoSuchFileException e) {
-            throw new BackupException(BackupException.Code.BACKUP_DAMAGED, sums + " is missing", e);
+            throw BackupFolder.damage(sums + " is missing.", e);
         }
         return digests;
     }

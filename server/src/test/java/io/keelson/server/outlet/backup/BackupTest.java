@@ -33,6 +33,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -317,7 +319,40 @@ class BackupTest {
                 .hasMessage("interrupted");
         assertThatThrownBy(() -> new BackupWriter(target, null, new BackupFolder(folder.resolve("half")), "test",
                 BackupProgress.NONE).write()).isInstanceOfSatisfying(DatabaseException.class,
-                        e -> assertThat(e.code()).isEqualTo(DatabaseException.Code.DATABASE_RESTORE_UNFINISHED));
+                        e -> {
+                            assertThat(e.code()).isEqualTo(DatabaseException.Code.DATABASE_RESTORE_UNFINISHED);
+                            assertThat(e).hasMessageContaining("restore of the backup " + manifest.id() + " into");
+                        });
+    }
+
+    @Test
+    void theNewestVersionIsThatOfTheFiles() {
+        assertThat(Migrations.files(source).getLast().version()).isEqualTo(Migrations.NEWEST);
+    }
+
+    /** Files that are links to /dev/full, a device without space. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aFullDiskHasItsPathAndTheNextStep() throws Exception {
+        Path full = Files.createDirectory(folder.resolve("full"));
+        Files.createFile(full.resolve("unfinished"));
+        Files.createSymbolicLink(full.resolve("SHA256SUMS"), Path.of("/dev/full"));
+        assertThatThrownBy(
+                () -> new BackupWriter(source, artifacts, new BackupFolder(full), "test", BackupProgress.NONE)
+                        .write())
+                .hasMessageContaining("cannot write to " + full + ": No space left on device.")
+                .hasMessageEndingWith("call the command again: it continues.");
+
+        Path store = folder.resolve("full-store");
+        String artifact = Digests.read(backup.sums()).keySet().stream().filter(name -> name.startsWith("artifacts/"))
+                .findFirst().orElseThrow().substring("artifacts/".length());
+        Path copy = store.resolve(artifact + ".new");
+        Files.createDirectories(copy.getParent());
+        Files.createSymbolicLink(copy, Path.of("/dev/full"));
+        assertThatThrownBy(
+                () -> new ArtifactFiles(backup, store, BackupProgress.NONE).copyIn(Digests.read(backup.sums())))
+                .hasMessageContaining("cannot write to " + copy.getParent() + ": No space left on device.")
+                .hasMessageEndingWith("call the command again: it continues.");
     }
 
     @Test
