@@ -50,7 +50,7 @@ class DoctorBesideServerTest {
                     .doesNotContain("broken");
         }
         try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
-            statement.execute("create table keelson_restore (id uuid)");
+            statement.execute("create table keelson_restore (kind text, value text)");
         }
         Result unfinished = doctor(data, Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url), "KEELSON_HTTP_PORT",
                 "0"));
