@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -30,14 +31,37 @@ class ReleaseTest {
     Path folder;
 
     private String execute(Map<String, String> environment, String... command) throws Exception {
+        return execute(0, environment, command);
+    }
+
+    private String execute(int exit, Map<String, String> environment, String... command) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
         builder.environment().putAll(environment);
         Process process = builder.start();
         process.getOutputStream().close();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(process.waitFor()).as(output).isEqualTo(exit);
         return output;
+    }
+
+    @Test
+    void aVersionThatIsNotDescribedIsRefused() throws Exception {
+        Assumptions.assumeTrue(Files.exists(ROOT.resolve(".git")), "a checkout");
+        execute(Map.of(), "git", "clone", "-q", ROOT.toString(), "source");
+
+        assertThat(releaseAfter("s/^| [0-9]/| later/", "UPGRADING.md")).contains("UPGRADING.md has no row of ");
+        assertThat(releaseAfter("s/^## \\[/## later [/", "CHANGELOG.md")).contains("CHANGELOG.md has no heading of ");
+    }
+
+    /** The output of a release that fails after a change of a file. */
+    private String releaseAfter(String change, String file) throws Exception {
+        execute(Map.of(), "sed", "-i.before", change, "source/" + file);
+        execute(Map.of(), "git", "-C", "source", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit",
+                "-qam",
+                "a");
+        return execute(1, Map.of(), folder.resolve("source/release").toString(), "--to",
+                folder.resolve("to").toString());
     }
 
     @Test
@@ -66,6 +90,12 @@ class ReleaseTest {
         Path home;
         try (Stream<Path> folders = Files.list(folder)) {
             home = folders.filter(file -> file.getFileName().toString().startsWith("keelson-")).findAny().orElseThrow();
+        }
+        assertThat(home.resolve("deploy")).isDirectoryNotContaining("glob:**/release");
+        for (String file : List.of("deploy/prometheus/alerts.yaml", "deploy/kubernetes/keelson.yaml",
+                "deploy/grafana/keelson.json", "scripts/reader-indexes.sql", "scripts/downgrade.sql", "ARCHITECTURE.md",
+                "CONTRIBUTING.md")) {
+            assertThat(home.resolve(file)).isRegularFile();
         }
         // with this option of the JVM no start cache is made in the background
         List<String> bare = List.of("env", "-i", "PATH=/usr/bin:/bin", "HOME=" + folder,
