@@ -121,7 +121,8 @@ class TypeScriptClientTest {
 
     private static ProcessBuilder builder(Path directory, String... command) {
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
-        builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_") || name.startsWith("NODE_"));
+        builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_")
+                || name.startsWith("NODE_") && !name.equals("NODE_EXTRA_CA_CERTS"));
         builder.environment().putAll(Map.of("KEELSON_URL", server.baseUrl().toString(), "KEELSON_API_KEY",
                 server.apiKey(), "PYTHON", PYTHON, "PYTHONDONTWRITEBYTECODE", "1"));
         return builder;
