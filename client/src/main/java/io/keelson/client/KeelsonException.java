@@ -84,8 +84,9 @@ public final class KeelsonException extends RuntimeException {
         return document == null ? Json.object() : document;
     }
 
-    /** The message, and a line for each of the {@link #problems()}. */
+    /** The message, and a line for each of the {@link #problems()}: a stack trace shows them, the message stays one line. */
     @Override
+    @SuppressWarnings("OverrideThrowableToString")
     public String toString() {
         return super.toString() + problems().stream()
                 .map(each -> "\n  " + each.pointer() + " " + each.code() + ": " + each.message())
