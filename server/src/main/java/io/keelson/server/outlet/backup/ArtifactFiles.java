@@ -140,7 +140,7 @@ final class ArtifactFiles {
                 } catch (FileSystemException e) {
                     throw e;
                 } catch (IOException e) {
-                    throw BackupFolder.unusable("write to", target.getParent(), e);
+                    throw BackupFolder.unusable("write to", store, e);
                 }
             }
             progress.at(BackupFolder.ARTIFACTS, ++done, names.size());
