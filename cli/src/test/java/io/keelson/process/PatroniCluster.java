@@ -8,6 +8,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -38,6 +39,7 @@ final class PatroniCluster implements AutoCloseable {
     private static final Path SCRIPT = Path.of("../scripts/patroni-cluster").toAbsolutePath().normalize();
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final Duration USUAL = Duration.ofSeconds(60);
+    private static final int REBUILDS = 4;
     private static final int LINES = 40;
     private static final Duration POLL = Duration.ofMillis(20);
 
@@ -175,8 +177,7 @@ final class PatroniCluster implements AutoCloseable {
             behind.removeIf(PatroniCluster::isPrimary);
             following().forEach(name -> behind.remove(Integer.valueOf(name.substring(1))));
             System.out.println("failover: nodes built again: " + behind);
-            behind.forEach(this::rebuild);
-            if (!isRedundantWithin(LIMIT)) {
+            if (!isRedundantAfterRebuildOf(behind)) {
                 StringBuilder logs = new StringBuilder();
                 for (int node : NODES) {
                     List<String> lines = Files.readAllLines(folder.resolve("n" + node + "/log")).stream()
@@ -187,6 +188,17 @@ final class PatroniCluster implements AutoCloseable {
                 throw new IllegalStateException("the cluster did not recover: " + roles() + "\n" + logs);
             }
         }
+    }
+
+    /** Patroni refuses to build a node again that is just starting. */
+    private boolean isRedundantAfterRebuildOf(List<Integer> behind) {
+        for (int i = 0; i < REBUILDS; i++) {
+            behind.forEach(this::rebuild);
+            if (isRedundantWithin(USUAL)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isRedundantWithin(Duration limit) {
@@ -229,9 +241,11 @@ final class PatroniCluster implements AutoCloseable {
 
     private void rebuild(int node) {
         try {
-            http.send(HttpRequest.newBuilder(URI.create("http://10.98.0." + node + ":7441/reinitialize"))
-                    .POST(BodyPublishers.ofString("{\"force\": true}")).timeout(LIMIT).build(),
-                    BodyHandlers.discarding());
+            HttpResponse<String> answer =
+                    http.send(HttpRequest.newBuilder(URI.create("http://10.98.0." + node + ":7441/reinitialize"))
+                            .POST(BodyPublishers.ofString("{\"force\": true}")).timeout(LIMIT).build(),
+                            BodyHandlers.ofString());
+            System.out.println("failover: rebuild of node " + node + ": " + answer.statusCode() + " " + answer.body());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
