@@ -2,6 +2,7 @@ package io.keelson.server.engine.upkeep;
 
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.engine.commit.Observer;
@@ -29,8 +30,11 @@ public final class DueWorkPoller implements AutoCloseable {
     private static final Duration RETRY_DELAY = Duration.ofMillis(100);
     /** A shorter time without an answer is a lost connection. */
     private static final Duration OUTAGE = Duration.ofSeconds(3);
-    /** Time in which nodes extend their leases and report outcomes after an outage, before other nodes find their leases ended. */
-    private static final Duration REPORT_TIME = Duration.ofSeconds(5);
+    /**
+     * Time in which nodes extend their leases and report outcomes after an outage, before other nodes find their leases ended: a node
+     * may still wait for a connection that the outage has broken.
+     */
+    private static final Duration REPORT_TIME = DatabaseOptions.DEFAULTS.connectTimeout().plusSeconds(2);
     /** Spreads nodes that wait for the same lease. */
     private static final long SPREAD_MS = 200;
 

@@ -102,7 +102,7 @@ class DueWorkPollerTest {
                 dueWorkPoller.look(Map.of());
                 assertThat(asked).as("holders report").hasSize(1);
                 assertThat(returns).hasValue(1);
-                now.addAndGet(Duration.ofSeconds(6).toNanos());
+                now.addAndGet(Duration.ofSeconds(13).toNanos());
                 dueWorkPoller.look(Map.of());
                 assertThat(asked).hasSize(2);
             }
