@@ -160,15 +160,16 @@ final class Columns {
                 s.gate() == null ? null : s.gate().text(), "metered", metered(s.metered()));
     }
 
+    /** As PostgreSQL prints it. */
     private static String metered(Metered m) {
         return m == null ? null
                 : "{\"cost\": %s, \"epoch\": %d, \"tokens\": %s%s}".formatted(m.cost(), m.epoch(), parts(m.tokens()),
                         m.requests() == null ? ""
-                                : ", \"requests\": {\"cost\": %s, \"tokens\": %s, \"refused\": %s, \"needed\": %s, \"waits\": %b}"
-                                        .formatted(m.requests().cost(), parts(m.requests().tokens()),
+                                : ", \"requests\": {\"cost\": %s, \"waits\": %b, \"needed\": %s, \"tokens\": %s, \"refused\": %s}"
+                                        .formatted(m.requests().cost(), m.requests().waits(), m.requests().needed(),
+                                                parts(m.requests().tokens()),
                                                 m.requests().refused() == null ? "null"
-                                                        : "\"" + m.requests().refused() + "\"",
-                                                m.requests().needed(), m.requests().waits()));
+                                                        : "\"" + m.requests().refused() + "\""));
     }
 
     private static String parts(Tokens t) {
