@@ -62,6 +62,26 @@ class ShowMoneyTest {
     }
 
     @Test
+    void budgetLeavesWhatIsNotCharged() throws Exception {
+        Path mission = Files.writeString(folder.resolve("above.yaml"), """
+                name: above
+                config: {budget: {hard_limit_usd: 0.1}}
+                plan:
+                  tasks:
+                    - id: a
+                      steps:
+                        - {name: one, tool: noop, input: {cost: 0.5}}
+                        - {name: two, tool: noop}
+                """);
+        assertThat(inProcessCli.run("run", mission.toString()).out()).contains("it has cost 0.1 credits of the 0.1");
+        assertThat(inProcessCli.lines("budget", "latest").stream().map(line -> line.replaceAll(" +", " ")))
+                .contains("BUDGET OF LIMIT CHARGED UNCOLLECTED LEFT", "the run 0.1 0.1 0.4 0");
+        assertThat(inProcessCli.run("budget", "latest", "--hard-limit", "0.3", "--watch").code()).isZero();
+        assertThat(inProcessCli.lines("budget", "latest")).anyMatch(
+                line -> line.matches("the run +0.3 +0.1 +0.4 +0.2"));
+    }
+
+    @Test
     void taskAboveItsBudgetIsNamedAndRaised() throws Exception {
         Path mission = Files.writeString(folder.resolve("research.yaml"), """
                 name: research

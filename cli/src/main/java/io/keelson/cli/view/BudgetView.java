@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The limits of a run and of its tasks, with the used and the remaining amounts. */
+/** The limits of a run and of its tasks, with the charged and the remaining amounts. */
 public final class BudgetView {
 
     private static final Set<String> MONEY = Set.of("BUDGET_EXCEEDED", "CREDITS_HELD");
@@ -23,12 +23,17 @@ public final class BudgetView {
     public static List<String> lines(Run run, List<Explanation.Reason> reasons, String command, Style style) {
         List<String> lines = new ArrayList<>();
         lines.add(style.bold(TerminalText.clean(run.name())) + "  " + style.state(run) + "  " + style.dim(run.id()));
-        Table table = new Table("BUDGET OF", "LIMIT", "USED", "LEFT");
-        row(table, "the run", run.hardLimitUsd(), run.totalCost(), style);
+        Table table = new Table("BUDGET OF", "LIMIT", "CHARGED", "UNCOLLECTED", "LEFT");
+        row(table, "the run", run.hardLimitUsd(), amount(run.creditsCharged()), amount(run.creditsUncollected()),
+                style);
         for (TaskBudget task : run.taskBudgets()) {
-            row(table, "task " + TerminalText.clean(task.task()), task.budgetUsd(), task.used(), style);
+            row(table, "task " + TerminalText.clean(task.task()), task.budgetUsd(), task.used(), BigDecimal.ZERO,
+                    style);
         }
-        lines.addAll(table.lines(style));
+        lines.addAll(table.withoutEmpty().lines(style));
+        if (run.childCount() > 0 && run.hardLimitUsd() != null) {
+            lines.add(style.dim("the charges and limits of its child runs count towards its limit, too"));
+        }
         if (run.softLimitUsd() != null) {
             lines.add("a warning is sent at " + AmountText.credits(run.softLimitUsd()));
         }
@@ -39,8 +44,15 @@ public final class BudgetView {
         return lines;
     }
 
-    private static void row(Table table, String of, @Nullable BigDecimal limit, BigDecimal used, Style style) {
-        table.row(of, limit == null ? style.dim("none") : AmountText.decimal(limit), AmountText.decimal(used),
-                limit == null ? "" : AmountText.decimal(limit.subtract(used).max(BigDecimal.ZERO)));
+    /** A limit leaves what is not charged: no limit counts the uncollected cost. */
+    private static void row(Table table, String of, @Nullable BigDecimal limit, BigDecimal charged,
+            BigDecimal uncollected, Style style) {
+        table.row(of, limit == null ? style.dim("none") : AmountText.decimal(limit), AmountText.decimal(charged),
+                uncollected.signum() == 0 ? "" : AmountText.decimal(uncollected),
+                limit == null ? "" : AmountText.decimal(limit.subtract(charged).max(BigDecimal.ZERO)));
+    }
+
+    private static BigDecimal amount(@Nullable BigDecimal amount) {
+        return amount == null ? BigDecimal.ZERO : amount;
     }
 }
