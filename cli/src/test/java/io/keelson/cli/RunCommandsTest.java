@@ -172,6 +172,13 @@ class RunCommandsTest {
                 """));
         assertThat(inProcessCli.run("explain", "latest").out()).contains("ENDED  the run is failed: NO_LUCK: ",
                 "FAILED  step 'bad/ask': it failed: NO_LUCK: none today");
+        inProcessCli.run("run", inProcessCli.mission("""
+                plan: {tasks: [{id: bad, steps: [{name: ask, tool: fail, input: {code: NO_LUCK, class: permanent, message: "exit code 1: reading\\n  File x\\nValueError: no city"}}]}]}
+                """));
+        assertThat(inProcessCli.run("explain", "latest").out().lines().toList()).hasSize(4)
+                .satisfies(lines -> assertThat(lines.getFirst()).startsWith("ENDED  the run is failed: NO_LUCK: ")
+                        .endsWith("reading … ValueError: no city"))
+                .contains("    File x", "  ValueError: no city");
     }
 
     @Test

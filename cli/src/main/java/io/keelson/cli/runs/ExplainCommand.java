@@ -6,11 +6,13 @@ import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.OneRunCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.view.ErrorText;
 import io.keelson.cli.view.Summary;
 import io.keelson.client.Keelson;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -69,7 +71,13 @@ public final class ExplainCommand extends OneRunCommand {
         if (explanation.reasons().isEmpty()) {
             return List.of(explanation.state() + ": nothing blocks it");
         }
-        return explanation.reasons().stream().map(reason -> reason.code() + "  " + reason.text()
-                + (reason.until() == null ? "" : " (until " + reason.until() + ")")).toList();
+        boolean steps = explanation.reasons().stream().anyMatch(reason -> reason.code().equals("FAILED"));
+        return explanation.reasons().stream().flatMap(reason -> {
+            String text = reason.code() + "  " + reason.text()
+                    + (reason.until() == null ? "" : " (until " + reason.until() + ")");
+            // The message of a failed run is that of a step, which stands below it as a whole.
+            return steps && reason.code().equals("ENDED") ? Stream.of(ErrorText.shortened(text))
+                    : ErrorText.block(text, 0).stream();
+        }).toList();
     }
 }

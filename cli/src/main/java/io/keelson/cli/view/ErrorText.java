@@ -21,7 +21,7 @@ public final class ErrorText {
     }
 
     /** The message on one line; empty for null. */
-    static String shortened(@Nullable String message) {
+    public static String shortened(@Nullable String message) {
         List<String> lines = message == null ? List.of() : message.lines().filter(line -> !line.isBlank()).toList();
         if (lines.size() < 2) {
             return TerminalText.clean(message);
