@@ -267,7 +267,7 @@ public final class McpCommand extends ListCommand<McpServer> {
         boolean trusted;
 
         @Option(names = "--timeout", paramLabel = "SECONDS",
-                description = "Timeout of a call by an agent; 30 by default.")
+                description = "Timeout of a call by an agent, in seconds; 30 by default.")
         @Nullable Integer timeout;
 
         @Override

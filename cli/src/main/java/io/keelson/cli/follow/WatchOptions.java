@@ -34,7 +34,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class WatchOptions {
 
     @Option(names = "--timeout", paramLabel = "SECONDS",
-            description = "Stop watching after this time with exit code 124; the run is kept.")
+            description = "Stop watching after so many seconds, such as 60, with exit code 124; the run is kept.")
     @Nullable Integer timeoutSeconds;
 
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")

@@ -29,7 +29,8 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "worker", description = {"Serves a tool by starting a program for each step, until SIGTERM or Ctrl-C.",
-        "The program reads the step's input as JSON from standard input and writes the output to standard output. Lines of standard error become the step's log. Files in $KEELSON_OUT become artifacts. Exit code 0 completes the step, 75 has it tried again, 64 to 66 fail it for good. See docs/guide/bring-your-agent.md."},
+        "The program reads the step's input as JSON from standard input and writes the output to standard output. Lines of standard error become the step's log. Files in $KEELSON_OUT become artifacts. Exit code 0 completes the step, 75 has it tried again, 64 to 66 fail it for good. See docs/guide/bring-your-agent.md.",
+        "A step has a lease of 30 seconds, which heartbeats renew while its program runs. If the worker is killed, its steps are executed again when their leases have expired."},
         footer = {"  keelson worker --tool research.agent -- python agent.py",
                 "  keelson worker --tool text.upper --slots 4 -- tr a-z A-Z",
                 "  keelson worker --tool code.fix --for codex --resume-command 'codex exec resume --last Continue' -- codex exec 'Fix it'"})
