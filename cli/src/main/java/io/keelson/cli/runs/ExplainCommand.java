@@ -75,7 +75,7 @@ public final class ExplainCommand extends OneRunCommand {
         return explanation.reasons().stream().flatMap(reason -> {
             String text = reason.code() + "  " + reason.text()
                     + (reason.until() == null ? "" : " (until " + reason.until() + ")");
-            // The message of a failed run is that of a step, which stands below it as a whole.
+            // The message of a failed run is the message of a step, whose reason has all lines.
             return steps && reason.code().equals("ENDED") ? Stream.of(ErrorText.shortened(text))
                     : ErrorText.block(text, 0).stream();
         }).toList();

@@ -44,7 +44,7 @@ public final class BudgetView {
         return lines;
     }
 
-    /** A limit leaves what is not charged: no limit counts the uncollected cost. */
+    /** Limits count charges, without uncollected cost. */
     private static void row(Table table, String of, @Nullable BigDecimal limit, BigDecimal charged,
             BigDecimal uncollected, Style style) {
         table.row(of, limit == null ? style.dim("none") : AmountText.decimal(limit), AmountText.decimal(charged),
