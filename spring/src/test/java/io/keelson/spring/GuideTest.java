@@ -39,7 +39,7 @@ class GuideTest {
         }
 
         assertThat(Pattern.compile("```(?:java|xml)\\n(.*?)```", Pattern.DOTALL).matcher(guide()).results()
-                .map(block -> words(block.group(1)))).hasSize(10)
+                .map(block -> words(block.group(1)))).hasSize(11)
                 .allSatisfy(block -> assertThat(example).contains(block));
     }
 
