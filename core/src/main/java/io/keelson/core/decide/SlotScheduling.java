@@ -255,7 +255,8 @@ final class SlotScheduling {
         } else if (holder != null
                 && d.capacity.keeps(holder, new Lane(step.task().id(), step.lane()), step.spec().tool())) {
             claim(d, step, holder);
-            if (step.lane() == 0 && step.hold == null && !d.holdEnded) {
+            // a run that this commit creates has no row yet
+            if (step.lane() == 0 && step.hold == null && !d.holdEnded && !d.changes.isNew(d.run.id())) {
                 d.changes.retain(new Lane(step.task().id(), 0));
             } else {
                 enqueue(d, step, d.capacity.lease(), null);

@@ -146,6 +146,21 @@ class NewRunsTest {
         assertThat(gate.entered.availablePermits()).isZero();
     }
 
+    /** The creation is committed with the report of the first step, while the second one is at work. */
+    @Test
+    void stepThatOutlastsTheFirstCommitHasALease() throws Exception {
+        Engine engine = node(new Engine.Chains(true, Duration.ofMillis(1), HOUR), 8);
+        UUID run = nodes.submit(engine, mission("{name: one, tool: noop}, {name: two, tool: test.gate}"));
+        gate.awaitEntered(1);
+        Awaitility.await().untilAsserted(() -> assertThat(states(run)).isEqualTo("running: completed running"));
+        assertThat(nodes.count("select count(*) from work_queue where holder is not null and run_id = '" + run + "'"))
+                .isEqualTo(1);
+        engine.upkeep().keepLeases();
+        gate.open.release();
+        nodes.awaitState(run, "completed");
+        assertThat(gate.interrupted.getCount()).isEqualTo(1);
+    }
+
     @Test
     void valueOfTheDatabaseCreatesTheRunFirst() throws Exception {
         UUID run = nodes.submit(node(LATE, 8), mission("{name: one, tool: noop}, "
