@@ -390,10 +390,13 @@ class Reports:
     def _refused(self, execution: Execution, result: Result, code: str, reason: str) -> None:
         """The server rejects this report for good: the step fails instead, with the server's reason."""
         LOG.error("report of step %s rejected: %s %s", execution.key[0], code, reason)
-        if result.kind in ("fail", "release"):
+        text = f"the server refused the result: {reason}"
+        if result.is_last:
             self._slots.free(execution)
+        elif result.kind == "fail":
+            self.add((execution, Result.refused(code, text)))
         else:
-            self.add((execution, execution.failed(StepFailure(code, "quality", f"the server refused the result: {reason}"))))
+            self.add((execution, execution.failed(StepFailure(code, "quality", text))))
 
     def _later(self, part: list[_Report], error: KeelsonError) -> float:
         self._queue.put(part)

@@ -55,6 +55,8 @@ class Result:
 
     kind: Kind
     body: dict[str, Any]
+    is_last: bool = False
+    """Whether nothing else is reported when the server refuses this report"""
 
     @staticmethod
     def failed(failure: StepFailure, usage: Mapping[str, Any] | None = None) -> Result:
@@ -65,16 +67,21 @@ class Result:
         return Result("fail", body)
 
     @staticmethod
+    def refused(code: str, message: str) -> Result:
+        """The failure of a step whose failure the server refuses, without all that it may have refused."""
+        return Result("fail", {"error_code": code, "error_class": "permanent", "message": message}, is_last=True)
+
+    @staticmethod
     def released() -> Result:
         """Handed back unfinished: it costs neither an attempt nor a failure."""
-        return Result("release", {})
+        return Result("release", {}, is_last=True)
 
     @staticmethod
     def deferred(deferral: StepDeferral) -> Result:
         """Handed back until a time."""
         body = {"retry_after_ms": round(deferral.delay * 1000), "message": deferral.message, "busy": deferral.busy,
                 "error_code": deferral.code}
-        return Result("release", {"deferral": {name: each for name, each in body.items() if each is not None}})
+        return Result("release", {"deferral": {name: each for name, each in body.items() if each is not None}}, is_last=True)
 
 
 class Continue:
@@ -140,6 +147,8 @@ class Context:
 
     def progress(self, fraction: float, message: str = "") -> None:
         """Shows progress, within about a second; `fraction` is 0 to 1."""
+        if isinstance(fraction, bool) or not isinstance(fraction, (int, float, decimal.Decimal)) or fraction != fraction:
+            raise TypeError(f"the fraction of a progress is a number from 0 to 1, not {_json.kind(fraction)}")
         self._tell("progress", {"fraction": min(1.0, max(0.0, fraction)), "message": message})
 
     def log(self, line: str) -> None:
@@ -157,9 +166,12 @@ class Context:
             raise TypeError("money is no float: pass a Decimal or a text such as '0.002'")
         used: dict[str, Any] = {} if model is None else {"model": model}
         if tokens is not None:
-            used["tokens" if isinstance(tokens, int) else "usage"] = tokens
+            parts = isinstance(tokens, Mapping)
+            for name, each in tokens.items() if isinstance(tokens, Mapping) else [("tokens", tokens)]:
+                _check_count(f"tokens.{name}" if parts else name, each)
+            used["usage" if parts else "tokens"] = tokens
         if cost is not None:
-            used["cost"] = decimal.Decimal(cost)
+            used["cost"] = _cost(cost)
         self._tell("usage", used)
 
     def artifact(self, name: str, content: bytes | str, content_type: str = "application/octet-stream") -> None:
@@ -306,6 +318,27 @@ class Execution:
     def reference(self) -> dict[str, Any]:
         """The members that name this execution in every report."""
         return {"step_id": self.key[0], "lease_epoch": self.key[1]}
+
+
+def _check_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"the number {name} of a use is whole, not {_json.kind(value)}")
+    if value < 0:
+        raise ValueError(f"the number {name} of a use is not negative: {value}")
+
+
+def _cost(cost: Any) -> decimal.Decimal:
+    if isinstance(cost, bool) or not isinstance(cost, (decimal.Decimal, int, str)):
+        raise TypeError(f"the cost of a use is a Decimal or a text such as '0.002', not {_json.kind(cost)}")
+    try:
+        amount = decimal.Decimal(cost)
+    except decimal.InvalidOperation:
+        amount = decimal.Decimal("NaN")
+    if not amount.is_finite():
+        raise ValueError(f"the cost of a use is a decimal number, not {_json.kind(cost)}")
+    if amount < 0:
+        raise ValueError(f"the cost of a use is not negative: {amount}")
+    return amount
 
 
 def flat(notes: dict[str, Any]) -> dict[str, Any]:

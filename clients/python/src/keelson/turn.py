@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from keelson._execution import Context
+from keelson._json import kind
 
 TOOL = "agent.turn"
 
@@ -19,6 +21,8 @@ class Answer:
         """One more call, beside those before it."""
         if "tool_calls" not in self.body:
             raise ValueError("a task that is done calls no tools")
+        if input_ is not None and not isinstance(input_, Mapping):
+            raise TypeError(f"the input of a call of {tool} is an object, not {kind(input_)}")
         calls = [*self.body["tool_calls"], {"name": tool, "input": {**(input_ or {}), **members}}]
         return Answer({**self.body, "tool_calls": calls})
 

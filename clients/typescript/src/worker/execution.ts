@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { KeelsonError, StepFailure, type StopReason, StepStopped } from "../errors.js";
 import type { components, Decimal } from "../generated/api.js";
-import { exact, stringify } from "../json.js";
+import { exact, kind, stringify } from "../json.js";
 import { Gateway } from "./gateway.js";
 import { type Assignment, type Notes, type UsageMembers, usageBody } from "./protocol.js";
 
@@ -98,7 +98,9 @@ export class StepContext {
 
   /** Says how far the work is; `fraction` from 0 to 1. */
   progress(fraction: number, message = ""): void {
-    if (Number.isNaN(fraction)) throw new RangeError("a fraction is a number from 0 to 1");
+    if (typeof fraction !== "number" || Number.isNaN(fraction)) {
+      throw new TypeError(`the fraction of a progress is a number from 0 to 1, not ${kind(fraction)}`);
+    }
     this.#execution.note({ progress: { fraction: Math.min(1, Math.max(0, fraction)), message } });
   }
 
@@ -119,10 +121,9 @@ export class StepContext {
   usage(used: { readonly tokens: number; readonly cost: Decimal } | { readonly model: string; readonly tokens: number }
     | { readonly model: string; readonly usage: components["schemas"]["ReportedUsage"] }): void {
     const members = { ...used } as UsageMembers;
-    if (members.cost !== undefined) {
-      if (typeof members.cost !== "string") throw new TypeError('a cost is decimal text, such as "0.000003"');
-      exact(members.cost);
-    }
+    if (members.cost !== undefined) checkCost(members.cost);
+    if (members.tokens !== undefined) checkCount("tokens", members.tokens);
+    for (const [name, value] of Object.entries(members.usage ?? {})) checkCount(`usage.${name}`, value);
     this.#execution.used = members;
     this.#execution.note({ usage: members });
   }
@@ -251,6 +252,21 @@ export class Execution {
     this.#phase = next;
     return true;
   }
+}
+
+function checkCost(cost: unknown): void {
+  if (typeof cost !== "string") throw new TypeError(`the cost of a use is decimal text such as "0.000003", not ${kind(cost)}`);
+  try {
+    exact(cost);
+  } catch {
+    throw new RangeError(`the cost of a use is a decimal number, not ${kind(cost)}`);
+  }
+  if (Number(cost) < 0) throw new RangeError(`the cost of a use is not negative: ${cost}`);
+}
+
+function checkCount(name: string, value: unknown): void {
+  if (!Number.isInteger(value)) throw new TypeError(`the number ${name} of a use is whole, not ${kind(value)}`);
+  if ((value as number) < 0) throw new RangeError(`the number ${name} of a use is not negative: ${value as number}`);
 }
 
 const some = (name: string, list: readonly unknown[]): Record<string, unknown> => (list.length === 0 ? {} : { [name]: list });

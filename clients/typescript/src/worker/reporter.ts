@@ -120,7 +120,7 @@ export class Reporter {
       if (this.closed.signal.aborted) return 0;
       if (mayPass(e)) return this.later(part, e as KeelsonError);
       if (part.length === 1) {
-        this.refused(part[0]!, codeOf(e), (e as Error).message);
+        this.refused(part[0]!, codeOf(e), (e instanceof KeelsonError ? e.detail : (e as Error).message));
         part[0]!.answered();
       } else for (const each of part) await this.send([each]);
       return 0;
@@ -158,8 +158,11 @@ export class Reporter {
   private refused(report: Report, code: string, reason: string): void {
     const { execution, result } = report;
     this.options.log("error", `result of step ${execution.assignment.step_id} rejected: ${code} ${reason}`);
-    if (result.kind === "fail" || result.kind === "release") this.options.free([execution]);
-    else void this.add([execution, failed(code, "quality", `the server refused the result: ${reason}`, execution.usage())]);
+    const text = `the server refused the result: ${reason}`;
+    if (result.kind === "release" || result.isLast) this.options.free([execution]);
+    // Without all that the server may have refused.
+    else if (result.kind === "fail") void this.add([execution, { ...failed(code, "permanent", text), isLast: true }]);
+    else void this.add([execution, failed(code, "quality", text, execution.usage())]);
   }
 
   private later(part: readonly Report[], e: KeelsonError): number {

@@ -1,3 +1,4 @@
+import { kind } from "../json.js";
 import type { StepContext } from "./execution.js";
 
 /** The tool by which turns are served. */
@@ -131,6 +132,11 @@ export class Turn {
    * @param notes members that the next turn finds beside the calls in this turn's answer, such as their reason
    */
   calls(calls: readonly ToolCall[], notes: Members = {}): TurnAnswer {
+    for (const { tool, input } of calls) {
+      if (typeof input !== "object" || input === null || Array.isArray(input)) {
+        throw new TypeError(`the input of a call of ${tool} is an object, not ${kind(input)}`);
+      }
+    }
     return new TurnAnswer({ ...notes, tool_calls: calls.map(each => ({ name: each.tool, input: each.input })) });
   }
 

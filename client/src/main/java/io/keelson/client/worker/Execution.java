@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -284,18 +285,31 @@ final class Execution implements StepContext {
 
     @Override
     public void usage(long tokens, BigDecimal cost) {
+        checkCount(tokens);
+        if (cost.signum() < 0) {
+            throw new IllegalArgumentException("the cost of a use is not negative: " + cost);
+        }
         used(empty().using(tokens, null, cost.setScale(COST_SCALE, RoundingMode.HALF_UP), null));
     }
 
     @Override
     public void usage(String model, long tokens) {
+        checkCount(tokens);
         used(empty().using(tokens, null, null, model));
     }
 
     @Override
     public void usage(String model, TokenUsage tokens) {
+        LongStream.of(tokens.input(), tokens.cacheRead(), tokens.cacheWrite(), tokens.output(), tokens.reasoning())
+                .forEach(Execution::checkCount);
         used(empty().using(0, new ReportedUsage(tokens.input(), tokens.cacheRead(), tokens.cacheWrite(),
                 tokens.output(), tokens.reasoning()), null, model));
+    }
+
+    private static void checkCount(long tokens) {
+        if (tokens < 0) {
+            throw new IllegalArgumentException("the number tokens of a use is not negative: " + tokens);
+        }
     }
 
     private Heartbeat empty() {

@@ -217,11 +217,13 @@ final class ResultReporter {
     /** The server rejects this result permanently: the step fails instead, with the server's reason. */
     private void refused(Pending report, String code, @Nullable String reason) {
         LOG.log(Level.ERROR, "result of step {0} rejected: {1} {2}", report.execution.stepId(), code, reason);
-        if (report.outcome.kind() == ExecutionResult.Kind.FAIL
-                || report.outcome.kind() == ExecutionResult.Kind.RELEASE) {
+        String message = "the server refused the result: " + reason;
+        if (report.outcome.isLast()) {
             slots.free(report.execution);
+        } else if (report.outcome.kind() == ExecutionResult.Kind.FAIL) {
+            add(report.execution, ExecutionResult.bareFailure(new StepFailure(code, ErrorClass.PERMANENT, message),
+                    report.execution));
         } else {
-            String message = "the server refused the result: " + reason;
             add(report.execution, ExecutionResult.failure(new StepFailure(code, ErrorClass.QUALITY, message),
                     report.execution));
         }

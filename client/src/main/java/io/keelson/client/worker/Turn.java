@@ -92,8 +92,12 @@ public final class Turn {
     }
 
     private static ObjectNode toolCall(String tool, Object input) {
+        JsonNode members = Json.of(input);
+        if (!members.isObject()) {
+            throw new IllegalArgumentException("the input of a call of " + tool + " is an object, not " + members);
+        }
         ObjectNode call = Json.object().put("name", tool);
-        call.set("input", Json.of(input));
+        call.set("input", members);
         return call;
     }
 

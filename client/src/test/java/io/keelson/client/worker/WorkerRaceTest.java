@@ -142,6 +142,26 @@ class WorkerRaceTest {
     }
 
     @Test
+    void aStepWhoseFailureTheServerWillNeverTakeFailsWithoutItsUse() throws Exception {
+        Answer refusal = Answer.json("{\"items\":[{\"step_id\":\"" + S1 + "\",\"status\":\"refused\","
+                + "\"code\":\"OUT_OF_RANGE\",\"detail\":\"too much\"}]}");
+        peer.intervene(refusal, refusal).offer(S1);
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> {
+            step.usage(7, BigDecimal.ONE);
+            return "out";
+        })) {
+            assertThat(peer.next().kind()).isEqualTo("complete");
+            assertThat(peer.next().item().path("tokens").asInt()).isEqualTo(7);
+            Reported failure = peer.next();
+
+            assertThat(failure.kind()).isEqualTo("fail");
+            assertThat(failure.item().path("tokens").asInt()).isZero();
+            assertThat(failure.item().path("error_code").asString()).isEqualTo("OUT_OF_RANGE");
+            assertThat(failure.item().path("error_class").asString()).isEqualTo("permanent");
+        }
+    }
+
+    @Test
     void oneBadItemDoesNotHoldUpItsBatch() throws Exception {
         CountDownLatch together = new CountDownLatch(1);
         CountDownLatch taken = new CountDownLatch(1);
