@@ -23,6 +23,7 @@ sys.path[:0] = [str(HERE.parent / "src")]
 
 import keelson  # noqa: E402
 from keelson import AsyncKeelson, Keelson, Mission, Task, Worker  # noqa: E402
+from keelson.turn import Answer  # noqa: E402
 
 PAGE = HERE.parent.parent.parent / "docs/guide/client-mistakes.md"
 ROW = re.compile(r"^\| `([\w-]+)`: [^|]+ \| (all|both|Python|TypeScript|Java) \| [^|]+ \| `(.+)` \|$", re.MULTILINE)
@@ -206,6 +207,43 @@ class Mistakes:
         self.client.request("POST", "/agents", {"slug": slug, "name": slug, "tools": ["echo"], "runs_on": "workers"})
         return Task("think", title="Think", suggested_agent={"agent_name": slug}, tools_needed=["echo"])
 
+    def failing(self, act: Callable[[keelson.Context], Any]) -> str:
+        """The failure of a step whose handler acts so."""
+        worker = Worker(self.client, poll=0.1)
+        name = f"mistakes.{uuid.uuid4().hex[:8]}"
+
+        @worker.tool(name)
+        def handle(ctx: keelson.Context) -> None:
+            act(ctx)
+
+        return self.failure(worker, Task("a").step("s", name, retry={"max_attempts": 1}))
+
+    def tool_twice(self) -> Any:
+        worker = Worker(self.client)
+        worker.tool("mistakes.twice")(lambda: 1)
+        return worker.tool("mistakes.twice")(lambda: 2)
+
+    def use_negative(self) -> str:
+        return self.failing(lambda ctx: ctx.usage(cost=-1))
+
+    def use_not_whole(self) -> str:
+        return self.failing(lambda ctx: ctx.usage(tokens=1.5))  # type: ignore[arg-type]
+
+    def use_not_a_number(self) -> str:
+        return self.failing(lambda ctx: ctx.usage(cost="abc"))
+
+    def progress_not_a_number(self) -> str:
+        return self.failing(lambda ctx: ctx.progress("half"))  # type: ignore[arg-type]
+
+    def call_of_no_object(self) -> Any:
+        return Answer({"tool_calls": []}).call("noop", "x")
+
+    def handler_error(self) -> str:
+        def act(ctx: keelson.Context) -> None:
+            raise RuntimeError("broken") from OSError("disk full")
+
+        return self.failing(act)
+
     def failure_class(self) -> Any:
         return keelson.StepFailure("FAULTY", "fatal", "m")  # type: ignore[arg-type]
 
@@ -283,7 +321,7 @@ class MistakesTest(unittest.TestCase):
         """One row a mistake."""
         rows = {name: text for name, client, text in ROW.findall(PAGE.read_text("utf-8")) if client not in ("TypeScript", "Java")}
         mistakes, of_async = Mistakes(), AsyncMistakes()
-        made = {name.replace("_", "-") for name in vars(Mistakes) if not name.startswith("_")} - {"serving", "log-of", "failure", "thinking"}
+        made = {name.replace("_", "-") for name in vars(Mistakes) if not name.startswith("_")} - {"serving", "log-of", "failure", "failing", "thinking"}
         self.assertEqual(made, set(rows))
 
         def read(mistake: tuple[Any, str]) -> str:

@@ -23,6 +23,7 @@ from typing import Annotated, Any, Literal, Optional
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / "src")]
 
 from keelson import Context, Keelson, KeelsonError, Mission, Run, StepFailure, Task, Turn, Worker, _address, _core, _json, _types, expr, schema  # noqa: E402
+from keelson._errors import told  # noqa: E402
 from keelson._execution import Execution, Gateway  # noqa: E402
 
 ITEM = {"step_id": "s", "run_id": "r", "task_id": "t", "tool": "x", "input": {"n": Decimal("0.5")}, "attempt": 1, "lease_epoch": 2,
@@ -330,7 +331,7 @@ class WorkerTest(unittest.TestCase):
         assert worker.error is not None
         self.assertEqual((worker.error.code, worker.error.status), ("INVALID_API_KEY", 401))
         self.assertEqual([record.levelname for record in logged.records], ["WARNING", "INFO", "ERROR"])
-        self.assertRegex(logged.output[1], f"serves a at http://127.0.0.1:{port} with 8 slots$")
+        self.assertRegex(logged.output[1], f"will serve a at http://127.0.0.1:{port} with 8 slots when the server answers$")
 
     def test_claims_with_reports(self) -> None:
         """A request with a report claims a step for the slot that it frees."""
@@ -369,6 +370,13 @@ class WorkerTest(unittest.TestCase):
             server.shutdown()
         self.assertEqual([(each["items"][0]["step_id"], each.get("claim")) for each in reports], [
             (step, {"tools": ["t"], "lease_ms": 9000, "max": 1}) for step in ("first", "second")])
+
+    def test_told(self) -> None:
+        """An error is told without a colon before nothing; the only problem of a request is told once."""
+        self.assertEqual(told(AssertionError()), "AssertionError")
+        for pointer, text in (("/items/0/cost", "C: m is low (/items/0/cost)"), ("", "C: m is low")):
+            error = KeelsonError("C", "m is low", document={"problems": [{"code": "C", "pointer": pointer, "message": "m is low"}]})
+            self.assertEqual(str(error), text)
 
     def test_failures_leave_processes(self) -> None:
         """Failures are the same behind a process boundary."""

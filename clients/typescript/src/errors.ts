@@ -11,6 +11,7 @@ export interface Problem {
 export const CHECK_URL = "check KEELSON_URL, or the url given in code";
 export const CHECK_KEY = "check KEELSON_API_KEY, or the key given in code";
 const LOST = new Set(["SERVER_UNREACHABLE", "CONNECTION_LOST"]);
+const MAX_CAUSES = 4;
 const AWAY = new Set([429, 502, 503, 504]);
 
 type Members = Readonly<Record<string, unknown>>;
@@ -92,7 +93,22 @@ function problemsOf(document: Members): Problem[] {
 }
 
 function text(code: string, message: string, problems: readonly Problem[]): string {
+  const only = problems.length === 1 ? problems[0] : undefined;
+  if (only?.code === code && message.includes(only.message)) {
+    return `${code}: ${message}${message.includes(only.pointer) ? "" : ` (${only.pointer})`}`;
+  }
   return [`${code}: ${message}`, ...problems.map(each => `  ${each.pointer || "/"} ${each.code}: ${each.message}`)].join("\n");
+}
+
+/** Name and message of an error and of its causes. */
+export function told(e: unknown): string {
+  const lines: string[] = [];
+  for (let cause = e; cause !== undefined && cause !== null && lines.length < MAX_CAUSES;) {
+    const { message, code } = cause as { message?: unknown; code?: unknown };
+    lines.push(String(cause) + (cause instanceof Error && message === "" && typeof code === "string" ? `: ${code}` : ""));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return lines.length === 0 ? String(e) : lines.join("; cause: ");
 }
 
 /**

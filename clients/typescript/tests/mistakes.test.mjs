@@ -7,6 +7,7 @@ import { createServer as createTcpServer } from "node:net";
 import { test } from "node:test";
 import { Keelson, Mission, StepFailure, Task } from "@keelson/client";
 import { z } from "zod";
+import { Turn } from "../dist/worker/turn.js";
 
 const PAGE = new URL("../../../docs/guide/client-mistakes.md", import.meta.url);
 const ROW = /^\| `([\w-]+)`: [^|]+ \| (all|both|Python|TypeScript|Java) \| [^|]+ \| `(.+)` \|$/gm;
@@ -56,6 +57,12 @@ async function withOtherServer(use) {
     server.closeAllConnections();
     server.close();
   }
+}
+
+/** The failure of a step whose handler acts so. */
+function failing(act) {
+  const name = `mistakes.${crypto.randomUUID().slice(0, 8)}`;
+  return failure(serving({ apiKey }, { name, handler: (input, ctx) => act(ctx) }), new Task("a").step("s", name, {}, { retry: { max_attempts: 1 } }));
 }
 
 const unique = name => `${name}-${crypto.randomUUID().slice(0, 8)}`;
@@ -110,6 +117,15 @@ const mistakes = {
     return logOf(logger => client.worker({ pollMs: 100, logger }).agent("mistakes-unknown", turn => turn.done("done")))
       .finally(() => run.cancel());
   },
+  "tool-twice": () => [1, 2].reduce((worker, n) => worker.tool({ name: "mistakes.twice", handler: () => n }), client.worker()),
+  "use-negative": () => failing(ctx => ctx.usage({ tokens: 1, cost: "-1" })),
+  "use-not-whole": () => failing(ctx => ctx.usage({ tokens: 1.5, cost: "1" })),
+  "use-not-a-number": () => failing(ctx => ctx.usage({ tokens: 1, cost: "abc" })),
+  "progress-not-a-number": () => failing(ctx => ctx.progress("half")),
+  "call-of-no-object": () => new Turn({}, null).call("noop", "x"),
+  "handler-error": () => failing(() => {
+    throw new Error("broken", { cause: new TypeError("disk full") });
+  }),
   "failure-class": () => new StepFailure("FAULTY", "fatal", "m"),
   "no-handler": () => client.worker().tool({ name: "mistakes.none" }),
   "wait-too-short": async () => {

@@ -121,6 +121,14 @@ describe("errors and secrets", () => {
     assert.equal(e.message, "INVALID: t\n  /x A: m");
     assert.deepEqual([e.status, e.problems.length, e.allowed], [422, 1, ["y"]]);
   });
+  test("the only problem is shown once, and an error with its causes", async () => {
+    const { told } = await import("../dist/errors.js");
+    const e = KeelsonError.refused(422, { code: "C", detail: "m is low", problems: [{ code: "C", pointer: "/x", message: "m is low" }] }, null);
+    assert.equal(e.message, "C: m is low (/x)");
+    const refused = Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" });
+    assert.equal(told(new TypeError("fetch failed", { cause: refused })), "TypeError: fetch failed; cause: AggregateError: ECONNREFUSED");
+    assert.equal(told(null), "null");
+  });
   test("wrong failures are refused at once", () => {
     assert.throws(() => new StepFailure(" ", "quality", "m"), RangeError);
     assert.throws(() => new StepDeferral(-1, "m"), RangeError);
@@ -196,7 +204,7 @@ describe("workers", () => {
     await assert.rejects(served, { code: "INVALID_API_KEY", status: 401 });
     assert.equal(worker.error?.status, 401);
     assert.deepEqual(lines.map(each => each[0]), ["warn", "info", "error"]);
-    assert.match(lines[1][1], new RegExp(`serves a at http://127.0.0.1:${port} with 8 slots$`));
+    assert.match(lines[1][1], new RegExp(`will serve a at http://127.0.0.1:${port} with 8 slots when the server answers$`));
   });
   test("a request with a report claims a step for the slot that it frees", async () => {
     const item = step_id => ({ step_id, lease_epoch: 1, tool: "t", input: step_id, attempt: 1, effect_key: "k", deadline: "2030-01-01T00:00:00Z" });

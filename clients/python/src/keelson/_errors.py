@@ -12,11 +12,22 @@ _CLASSES = ("infrastructure", "quality", "permanent")
 _LOST = {"SERVER_UNREACHABLE", "CONNECTION_LOST"}
 _AWAY = (429, 502, 503, 504)
 _MAX_CODE = 100
+_MAX_CAUSES = 4
 
 
 def quoted(text: object) -> str:
     """A text in quotation marks, for messages."""
     return json.dumps(str(text), ensure_ascii=False)
+
+
+def told(error: BaseException) -> str:
+    """Type and message of an error and of its causes."""
+    lines: list[str] = []
+    cause: BaseException | None = error
+    while cause is not None and len(lines) < _MAX_CAUSES:
+        lines.append(f"{type(cause).__name__}: {cause}".removesuffix(": "))
+        cause = cause.__cause__
+    return "; cause: ".join(lines)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,9 +95,10 @@ class KeelsonError(Exception):
                 or self.code == "IDEMPOTENCY_IN_FLIGHT")
 
     def __str__(self) -> str:
-        lines = [f"{self.code}: {self.message}"]
-        lines += [f"  {each.pointer or '/'} {each.code}: {each.message}" for each in self.problems]
-        return "\n".join(lines)
+        text, problems = f"{self.code}: {self.message}", self.problems
+        if len(problems) == 1 and problems[0].code == self.code and problems[0].message in self.message:
+            return text if problems[0].pointer in self.message else f"{text} ({problems[0].pointer})"
+        return "\n".join([text, *(f"  {each.pointer or '/'} {each.code}: {each.message}" for each in problems)])
 
     def __repr__(self) -> str:
         return f"KeelsonError(code={self.code!r}, status={self.status}, message={self.message!r})"

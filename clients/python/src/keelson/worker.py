@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 from keelson import _address, _core
 from keelson._chain import Chain
 from keelson._dispatch import LOG, Dispatch, Heartbeats, Reports, Slots, advised, is_final
-from keelson._errors import Cancelled, KeelsonError, StepDeferral, StepFailure
+from keelson._errors import Cancelled, KeelsonError, StepDeferral, StepFailure, told
 from keelson._execution import Context, Continue, Execution, Result
 from keelson._handlers import Loop, Processes, Threads
 from keelson._http import Settings, SyncDriver
@@ -113,6 +113,8 @@ class Worker:
             raise TypeError(f'write @worker.tool("name"), not @worker.tool: the name of a tool is a text, not {kind(name)}')
 
         def serve(function: F) -> F:
+            if name in self._tools:
+                raise ValueError(f"tool {name} has a handler already: a worker has one for each tool")
             try:
                 signature = Signature(function, Context, input_schema)
             except (TypeError, NameError) as e:
@@ -136,6 +138,8 @@ class Worker:
             raise TypeError(f"write @worker.agent(), not @worker.agent: the slug of an agent is a text, not {kind(slug)}")
 
         def serve(function: F) -> F:
+            if slug in self._agents:
+                raise ValueError(f"agent {slug or 'of any name'} has a handler already: a worker has one for each agent")
             self._agents[slug] = function
             taker: Callable[..., Any] = self._turn
             if any(inspect.iscoroutinefunction(each) for each in self._agents.values()):
@@ -201,7 +205,9 @@ class Worker:
         if self.error is not None:
             self.stop()
             raise self.error
-        LOG.info("worker %s serves %s at %s with %d slots", self.id, self._served(), server, self._size)
+        announced = self._dispatch.announced
+        LOG.info("worker %s %s %s at %s with %d slots%s", self.id, "serves" if announced else "will serve", self._served(), server,
+                 self._size, "" if announced else " when the server answers")
         return self
 
     def _served(self) -> str:
@@ -410,7 +416,7 @@ class Worker:
             LOG.warning("handler of %s failed", execution.context.tool, exc_info=error)
         if isinstance(error, KeelsonError) and error.code == "NOT_JSON":
             return execution.failed(StepFailure("OUTPUT_INVALID", "permanent", error.message))
-        return execution.failed(StepFailure("HANDLER_ERROR", "infrastructure", f"{type(error).__name__}: {error}"))
+        return execution.failed(StepFailure("HANDLER_ERROR", "infrastructure", told(error)))
 
 
 def _answer(turn: Turn, value: Any) -> dict[str, Any]:

@@ -46,6 +46,11 @@ export class Claims {
     this.first = new Promise(resolve => { this.#asked = resolve; });
   }
 
+  /** Whether the server has accepted a claim, and so the key and the tools. */
+  get announced(): boolean {
+    return this.#announced;
+  }
+
   async run(): Promise<void> {
     const { stopping, free, change, accept, log } = this.options;
     const backoff = new Backoff(200, 5000);

@@ -13,6 +13,8 @@ export interface Result {
   readonly members: Readonly<Record<string, unknown>>;
   /** JSON text of the output; absent if the kind has none */
   readonly output?: string;
+  /** Whether nothing else is reported when the server refuses this report */
+  readonly isLast?: boolean;
 }
 
 /** An execution and its result */

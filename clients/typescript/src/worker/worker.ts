@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { pause } from "../backoff.js";
-import { KeelsonError, StepDeferral, StepFailure, type StopReason } from "../errors.js";
+import { KeelsonError, StepDeferral, StepFailure, type StopReason, told } from "../errors.js";
 import { API, query, type Transport } from "../http.js";
 import { kind, stringify } from "../json.js";
 import { fitting, type InferOutput, type JsonSchema, jsonSchemaOf, type StandardSchema, validated } from "../schema.js";
@@ -131,6 +131,7 @@ export class Worker {
   tool<S extends StandardSchema | JsonSchema = JsonSchema>(tool: Tool<S>): this {
     if (typeof tool.name !== "string" || tool.name === "") throw new TypeError(`the name of a tool is a text, not ${kind(tool.name)}`);
     if (typeof tool.handler !== "function") throw new TypeError(`tool ${tool.name}: its handler is a function, not ${kind(tool.handler)}`);
+    if (this.#tools.has(tool.name)) throw new Error(`tool ${tool.name} has a handler already: a worker has one for each tool`);
     this.#tools.set(tool.name, tool);
     return this;
   }
@@ -141,8 +142,12 @@ export class Worker {
   agent(slug: string | Handler, handler?: Handler): this {
     const [name, taker] = typeof slug === "string" ? [slug, handler] : [EVERY_AGENT, slug];
     if (typeof taker !== "function") throw new TypeError(`agent ${name}: its handler is a function, not ${kind(taker)}`);
+    if (this.#agents.has(name)) {
+      throw new Error(`agent ${name === EVERY_AGENT ? "of any name" : name} has a handler already: a worker has one for each agent`);
+    }
     this.#agents.set(name, taker);
-    return this.tool({ name: TURN, handler: (input, ctx) => this.turn(new Turn(input, ctx)) });
+    this.#tools.set(TURN, { name: TURN, handler: (input, ctx) => this.turn(new Turn(input, ctx)) });
+    return this;
   }
 
   /**
@@ -182,7 +187,8 @@ export class Worker {
     void this.#claiming.then(() => {
       if (this.error !== null) logger.error(this.error.message);
     });
-    logger.info(`worker ${this.id} serves ${this.served()} at ${this.#transport.url} with ${slots} slots`);
+    const [verb, when] = this.#claims.announced ? ["serves", ""] : ["will serve", " when the server answers"];
+    logger.info(`worker ${this.id} ${verb} ${this.served()} at ${this.#transport.url} with ${slots} slots${when}`);
     return this;
   }
 
@@ -355,7 +361,7 @@ export class Worker {
       this.#options.logger.warn(`worker ${this.id}: handler of ${execution.assignment.tool} failed: ${stackOf(e)}`);
     }
     if (e instanceof KeelsonError && e.code === "NOT_JSON") return failed("OUTPUT_INVALID", "permanent", e.detail, execution.usage());
-    return failed("HANDLER_ERROR", "infrastructure", String(e), execution.usage());
+    return failed("HANDLER_ERROR", "infrastructure", told(e), execution.usage());
   }
 
   private async turn(turn: Turn): Promise<unknown> {

@@ -88,6 +88,10 @@ public final class KeelsonException extends RuntimeException {
     @Override
     @SuppressWarnings("OverrideThrowableToString")
     public String toString() {
+        if (problems().size() == 1 && String.valueOf(getMessage()).contains(problems().get(0).message())) {
+            Problem.Fault only = problems().get(0);
+            return super.toString() + (super.toString().contains(only.pointer()) ? "" : " (" + only.pointer() + ")");
+        }
         return super.toString() + problems().stream()
                 .map(each -> "\n  " + each.pointer() + " " + each.code() + ": " + each.message())
                 .collect(Collectors.joining());

@@ -165,7 +165,7 @@ public final class WorkerCommand extends ClientCommand {
                 new ProgramHandler.Program(command, resume, ownFolder, coding, form, grace), root, workerFolder,
                 new ProgramEnvironment(environment(), chosen, ownFolder, workerFolder), clock());
         Worker.Builder builder = Worker.builder(keelson).slots(slots).grace(drain.plus(grace).plus(REPORTING));
-        tools.forEach(tool -> builder.tool(spec(tool), handler));
+        tools.stream().distinct().forEach(tool -> builder.tool(spec(tool), handler));
         if (id != null) {
             builder.id(id);
         }

@@ -12,6 +12,7 @@ final class LogText {
     private static final int UNAUTHENTICATED = 401;
     private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;
+    private static final int MAX_CAUSES = 4;
     private static final double MILLIS = 1000;
 
     private LogText() {}
@@ -35,6 +36,30 @@ final class LogText {
             case NOT_FOUND -> "; " + CHECK_URL;
             default -> ofConnection(e.code());
         };
+    }
+
+    /** The message of an error, without its code. */
+    static String detail(KeelsonException e) {
+        String message = String.valueOf(e.getMessage());
+        return message.startsWith(e.code() + ": ") ? message.substring(e.code().length() + 2) : message;
+    }
+
+    /** Type and message of an exception and of its causes. */
+    static String causes(Throwable e) {
+        StringBuilder text = new StringBuilder(line(e));
+        Throwable cause = e.getCause();
+        for (int i = 1; i < MAX_CAUSES && cause != null; i++) {
+            if (text.indexOf(line(cause)) < 0) {
+                text.append("; cause: ").append(line(cause));
+            }
+            cause = cause.getCause();
+        }
+        return text.toString();
+    }
+
+    private static String line(Throwable e) {
+        String text = e.toString();
+        return text.endsWith(": ") ? text.substring(0, text.length() - 2) : text;
     }
 
     private static String ofConnection(String code) {

@@ -163,7 +163,7 @@ final class ResultReporter {
                 return later(part, e);
             }
             if (part.size() == 1) {
-                refused(part.get(0), e.code(), e.getMessage());
+                refused(part.get(0), e.code(), LogText.detail(e));
                 part.get(0).settled.countDown();
             } else {
                 part.forEach(report -> send(List.of(report)));

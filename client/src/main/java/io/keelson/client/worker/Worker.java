@@ -62,7 +62,8 @@ public final class Worker implements AutoCloseable {
     private final Thread heartbeatThread;
     private final Thread reportThread;
     private volatile @Nullable KeelsonException problem;
-    /** Used by the thread of claims. */
+    /** Whether the server has answered a claim. Used by the thread of claims, as is the next one. */
+    private boolean serves;
     private long silentUntil = System.nanoTime();
 
     private Worker(Builder settings) {
@@ -98,8 +99,6 @@ public final class Worker implements AutoCloseable {
         claimThread.start();
         heartbeatThread.start();
         reportThread.start();
-        LOG.log(Level.INFO, "worker {0} serves {1} at {2}", id,
-                String.join(", ", new TreeSet<>(handlers.keySet())), server);
         return this;
     }
 
@@ -196,8 +195,14 @@ public final class Worker implements AutoCloseable {
     private Duration claim(int free, Backoff backoff) {
         try {
             dispatch.claim(free, poll).forEach(this::accept);
-            if (problem != null) {
+            if (!serves) {
+                serves = true;
+                LOG.log(Level.INFO, "worker {0} serves {1} at {2}", id,
+                        String.join(", ", new TreeSet<>(handlers.keySet())), server);
+            } else if (problem != null) {
                 LOG.log(Level.INFO, "worker {0} claims steps", id);
+            }
+            if (problem != null) {
                 silentUntil = System.nanoTime();
             }
             problem = null;
@@ -307,7 +312,8 @@ public final class Worker implements AutoCloseable {
             }
             return handedBack ? ExecutionResult.release()
                     : ExecutionResult.failure(
-                            new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()), execution);
+                            new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, LogText.causes(e)),
+                            execution);
         }
     }
 
@@ -351,14 +357,16 @@ public final class Worker implements AutoCloseable {
 
         /** Serves a tool by this name. */
         public Builder tool(String name, StepHandler handler) {
-            handlers.put(name, handler);
-            specs.remove(name);
+            if (handlers.putIfAbsent(name, handler) != null) {
+                throw new IllegalArgumentException(
+                        "tool " + name + " has a handler already: a worker has one for each tool");
+            }
             return this;
         }
 
         /** Serves a tool and announces its description. */
         public Builder tool(ToolSpec spec, StepHandler handler) {
-            handlers.put(spec.name(), handler);
+            tool(spec.name(), handler);
             specs.put(spec.name(), spec);
             return this;
         }

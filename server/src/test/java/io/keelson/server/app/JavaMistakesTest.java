@@ -9,11 +9,13 @@ import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
 import io.keelson.client.worker.StepHandler;
+import io.keelson.client.worker.Turn;
 import io.keelson.client.worker.Worker;
 import io.keelson.core.Breadth;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -197,6 +199,16 @@ class JavaMistakesTest {
         made.put("three-faults", this::faulty);
         made.put("input-does-not-fit", () -> failure(step -> step.input(Order.class).n));
         made.put("output-not-json", () -> failure(step -> containsItself()));
+        made.put("tool-twice",
+                () -> Worker.builder(client()).tool("mistakes.twice", _ -> 1).tool("mistakes.twice", _ -> 2));
+        made.put("use-negative", () -> failure(step -> {
+            step.usage(1, BigDecimal.ONE.negate());
+            return 1;
+        }));
+        made.put("call-of-no-object", () -> Turn.call("noop", "x"));
+        made.put("handler-error", () -> failure(_ -> {
+            throw new IllegalStateException("broken", new IOException("disk full"));
+        }));
         made.put("wait-too-short", this::tooShort);
         return made;
     }
