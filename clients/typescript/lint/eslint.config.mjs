@@ -6,7 +6,7 @@ const GLOBALS = ["AbortController", "AbortSignal", "Buffer", "URL", "clearInterv
   "process", "setInterval", "setTimeout"];
 
 export default typescript.config(
-  { ignores: ["dist", "lint", "node_modules", "src/generated"] },
+  { ignores: ["build", "dist", "lint", "node_modules", "src/generated"] },
   js.configs.recommended,
   {
     files: ["src/**/*.ts"],
