@@ -351,7 +351,7 @@ class BackupTest {
         Files.createSymbolicLink(copy, Path.of("/dev/full"));
         assertThatThrownBy(
                 () -> new ArtifactFiles(backup, store, BackupProgress.NONE).copyIn(Digests.read(backup.sums())))
-                .hasMessageContaining("cannot write to " + copy.getParent() + ": No space left on device.")
+                .hasMessageContaining("cannot write to " + store + ": No space left on device.")
                 .hasMessageEndingWith("call the command again: it continues.");
     }
 
