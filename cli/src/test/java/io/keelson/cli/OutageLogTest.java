@@ -24,9 +24,14 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** What a server's log says while its database is gone. */
-class OutageLogTest {
+@ResourceLock(OutageLogTest.LOGGING)
+public class OutageLogTest {
+
+    /** The logging of the process, which calls of doctor in it change. */
+    public static final String LOGGING = "logging";
 
     private static final int REQUESTS = 60;
 

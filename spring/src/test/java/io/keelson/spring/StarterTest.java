@@ -122,9 +122,9 @@ class StarterTest {
                     .isEqualTo("INPUT_INVALID the input of spring.greet does not fit: /name is missing; "
                             + "/nam is unknown; known: name, polite, title");
             assertThat(failure(keelson, "spring.greet", Map.of("name", List.of(), "polite", true))).startsWith(
-                    "INPUT_INVALID the input of spring.greet does not fit: /name is not a java.lang.String: ");
+                    "INPUT_INVALID the input of spring.greet does not fit: /name is not of the type java.lang.String: ");
             assertThat(failure(keelson, "spring.serve", Map.of("guest", 5, "dishes", List.of())))
-                    .startsWith("INPUT_INVALID the input of spring.serve does not fit: not a ");
+                    .startsWith("INPUT_INVALID the input of spring.serve does not fit: not of the type ");
             assertThat(failure(keelson, "spring.greet", Map.of("name", " ", "polite", true)))
                     .isEqualTo("NAME_MISSING a name is missing");
         });
