@@ -8,6 +8,7 @@ import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -21,6 +22,11 @@ import java.util.Map;
  * process can show is the matter of {@link CliProcess}.
  */
 public final class InProcessCli implements AutoCloseable {
+
+    static {
+        // the standard input of a test's process is Maven's, and does not end
+        System.setIn(InputStream.nullInputStream());
+    }
 
     private final Path folder;
     private final Server server;
