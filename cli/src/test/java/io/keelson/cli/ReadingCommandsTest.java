@@ -42,7 +42,7 @@ class ReadingCommandsTest {
             "keys rotate",
             "keys revoke", "eval", "database accept");
 
-    /** They execute missions or are servers, so that they make an installation where there is none. */
+    /** Commands that execute missions, and servers: they make an installation if it is absent. */
     private static final Set<String> MAKE_INSTALLATIONS = Set.of("run", "eval", "server", "test-server");
 
     /** A name for each parameter; the worker looks for a program of this name. */
@@ -76,7 +76,7 @@ class ReadingCommandsTest {
         assertThat(data).doesNotExist();
     }
 
-    /** A call of each command that changes something, but for those that execute a mission or start a server. */
+    /** A call of each command that changes something, except commands that execute a mission or start a server. */
     static Stream<List<String>> changing() {
         return calls(Cli.commandLine(Clock.systemUTC(), Map.of()), List.of())
                 .filter(call -> named(MAY_START, call) && !named(MAKE_INSTALLATIONS, call));

@@ -45,7 +45,7 @@ final class DatabaseChecks {
                     advice(e.code(), settings.databaseUrl() == null)));
         } catch (StartupException e) {
             return List.of(CheckResult.fail("secrets", e.code() + ": " + e.getMessage(),
-                    "docs/guide/secrets.md tells of keys"));
+                    "docs/guide/secrets.md has the form of a key"));
         } catch (IOException e) {
             return List.of(CheckResult.fail("database",
                     "not tried: the temporary folder " + System.getProperty("java.io.tmpdir") + " cannot be written",

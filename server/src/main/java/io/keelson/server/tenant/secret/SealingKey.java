@@ -68,7 +68,7 @@ public final class SealingKey {
     }
 
     /**
-     * The key in the file, which is made where there is none, readable by its owner only.
+     * Reads the key of a file. Makes the file, readable by its owner only, if it is absent.
      *
      * @return null if the file has no key
      */
