@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.app.Setting;
 import io.keelson.server.app.Settings;
 import io.keelson.server.app.metrics.Metric;
@@ -23,7 +24,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -34,6 +34,9 @@ class DeployTest {
 
     private static final Path ROOT = Path.of("..");
     private static final YAMLMapper YAML = new YAMLMapper();
+    /** Labels that Prometheus adds. */
+    private static final Set<String> TARGET = Set.of("job", "instance");
+    private static final List<String> ALERT_TESTS = List.of("alerts-test.yaml", "alerts-days-test.yaml");
     private static final Pattern QUERIED = Pattern.compile("\\b((?:keelson|jvm|process)_[a-z_]+)(?:\\{([^}]*)})?");
 
     private static String text(String file) throws IOException {
@@ -56,7 +59,7 @@ class DeployTest {
             assertThat(samples).as(query).containsKey(queried.group(1));
             if (queried.group(2) != null) {
                 for (String selector : queried.group(2).split(",")) {
-                    assertThat(selector.split("[=!]")[0].strip()).as(query).matches(label -> label.equals("job")
+                    assertThat(selector.split("[=!]")[0].strip()).as(query).matches(label -> TARGET.contains(label)
                             || samples.get(queried.group(1)).labels().contains(label), "is a label");
                 }
             }
@@ -109,9 +112,29 @@ class DeployTest {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = "keelson.long", matches = "true")
+    void everyAlertHasACaseInWhichItFiresAndOneInWhichItIsSilent() throws IOException {
+        Set<String> firing = new TreeSet<>();
+        Set<String> silent = new TreeSet<>();
+        for (String file : ALERT_TESTS) {
+            for (JsonNode test : documents("deploy/prometheus/" + file).getFirst().get("tests")) {
+                test.get("input_series").valueStream().map(series -> series.get("series").stringValue())
+                        .forEach(DeployTest::requireServed);
+                for (JsonNode moment : test.get("alert_rule_test")) {
+                    (moment.get("exp_alerts").isEmpty() ? silent : firing).add(moment.get("alertname").stringValue());
+                }
+            }
+        }
+        Set<String> alerts = documents("deploy/prometheus/alerts.yaml").getFirst().at("/groups/0/rules").valueStream()
+                .map(rule -> rule.get("alert").stringValue()).collect(Collectors.toCollection(TreeSet::new));
+        assertThat(firing).isEqualTo(alerts);
+        assertThat(silent).isEqualTo(alerts);
+    }
+
+    @Test
+    @Breadth.InPart(6)
     void alertsFireInTime() throws Exception {
-        ProcessBuilder promtool = new ProcessBuilder("promtool", "test", "rules", "alerts-test.yaml")
+        ProcessBuilder promtool = new ProcessBuilder(Stream.concat(Stream.of("promtool", "test", "rules"),
+                ALERT_TESTS.stream()).toList()).redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
                 .directory(ROOT.resolve("deploy/prometheus").toFile()).redirectErrorStream(true);
         Assumptions.assumeTrue(Stream.of(System.getenv("PATH").split(File.pathSeparator))
                 .anyMatch(folder -> Files.isExecutable(Path.of(folder, "promtool"))),

@@ -6,6 +6,7 @@ import io.keelson.api.tenant.DatabaseLoss;
 import io.keelson.api.tenant.LimitsAndUse;
 import io.keelson.api.tenant.WhoAmI;
 import io.keelson.api.work.ModelInfo;
+import io.keelson.api.work.NodeInfo;
 import io.keelson.api.work.ToolInfo;
 import io.keelson.api.work.WorkerInfo;
 import java.net.InetAddress;
@@ -195,6 +196,11 @@ public final class Keelson {
     public Page<AuditEntry> audit(@Nullable String workspace, @Nullable String cursor, int limit) {
         return Page.of(api.get(RequestPath.of("/audit").with("workspace_id", workspace).with("cursor", cursor)
                 .with("limit", limit).toString()), AuditEntry.class);
+    }
+
+    /** The servers that sent a heartbeat within a minute; for operators. */
+    public List<NodeInfo> nodes() {
+        return all("/nodes", NodeInfo.class);
     }
 
     /** The latest times that the database went back, newest first; for operators. */

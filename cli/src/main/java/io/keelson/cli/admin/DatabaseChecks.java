@@ -101,8 +101,8 @@ final class DatabaseChecks {
                     + String.join(", ", keys) + ", which is not here",
                     "set KEELSON_SECRET_KEY, or copy the key to " + SecretKeys.file(settings)));
         }
-        if (probe.standbys() != null) {
-            findings.add(CheckResult.warn("standbys", probe.standbys(), "see docs/operate/operations.md"));
+        if (settings.databaseUrl() != null) {
+            findings.addAll(DatabaseStateChecks.of(probe.state()));
         }
         for (Adoption.Change change : probe.changes()) {
             findings.add(CheckResult.warn("table " + change.table(), "the next start of a server executes: "

@@ -1,6 +1,7 @@
 package io.keelson.cli.admin;
 
 import io.keelson.api.work.McpServer;
+import io.keelson.api.work.NodeInfo;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
@@ -17,6 +18,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import tools.jackson.databind.node.ObjectNode;
@@ -63,6 +67,7 @@ public final class DoctorCommand extends CliCommand {
         if (server != null) {
             findings.add(server(server));
             findings.addAll(losses(server));
+            findings.addAll(versions(server));
             findings.addAll(mcpServers(server));
         }
         boolean listens = server != null
@@ -91,6 +96,20 @@ public final class DoctorCommand extends CliCommand {
         try {
             return server.databaseLosses().stream().filter(loss -> loss.acceptedAt() == null).limit(1)
                     .map(DatabaseChecks::lost).toList();
+        } catch (KeelsonException e) {
+            return List.of();
+        }
+    }
+
+    /** A warning while servers of different versions work; none without an operator's key. */
+    private static List<CheckResult> versions(Keelson server) {
+        try {
+            Set<String> versions = server.nodes().stream().map(NodeInfo::version)
+                    .collect(Collectors.toCollection(TreeSet::new));
+            return versions.size() < 2 ? List.of()
+                    : List.of(CheckResult.warn("versions",
+                            "servers of different versions work on the database: " + String.join(", ", versions),
+                            "end the upgrade: docs/operate/backup.md has its steps"));
         } catch (KeelsonException e) {
             return List.of();
         }

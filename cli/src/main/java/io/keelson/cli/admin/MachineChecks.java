@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
@@ -117,12 +118,13 @@ final class MachineChecks {
 
     private static CheckResult space(Path folder) {
         try {
-            long free = Files.getFileStore(folder).getUsableSpace();
+            FileStore disk = Files.getFileStore(folder);
+            long free = disk.getUsableSpace();
             String message = AmountText.size(free) + " free";
-            if (free < DataFolderSpace.CRITICAL_BYTES) {
+            if (free < DataFolderSpace.criticalBytes(disk.getTotalSpace())) {
                 return CheckResult.fail("disk space", message, "free some, or move KEELSON_DATA_DIR to another disk");
             }
-            return free < DataFolderSpace.LOW_BYTES
+            return free < DataFolderSpace.lowBytes(disk.getTotalSpace())
                     ? CheckResult.warn("disk space", message, "runs and artifacts need more space")
                     : CheckResult.ok("disk space", message);
         } catch (IOException e) {

@@ -54,7 +54,7 @@ final class Background {
                     .tasks());
         }
         DataFolderSpace space = closer.register(new DataFolderSpace(settings.dataDir()).start());
-        observation.metrics().dataFolder(space::free);
+        observation.metrics().dataFolder(space::free, space::size);
         tasks.addAll(space.tasks());
         EventSweeper events = closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE),
                 storage.artifacts(), settings.events(), UuidCreator::getTimeOrderedEpoch).start());

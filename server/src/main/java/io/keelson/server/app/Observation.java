@@ -5,6 +5,7 @@ import io.keelson.server.app.metrics.DatabaseGauges;
 import io.keelson.server.app.metrics.Metrics;
 import io.keelson.server.app.trace.Traces;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseState;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.engine.commit.Observer;
@@ -25,6 +26,7 @@ record Observation(Metrics metrics, List<Observer> engine, Tracing tracing,
         Metrics metrics = new Metrics(
                 () -> Tenancy.allWorkspaces(() -> database.withConnection(c -> new DatabaseGauges(
                         Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
+                () -> database.withConnection(DatabaseState::read),
                 System::nanoTime, KeelsonVersion.current().toString());
         metrics.pools(database);
         List<Observer> engine = List.of(metrics.engine(), new RunLog());

@@ -17,7 +17,8 @@ class DataFolderSpaceTest {
     void eachPassedBoundIsLoggedOnce() throws Exception {
         Path file = folder.resolve("log");
         AtomicLong free = new AtomicLong(5_000_000_000L);
-        try (ServerLog _ = ServerLog.into(file); DataFolderSpace space = new DataFolderSpace(folder, free::get)) {
+        try (ServerLog _ = ServerLog.into(file);
+                DataFolderSpace space = new DataFolderSpace(folder, free::get, () -> 500_000_000_000L)) {
             for (long bytes : new long[] {5_000_000_000L, 900_000_000, 800_000_000, 90_000_000, 0, 700_000_000,
                     2_000_000_000, 3_000_000_000L}) {
                 free.set(bytes);
@@ -32,5 +33,13 @@ class DataFolderSpaceTest {
                         + ": free space now. Runs are refused when it is full, and the embedded PostgreSQL ends",
                 "WARN" + logger + "700" + disk + ": free space before runs are refused",
                 "INFO" + logger + "2,000" + disk);
+    }
+
+    @Test
+    void smallDiskIsLowWhenAFifthIsLeft() {
+        assertThat(DataFolderSpace.lowBytes(64_000_000)).isEqualTo(12_800_000);
+        assertThat(DataFolderSpace.criticalBytes(64_000_000)).isEqualTo(1_280_000);
+        assertThat(DataFolderSpace.lowBytes(20L << 30)).isEqualTo(1L << 30);
+        assertThat(DataFolderSpace.criticalBytes(20L << 30)).isEqualTo(100L << 20);
     }
 }

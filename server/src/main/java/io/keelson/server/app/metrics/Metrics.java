@@ -8,6 +8,7 @@ import io.keelson.server.api.http.support.RequestListener;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Database.PoolUse;
+import io.keelson.server.base.db.DatabaseState;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.outlet.webhook.DeliveryObserver;
@@ -32,7 +33,7 @@ public final class Metrics {
     private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
     /** Well below the 10 s that Prometheus waits. */
-    private static final Duration BACKLOG_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(2);
 
     private final Meters meters = new Meters();
     private final ModelMeters models = new ModelMeters(meters);
@@ -41,13 +42,17 @@ public final class Metrics {
     private final HttpMeters http = new HttpMeters(meters);
     private final WebhookMeters webhooks = new WebhookMeters(meters);
     private final BacklogMeters backlog;
+    private final DatabaseMeters database;
 
     /**
-     * @param backlog queries the database
+     * @param backlog queries the database for open work
+     * @param database queries the database for its own condition
      * @param nanos a monotonic clock
      */
-    public Metrics(Supplier<DatabaseGauges> backlog, LongSupplier nanos, String version) {
-        this.backlog = new BacklogMeters(meters, backlog, nanos, BACKLOG_TIMEOUT);
+    public Metrics(Supplier<DatabaseGauges> backlog, Supplier<DatabaseState> database, LongSupplier nanos,
+            String version) {
+        this.backlog = new BacklogMeters(meters, backlog, nanos, DATABASE_TIMEOUT);
+        this.database = new DatabaseMeters(meters, database, nanos, DATABASE_TIMEOUT);
         JvmMeters.register(meters);
         meters.gauge(Metric.BUILD, () -> 1, version);
     }
@@ -104,9 +109,10 @@ public final class Metrics {
         return duration.toNanos() / 1e9;
     }
 
-    /** Adds the free bytes of the data folder's disk. */
-    public void dataFolder(LongSupplier free) {
+    /** Adds the free bytes and the size of the data folder's disk. */
+    public void dataFolder(LongSupplier free, LongSupplier size) {
         meters.gauge(Metric.DATA_FOLDER_FREE, free::getAsLong);
+        meters.gauge(Metric.DATA_FOLDER_SIZE, size::getAsLong);
     }
 
     /** Adds whether the database went back. */
@@ -130,6 +136,7 @@ public final class Metrics {
     /** The current page for Prometheus. */
     public Observed.Page page(Observed.Page asked) {
         backlog.look();
+        database.look();
         String type = asked.type().contains("application/openmetrics-text") ? OPEN_METRICS : PLAIN;
         return new Observed.Page(type, meters.page(type));
     }

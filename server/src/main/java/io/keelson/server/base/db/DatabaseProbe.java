@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The result of a read-only check of a database.
@@ -20,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  * @param connections maximum that this user may have to it at a time
  * @param rlsPossible whether row-level security can hold the connections that serve requests
  * @param changes what the next start of a server changes of tables of others that Keelson shares
- * @param standbys a warning about its standbys; null if absent
+ * @param state its condition
  * @param warnings what its operator should know of those tables
  */
 public record DatabaseProbe(String version, int pendingMigrations, Duration skew, int connections,
-        boolean rlsPossible, List<Adoption.Change> changes, @Nullable String standbys,
+        boolean rlsPossible, List<Adoption.Change> changes, DatabaseState state,
         List<String> warnings) {
 
     private static final String RLS_POSSIBLE = """
@@ -47,7 +46,7 @@ public record DatabaseProbe(String version, int pendingMigrations, Duration skew
                     .getDatabaseProductVersion());
             return new DatabaseProbe(version, Migrations.pending(url), skew(database, clock), connections(database),
                     rlsPossible(database), Adoption.changes(url),
-                    database.<@Nullable String>withConnection(Standbys::warning), Neighbours.warnings(url));
+                    database.withConnection(DatabaseState::read), Neighbours.warnings(url));
         } catch (SQLException e) {
             throw new DatabaseException(Code.DATABASE_REFUSED, "The tables of " + url + " cannot be looked at: "
                     + e.getMessage(), e);
