@@ -41,6 +41,11 @@ public final class Breadth {
         return PARTS.contains(number % COUNT);
     }
 
+    /** True if an executed part has the case of this name: each part has two of seven. */
+    public static boolean has(String name) {
+        return PARTS.stream().anyMatch(part -> Math.floorMod(name.hashCode() + part, COUNT) < 2);
+    }
+
     /** Returns {@code all} with {@code ./check --all}, else {@code usual}, in every part. */
     public static int of(int usual, int all) {
         return ALL ? all : usual;
@@ -65,7 +70,7 @@ public final class Breadth {
     }
 
     /**
-     * A class of many tests alike. Each part executes three of seven of them, selected by their names. Tests with
+     * A class of many tests alike. Each part executes two of seven of them, selected by their names. Tests with
      * {@link InPart} and tests of nested classes are not selected here.
      */
     @Target(ElementType.TYPE)
@@ -80,13 +85,9 @@ public final class Breadth {
             return context.getTestMethod()
                     .filter(test -> test.getDeclaringClass().isAnnotationPresent(Spread.class))
                     .filter(test -> !test.isAnnotationPresent(InPart.class))
-                    .filter(test -> PARTS.stream().noneMatch(part -> isIn(test.getName(), part)))
+                    .filter(test -> !has(test.getName()))
                     .map(test -> ConditionEvaluationResult.disabled("executed in other parts than " + PARTS))
                     .orElseGet(() -> ConditionEvaluationResult.enabled("of this part"));
-        }
-
-        private static boolean isIn(String name, int part) {
-            return Math.floorMod(name.hashCode() + part, COUNT) < 3;
         }
     }
 
