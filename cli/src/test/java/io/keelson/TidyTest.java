@@ -189,6 +189,7 @@ class TidyTest {
                 "statusdoc"));
         owners.put("mcp_\\w+", "mcp");
         owners.put("database_losses", "history");
+        owners.put("installation_backups", "backup");
         // The inbox is a query over all that waits for people.
         // Claims and their explanation read the limits of concurrent work; the artifact quota reads its limit under its
         // lock. The ledger verification compares the ledger with the runs' own amounts in one snapshot.

@@ -8,9 +8,11 @@ import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.Migrations;
 import io.keelson.server.outlet.backup.BackupException;
 import io.keelson.server.outlet.backup.BackupFolder;
+import io.keelson.server.outlet.backup.BackupLog;
 import io.keelson.server.outlet.backup.BackupWriter;
 import io.keelson.server.outlet.backup.Manifest;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -59,6 +61,7 @@ public final class BackupCommand extends InstallationCommand {
             Path store = artifacts == null ? InstalledDatabase.artifacts(settings) : artifacts;
             Manifest manifest = new BackupWriter(database.url(), noArtifacts ? null : store, backup,
                     KeelsonVersion.current().toString(), progress()).write();
+            record(database);
             if (!manifest.secretKeys().isEmpty()) {
                 note("the secrets are encrypted under the key " + String.join(", ", manifest.secretKeys())
                         + ", which is not in the backup: keep " + (settings.keys().secrets().isEmpty()
@@ -67,6 +70,15 @@ public final class BackupCommand extends InstallationCommand {
                         + " apart from it");
             }
             show(manifest, "backed up to", backup);
+        }
+    }
+
+    /** The backup is complete, even if the servers cannot report its age. */
+    private void record(InstalledDatabase database) {
+        try {
+            BackupLog.record(database.url(), folder.toAbsolutePath().normalize().toString());
+        } catch (SQLException e) {
+            note("the database does not record this backup, so its age is not reported: " + e.getMessage());
         }
     }
 }

@@ -12,9 +12,12 @@ import io.keelson.server.base.db.DatabaseException.Code;
 import io.keelson.server.base.db.DatabaseProbe;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.problem.StartupException;
+import io.keelson.server.outlet.backup.BackupLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -78,6 +81,14 @@ final class DatabaseChecks {
         }
     }
 
+    private static double backupAge(DatabaseUrl url) throws IOException {
+        try (Connection c = url.connect()) {
+            return BackupLog.age(c);
+        } catch (SQLException e) {
+            throw new IOException(e);
+        }
+    }
+
     private static String advice(Code code, boolean embedded) {
         if (code == Code.DATABASE_SCHEMA_NEWER || code == Code.DATABASE_RESTORE_UNFINISHED) {
             return "docs/operate/backup.md has the steps";
@@ -103,6 +114,7 @@ final class DatabaseChecks {
         }
         if (settings.databaseUrl() != null) {
             findings.addAll(DatabaseStateChecks.of(probe.state()));
+            findings.add(DatabaseStateChecks.backups(backupAge(url)));
         }
         for (Adoption.Change change : probe.changes()) {
             findings.add(CheckResult.warn("table " + change.table(), "the next start of a server executes: "

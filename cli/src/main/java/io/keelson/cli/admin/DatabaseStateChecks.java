@@ -3,6 +3,7 @@ package io.keelson.cli.admin;
 import io.keelson.cli.view.AmountText;
 import io.keelson.server.base.db.DatabaseState;
 import io.keelson.server.base.db.Standbys;
+import io.keelson.server.outlet.backup.BackupLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +34,17 @@ final class DatabaseStateChecks {
                     + " are not archived"));
         }
         return findings;
+    }
+
+    /** @param age in seconds; NaN without a backup */
+    static CheckResult backups(double age) {
+        String advice = "docs/operate/backup.md has the ways, and how other tools than `keelson backup` are recorded";
+        if (Double.isNaN(age)) {
+            return CheckResult.warn("backups", "none is recorded", advice);
+        }
+        String message = "the latest one ended " + AmountText.duration(Duration.ofSeconds((long) age)) + " ago";
+        return age > BackupLog.OLD_SECONDS ? CheckResult.warn("backups", message, advice)
+                : CheckResult.ok("backups", message);
     }
 
     private static CheckResult standbys(Standbys standbys) {

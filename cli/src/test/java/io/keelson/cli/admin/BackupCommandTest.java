@@ -62,6 +62,7 @@ class BackupCommandTest {
         assertThat(made.code()).as(made.err()).isZero();
         assertThat(made.json().get("artifacts").asInt()).isEqualTo(1);
         assertThat(made.json().get("artifacts_missing").asInt()).isZero();
+        assertThat(InProcessCli.run(there, "doctor").out()).contains("ok    backups ");
         refused(InProcessCli.run(there, "backup", backup), 1, "BACKUP_FOLDER_NOT_EMPTY");
         assertThat(InProcessCli.run(Map.of(), "backup", backup, "--verify").out())
                 .startsWith("verified " + backup + ": ");

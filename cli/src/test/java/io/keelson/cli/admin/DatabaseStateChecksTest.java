@@ -26,6 +26,14 @@ class DatabaseStateChecksTest {
     }
 
     @Test
+    void backupsAreMissingOldOrRecent() {
+        assertThat(DatabaseStateChecks.backups(Double.NaN).message()).isEqualTo("none is recorded");
+        assertThat(DatabaseStateChecks.backups(200_000).verdict()).isEqualTo(CheckResult.Verdict.WARN);
+        assertThat(DatabaseStateChecks.backups(80_000)).isEqualTo(
+                CheckResult.ok("backups", "the latest one ended 22h 13m ago"));
+    }
+
+    @Test
     void eachDangerIsAWarning() {
         assertThat(texts(new DatabaseState(3, 1.2e9, new Standbys(true, true, 0, 0, 0, 0), 7_300, 3e8, true)))
                 .contains("WARN transactions: the oldest transaction began 2h 01m ago",

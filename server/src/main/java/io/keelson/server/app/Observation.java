@@ -2,6 +2,7 @@ package io.keelson.server.app;
 
 import io.keelson.server.api.http.support.RequestListener;
 import io.keelson.server.app.metrics.DatabaseGauges;
+import io.keelson.server.app.metrics.DatabaseHealth;
 import io.keelson.server.app.metrics.Metrics;
 import io.keelson.server.app.trace.Traces;
 import io.keelson.server.base.db.Database;
@@ -12,6 +13,7 @@ import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.commit.RunLog;
 import io.keelson.server.engine.execute.Tracing;
 import io.keelson.server.engine.store.queue.Backlog;
+import io.keelson.server.outlet.backup.BackupLog;
 import io.keelson.server.outlet.webhook.Deliveries;
 import io.keelson.server.outlet.webhook.DeliveryObserver;
 import java.util.List;
@@ -26,7 +28,8 @@ record Observation(Metrics metrics, List<Observer> engine, Tracing tracing,
         Metrics metrics = new Metrics(
                 () -> Tenancy.allWorkspaces(() -> database.withConnection(c -> new DatabaseGauges(
                         Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
-                () -> database.withConnection(DatabaseState::read),
+                () -> database.withConnection(
+                        c -> new DatabaseHealth(DatabaseState.read(c), BackupLog.age(c))),
                 System::nanoTime, KeelsonVersion.current().toString());
         metrics.pools(database);
         List<Observer> engine = List.of(metrics.engine(), new RunLog());

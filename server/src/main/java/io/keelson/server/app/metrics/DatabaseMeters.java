@@ -1,6 +1,6 @@
 package io.keelson.server.app.metrics;
 
-import io.keelson.server.base.db.DatabaseState;
+import io.keelson.server.base.db.Standbys;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -11,29 +11,33 @@ final class DatabaseMeters {
 
     private static final Duration PERIOD = Duration.ofSeconds(30);
 
-    private final DatabaseReading<DatabaseState> reading;
+    private final DatabaseReading<DatabaseHealth> reading;
 
     /**
      * @param nanos a monotonic clock
      * @param timeout how long a page waits for the database
      */
-    DatabaseMeters(Meters meters, Supplier<DatabaseState> database, LongSupplier nanos, Duration timeout) {
+    DatabaseMeters(Meters meters, Supplier<DatabaseHealth> database, LongSupplier nanos, Duration timeout) {
         reading = new DatabaseReading<>("state of the database", database, PERIOD, nanos, timeout);
-        reading.gauge(meters, Metric.DATABASE_TIMELINE, DatabaseState::timeline);
-        reading.gauge(meters, Metric.DATABASE_SIZE, DatabaseState::bytes);
-        reading.gauge(meters, Metric.OLDEST_TRANSACTION, DatabaseState::oldestTransaction);
-        reading.gauge(meters, Metric.ARCHIVE_BACKLOG, DatabaseState::archiveBytes);
-        reading.gauge(meters, Metric.ARCHIVE_FAILING, state -> state.archiveFailing() ? 1 : 0);
-        reading.gauge(meters, Metric.STANDBYS_WANTED, state -> state.standbys().wanted() ? 1 : 0);
-        standbys(meters, Metric.STANDBYS, state -> state.standbys().synchronous(), "synchronous");
-        standbys(meters, Metric.STANDBYS, state -> state.standbys().asynchronous(), "asynchronous");
-        standbys(meters, Metric.STANDBY_LAG_BYTES, state -> state.standbys().lagBytes());
-        standbys(meters, Metric.STANDBY_LAG, state -> state.standbys().lagSeconds());
+        reading.gauge(meters, Metric.DATABASE_TIMELINE, health -> health.state().timeline());
+        reading.gauge(meters, Metric.DATABASE_SIZE, health -> health.state().bytes());
+        reading.gauge(meters, Metric.OLDEST_TRANSACTION, health -> health.state().oldestTransaction());
+        reading.gauge(meters, Metric.ARCHIVE_BACKLOG, health -> health.state().archiveBytes());
+        reading.gauge(meters, Metric.ARCHIVE_FAILING, health -> health.state().archiveFailing() ? 1 : 0);
+        reading.gauge(meters, Metric.BACKUP_AGE, DatabaseHealth::backupAge);
+        reading.gauge(meters, Metric.STANDBYS_WANTED, health -> health.state().standbys().wanted() ? 1 : 0);
+        standbys(meters, Metric.STANDBYS, Standbys::synchronous, "synchronous");
+        standbys(meters, Metric.STANDBYS, Standbys::asynchronous, "asynchronous");
+        standbys(meters, Metric.STANDBY_LAG_BYTES, Standbys::lagBytes);
+        standbys(meters, Metric.STANDBY_LAG, Standbys::lagSeconds);
     }
 
-    private void standbys(Meters meters, Metric metric, ToDoubleFunction<DatabaseState> value, String... labels) {
+    private void standbys(Meters meters, Metric metric, ToDoubleFunction<Standbys> value, String... labels) {
         reading.gauge(meters, metric,
-                state -> state.standbys().visible() ? value.applyAsDouble(state) : Double.NaN, labels);
+                health -> health.state().standbys().visible()
+                        ? value.applyAsDouble(health.state().standbys())
+                        : Double.NaN,
+                labels);
     }
 
     /** Queries the database unless the last answer is recent. */

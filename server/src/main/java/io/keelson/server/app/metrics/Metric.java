@@ -116,6 +116,8 @@ public enum Metric {
             "WAL that is not archived, the present segment included; `NaN` if the database archives none"),
     ARCHIVE_FAILING(Kind.GAUGE, "keelson_database_archive_failing",
             "1 while the last attempt to archive a segment of WAL has failed"),
+    BACKUP_AGE(Kind.GAUGE, "keelson_backup_age_seconds",
+            "time since the latest recorded backup; `NaN` without one"),
     DATA_FOLDER_FREE(Kind.GAUGE, "keelson_data_folder_free_bytes",
             "space left on the disk of this server's data folder, which has the embedded database and the artifacts"),
     DATA_FOLDER_SIZE(Kind.GAUGE, "keelson_data_folder_size_bytes", "size of that disk"),

@@ -8,7 +8,6 @@ import io.keelson.server.api.http.support.RequestListener;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Database.PoolUse;
-import io.keelson.server.base.db.DatabaseState;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.outlet.webhook.DeliveryObserver;
@@ -49,7 +48,7 @@ public final class Metrics {
      * @param database queries the database for its own condition
      * @param nanos a monotonic clock
      */
-    public Metrics(Supplier<DatabaseGauges> backlog, Supplier<DatabaseState> database, LongSupplier nanos,
+    public Metrics(Supplier<DatabaseGauges> backlog, Supplier<DatabaseHealth> database, LongSupplier nanos,
             String version) {
         this.backlog = new BacklogMeters(meters, backlog, nanos, DATABASE_TIMEOUT);
         this.database = new DatabaseMeters(meters, database, nanos, DATABASE_TIMEOUT);

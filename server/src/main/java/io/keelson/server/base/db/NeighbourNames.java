@@ -15,7 +15,7 @@ final class NeighbourNames {
     static final String OWN_TABLES =
             "call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
                     + " credit_months credit_slots status_document_progress engine_nodes engine_outages database_losses escalation_tickets event_exports gateway_requests gateway_tokens"
-                    + " execution_commands former_secrets idempotency_cache inbox_assignments live_texts operator_audit"
+                    + " execution_commands former_secrets idempotency_cache inbox_assignments installation_backups live_texts operator_audit"
                     + " orchestration_runs"
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"

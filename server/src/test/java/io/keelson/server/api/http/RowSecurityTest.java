@@ -42,6 +42,7 @@ class RowSecurityTest {
     /** Of the installation, not of a workspace. */
     private static final Set<String> NOBODYS =
             Set.of("engine_nodes", "engine_outages", "database_losses", "event_watermark", "flyway_schema_history",
+                    "installation_backups",
                     "prices",
                     "webhook_feed");
     /** Nothing writes them yet, or not here. */
