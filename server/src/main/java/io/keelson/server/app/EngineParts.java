@@ -87,7 +87,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         ModelModule calls = closer.register(new ModelModule(models,
                 new ModelModule.Sources(database, storage.money().prices(), recipes, agents::of, served::announced,
                         rules::tools),
-                computation, observation.metrics().models(), clock, nanos));
+                computation, observation.models(), clock, nanos));
         List<ToolModule> modules = List.of(effects, mcp, calls);
         ToolCatalog tools = withModules(modules, new ToolCatalog(
                 BuiltinTools.all(ToolFolders.policy(settings, models.keyFiles(), new WorkspaceStore(database)),

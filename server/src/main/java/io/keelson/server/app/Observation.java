@@ -1,5 +1,6 @@
 package io.keelson.server.app;
 
+import io.keelson.server.annex.model.wiring.ModelObserver;
 import io.keelson.server.api.http.support.RequestListener;
 import io.keelson.server.app.metrics.DatabaseGauges;
 import io.keelson.server.app.metrics.DatabaseHealth;
@@ -20,7 +21,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Metrics and traces of a server, and the observers that its other parts call. */
-record Observation(Metrics metrics, List<Observer> engine, Tracing tracing,
+record Observation(Metrics metrics, List<Observer> engine, Tracing tracing, ModelObserver models,
         List<RequestListener> http, List<DeliveryObserver> deliveries) {
 
     /** OpenTelemetry is not loaded unless traces are configured. */
@@ -34,12 +35,12 @@ record Observation(Metrics metrics, List<Observer> engine, Tracing tracing,
         metrics.pools(database);
         List<Observer> engine = List.of(metrics.engine(), new RunLog());
         if (!Traces.wanted(telemetry.variables())) {
-            return new Observation(metrics, engine, Tracing.NONE, List.of(metrics.http()),
+            return new Observation(metrics, engine, Tracing.NONE, metrics.models(), List.of(metrics.http()),
                     List.of(metrics.deliveries()));
         }
         Traces traces = closer.register(new Traces(telemetry.variables(), telemetry.genAi() == Settings.GenAi.LATEST));
         return new Observation(metrics, Stream.concat(engine.stream(), Stream.of(traces.engine())).toList(),
-                traces.tracing(), List.of(metrics.http(), traces.http()),
+                traces.tracing(), traces.models(metrics.models()), List.of(metrics.http(), traces.http()),
                 List.of(metrics.deliveries(), traces.deliveries()));
     }
 }

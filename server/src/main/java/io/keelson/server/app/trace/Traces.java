@@ -1,5 +1,6 @@
 package io.keelson.server.app.trace;
 
+import io.keelson.server.annex.model.wiring.ModelObserver;
 import io.keelson.server.api.http.support.RequestListener;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.execute.Tracing;
@@ -21,6 +22,7 @@ public final class Traces implements AutoCloseable {
     private final OpenTelemetrySdk sdk;
     private final Spans spans;
     private final RequestSpans requestSpans;
+    private final boolean genAi;
 
     /** Whether the variables ask for traces. */
     public static boolean wanted(Map<String, String> variables) {
@@ -45,6 +47,7 @@ public final class Traces implements AutoCloseable {
                 .addPropertiesCustomizer(given -> properties)
                 .addTracerProviderCustomizer((provider, given) -> provider.setIdGenerator(ids)).build()
                 .getOpenTelemetrySdk();
+        this.genAi = genAi;
         spans = new Spans(sdk.getTracer("io.keelson"), ids, genAi);
         requestSpans = new RequestSpans(sdk.getTracer("io.keelson"), ids);
     }
@@ -57,6 +60,15 @@ public final class Traces implements AutoCloseable {
     /** Trace positions of runs and steps. */
     public Tracing tracing() {
         return spans;
+    }
+
+    /**
+     * Creates spans of answers of models to programs.
+     *
+     * @param next gets all that is observed
+     */
+    public ModelObserver models(ModelObserver next) {
+        return new ProgramSpans(next, sdk.getTracer("io.keelson"), spans, genAi);
     }
 
     /** Creates spans of answered requests. */

@@ -1,6 +1,7 @@
 package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import io.keelson.core.Breadth;
@@ -52,6 +53,7 @@ class GatewayModelsTest {
               - {name: busy, when: {text: busy, first: 1}, answer: {status: 429, headers: {retry-after: "0"}, error: {message: busy}}}
               - {name: bad, when: {text: bad}, answer: {status: 400, error: {message: "no such parameter"}}}
               - {name: cut, when: {text: cut, first: 1}, answer: {text: "one two three four five six seven eight nine ten", cut_after_bytes: 900}}
+              - {name: broken, when: {text: broken, first: 1}, answer: {text: "one two three four five six seven eight nine ten", cut_after_bytes: 900}}
               - {name: any, answer: {text: done, usage: {input: 100, output: 50}}}
             """;
     private static final String MODEL = """
@@ -63,6 +65,19 @@ class GatewayModelsTest {
     private static final String EMBEDDINGS = "/gateway/openai/v1/embeddings";
     private static final String MESSAGES = "/gateway/anthropic/v1/messages";
     private static final String COST = "0.0006";
+    private static final String CLAUDE_RESULT =
+            "{\"type\": \"tool_result\", \"tool_use_id\": \"%s\", \"content\": \"%s\"}";
+    private static final String CLAUDE_REQUEST = """
+            {"model": "a", "max_tokens": 5000, "metadata": {"user_id": "%s"}, "messages": [
+              {"role": "user", "content": "Both"}, {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "c1", "name": "one", "input": {}}, {"type": "tool_use", "id": "c2", "name": "two", "input": {}}]},
+              {"role": "user", "content": [%s]}]}""";
+    private static final String CODEX_RESULT =
+            "{\"type\": \"function_call_output\", \"call_id\": \"%s\", \"output\": \"%s\"}";
+    private static final String CODEX_REQUEST = """
+            {"model": "r", "store": false, "input": [{"type": "message", "id": "msg_%1$s", "role": "user", "content": "Both"},
+              {"type": "function_call", "id": "fc1_%1$s", "call_id": "c1", "name": "one", "arguments": "{}"},
+              {"type": "function_call", "id": "fc2_%1$s", "call_id": "c2", "name": "two", "arguments": "{}"}, %2$s]}""";
 
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private TestModel model;
@@ -299,6 +314,63 @@ class GatewayModelsTest {
                 _ -> Awaitility.await().until(() -> model.journal().size() == before + 1));
         assertThat(program.post(CHAT, body).body()).contains("six");
         assertThat(model.journal()).hasSize(before + 1);
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+    }
+
+    /** Clients repeat a request after a time-out of their own, some without a stream, and send no sign of that. */
+    @ParameterizedTest
+    @ValueSource(strings = {CHAT, RESPONSES, MESSAGES})
+    void aRequestThatIsRepeatedWithoutAStreamInMidAnswerIsPaidOnce(String path) throws Exception {
+        Program program = new Program(null);
+        String body = body(path, "slow, then whole " + path, "");
+        int before = model.journal().size();
+        ClosedConnection.after(api, path, program.token(), body.replaceFirst("}$", ", \"stream\": true}"),
+                answer -> assertThat(new String(answer.readNBytes(12), StandardCharsets.UTF_8)).endsWith("200"));
+        HttpResponse<String> whole = program.post(path, body);
+        assertThat(text(Json.read(whole.body()))).as(whole.body()).endsWith("six");
+        assertThat(model.journal()).hasSize(before + 1);
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+    }
+
+    /** As Claude Code does it: the first answer is lost and charged at its worst case, the second one is recorded. */
+    @Test
+    void aRequestIsRepeatedWithoutAStreamAfterABrokenOne() throws Exception {
+        Program program = new Program(null);
+        String body = body(MESSAGES, "broken", "");
+        assertThatThrownBy(() -> program.post(MESSAGES, body.replaceFirst("}$", ", \"stream\": true}")))
+                .isInstanceOf(IOException.class);
+        BigDecimal lost = program.charged();
+        assertThat(lost).isGreaterThan(new BigDecimal(COST));
+        assertThat(text(Json.read(program.post(MESSAGES, body).body()))).isEqualTo("done");
+        assertThat(program.charged()).isEqualByComparingTo(lost.add(new BigDecimal(COST)));
+        program.again();
+        HttpResponse<String> again = program.post(MESSAGES, body.replaceFirst("}$", ", \"stream\": true}"));
+        assertThat(again.headers().firstValue("x-keelson-replayed")).hasValue("true");
+        assertThat(again.body()).contains("message_stop", "done");
+    }
+
+    /** Results of parallel tools in the order of their ends, ids and times of the client: the request is alike. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            MESSAGES + "|claude-cli/2.1.332 (external)|" + CLAUDE_RESULT + "|<system-reminder><total_tokens>10 left"
+                    + "</total_tokens></system-reminder>|<system-reminder><total_tokens>9 left</total_tokens></system-reminder>",
+            RESPONSES + "|codex_exec/0.171.0|" + CODEX_RESULT + "|Chunk ID: 19ab|Chunk ID: 77ff"})
+    void resultsInAnotherOrderAreReplayed(String path, String agent, String result, String first, String second)
+            throws Exception {
+        Program program = new Program(null);
+        String one = result.formatted("c1", "one\\n" + first);
+        String two = result.formatted("c2", "two\\n" + first);
+        String request = path.equals(MESSAGES) ? CLAUDE_REQUEST : CODEX_REQUEST;
+        HttpResponse<String> answer =
+                program.post(path, request.formatted(1, one + ", " + two), "User-Agent", agent);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        int before = model.journal().size();
+        program.again();
+        HttpResponse<String> again = program.post(path, request.formatted(2, two.replace(first, second) + ", "
+                + one.replace(first, second)), "User-Agent", agent);
+        assertThat(again.headers().firstValue("x-keelson-replayed")).as(again.body()).hasValue("alike");
+        assertThat(again.body()).isEqualTo(answer.body());
+        assertThat(model.journal()).hasSize(before);
         assertThat(program.charged()).isEqualByComparingTo(COST);
     }
 

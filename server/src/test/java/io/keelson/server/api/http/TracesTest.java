@@ -15,6 +15,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
@@ -255,6 +256,64 @@ class TracesTest {
                         .containsPattern("keelson_model_cost_usd_total\\{model=\"small\"} \\d");
             }
         }
+    }
+
+    /** Answers of models to a program are spans below its step, or below the span that it names. */
+    @Test
+    void answersToProgramsAreSpans(@TempDir Path folder) throws Exception {
+        try (TestModel model = new TestModel(
+                "rules: [{answer: {text: CANARY, usage: {input: 40, cache_read: 30, output: 10}}}]")) {
+            Path models = Files.writeString(folder.resolve("models.yaml"), """
+                    models:
+                      small: {wire: openai-chat, base_url: "%s/v1", model: m, family: f, context_tokens: 9000,
+                        max_output_tokens: 500, prices: {input: 1, output: 1}}
+                    """.formatted(model.uri("")));
+            for (String conventions : List.of("off", "latest")) {
+                spans.clear();
+                try (ApiServer api = new ApiServer(folder.resolve(conventions), TestDatabase.createUrl(),
+                        Map.of("OTEL_EXPORTER_OTLP_ENDPOINT", url(), "OTEL_BSP_SCHEDULE_DELAY", "50",
+                                "KEELSON_MODELS", models.toString(), "KEELSON_TRACES_GENAI", conventions))) {
+                    String specs = ", \"tool_specs\": [{\"name\": \"test.remote\", \"gateway\": true}]";
+                    api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"]" + specs
+                            + "}");
+                    String run = api.create(ApiServer.REMOTE);
+                    JsonNode item = api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": "
+                            + "[\"test.remote\"], \"wait_ms\": 20000" + specs + "}").json().at("/items/0");
+                    for (String[] trace : new String[][] {{}, {"traceparent", CALLER}}) {
+                        assertThat(chat(api, item, "request " + trace.length, trace)).isEqualTo(200);
+                    }
+                    assertThat(chat(api, item, "request 0")).as("a further request").isEqualTo(200);
+                    String name = conventions.equals("off") ? "model small" : "chat small";
+                    Awaitility.await().until(() -> spans.stream().filter(span -> span.name.equals(name)).count() == 3);
+                    List<Sent> sent = spans.stream().filter(span -> span.name.equals(name)).toList();
+                    assertThat(sent).extracting(Sent::trace).containsExactlyInAnyOrder(CALLERS_TRACE,
+                            run.replace("-", ""), run.replace("-", ""));
+                    assertThat(sent).extracting(Sent::parent).containsExactlyInAnyOrder(CALLERS_SPAN,
+                            item.get("traceparent").stringValue().substring(36, 52),
+                            item.get("traceparent").stringValue().substring(36, 52));
+                    assertThat(sent).allSatisfy(span -> assertThat(span.attributes)
+                            .containsEntry("keelson.step.id", item.get("step_id").stringValue())
+                            .containsEntry("keelson.tokens", "80").containsEntry("gen_ai.request.model", "small"));
+                    if (conventions.equals("latest")) {
+                        assertThat(sent).allSatisfy(span -> assertThat(span.attributes)
+                                .containsEntry("gen_ai.operation.name", "chat")
+                                .containsEntry("gen_ai.usage.input_tokens", "70"));
+                    }
+                    assertThat(spans.toString()).doesNotContain("CANARY");
+                    requireDocumented();
+                }
+            }
+        }
+    }
+
+    private static int chat(ApiServer api, JsonNode item, String text, String... headers) {
+        List<String> all = new ArrayList<>(List.of("Authorization",
+                "Bearer " + item.at("/gateway/token").stringValue(), "Content-Type", "application/json"));
+        all.addAll(List.of(headers));
+        return api.send("POST", "/gateway/openai/v1/chat/completions",
+                ("{\"model\": \"small\", \"messages\": [{\"role\": \"user\", \"content\": \"" + text + "\"}]}")
+                        .getBytes(StandardCharsets.UTF_8),
+                all.toArray(String[]::new)).status();
     }
 
     private void requireDocumented() {

@@ -1,5 +1,7 @@
 package io.keelson.server.annex.model.gateway;
 
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.annex.model.gateway.Exchange.Follower;
 import io.keelson.server.annex.model.gateway.Occurrences.Source;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
 import io.keelson.server.api.http.gateway.EqualRequests.Occurrence;
@@ -27,6 +29,7 @@ final class Delivery {
     private static final String REPLAYED = "x-keelson-replayed";
     private static final String MAX_OUTPUT = "x-keelson-max-output";
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(5);
+    private static final Duration WAIT_INTERVAL = Duration.ofMinutes(1);
     private static final Duration OTHERS = Duration.ofMillis(200);
     private static final int OK = 200;
 
@@ -37,8 +40,18 @@ final class Delivery {
     private final ProgramRequest request;
     private final ConfiguredModel model;
     private final BooleanSupplier gone;
+    private final @Nullable TraceParent program;
     private Occurrence<Source> occurrence;
+    /** Null if the answer is in the record. */
+    private @Nullable Followed followed;
     private boolean later;
+
+    private record Followed(Exchange exchange, Follower follower) {
+
+        void leave() {
+            exchange.leave(follower);
+        }
+    }
 
     Delivery(ModelGateway gateway, Found caller, LeaseRequests known, ProgramRequest request, ConfiguredModel model,
             MountedRequest mounted) throws InterruptedException {
@@ -49,6 +62,7 @@ final class Delivery {
         this.request = request;
         this.model = model;
         this.gone = mounted::clientGone;
+        this.program = TraceParent.parse(mounted.header("traceparent"));
         this.occurrence = enter();
     }
 
@@ -61,8 +75,10 @@ final class Delivery {
         Occurrence<Source> entered = known.occurrences().enter(request, records,
                 known.sources(() -> records.sources(step)), id, gateway::flying, gone);
         Exchange exchange = entered.facts().exchange();
+        Follower follower = exchange == null ? null : exchange.follow();
+        followed = exchange == null || follower == null ? null : new Followed(exchange, follower);
         if (entered.facts().fresh() && exchange != null && entered.id().equals(id)) {
-            gateway.begin(exchange, new Sender(gateway, caller, known, request, model));
+            gateway.begin(exchange, new Sender(gateway, caller, known, request, model, program));
         }
         return entered;
     }
@@ -75,33 +91,32 @@ final class Delivery {
     ApiResponse response() throws GatewayError, InterruptedException {
         boolean delivered = false;
         try {
-            Exchange exchange = occurrence.facts().exchange();
-            if (exchange != null && exchange.streamed() && request.stream()) {
-                exchange.awaitBeginning();
+            Followed live = followed;
+            if (live != null && live.follower.live() && request.stream()) {
+                live.exchange.awaitBeginning();
                 later = true;
-                return stream(headers(exchange), out -> follow(exchange, out));
+                return stream(out -> follow(live, out));
+            }
+            if (live != null && request.stream() && live.exchange.streamed()) {
+                later = true;
+                return stream(out -> followToEnd(live, out));
             }
             JsonNode document = document();
             if (request.stream()) {
                 List<byte[]> events = RecordedStream.of(request.path(), document, request.wantsUsage());
                 later = true;
-                return stream(headers(occurrence.facts().exchange()), out -> {
-                    for (byte[] event : events) {
-                        out.write(event);
-                    }
-                    out.flush();
-                });
+                return stream(out -> write(events, out));
             }
             delivered = !gone.getAsBoolean();
             byte[] bytes = Json.write(document);
             return new ApiResponse(OK, new ApiResponse.Content.Stream("application/json", bytes.length,
-                    new ByteArrayInputStream(bytes)), headers(occurrence.facts().exchange()), false, "");
+                    new ByteArrayInputStream(bytes)), headers(), false, "");
         } catch (GatewayError e) {
             known.occurrences().forget(request, occurrence);
             throw e;
         } finally {
             if (!later) {
-                known.occurrences().leave(occurrence, gone, delivered);
+                leave(delivered);
             }
         }
     }
@@ -109,13 +124,15 @@ final class Delivery {
     /** The whole answer. A request whose server is gone with its answer is sent again as a new one. */
     private JsonNode document() throws GatewayError, InterruptedException {
         while (true) {
-            Exchange exchange = occurrence.facts().exchange();
-            JsonNode document = exchange == null ? recorded() : exchange.await();
+            Followed of = followed;
+            JsonNode document = of == null ? recorded() : of.exchange.await(WAIT_INTERVAL);
             if (document != null) {
                 return document;
             }
-            known.occurrences().forget(request, occurrence);
-            occurrence = enter();
+            if (of == null) {
+                known.occurrences().forget(request, occurrence);
+                occurrence = enter();
+            }
         }
     }
 
@@ -128,20 +145,27 @@ final class Delivery {
         return records.answer(occurrence.id()).map(answer -> answer.get("document")).orElse(null);
     }
 
-    private Map<String, String> headers(@Nullable Exchange exchange) {
+    private void leave(boolean delivered) {
+        if (followed != null) {
+            followed.leave();
+        }
+        known.occurrences().leave(occurrence, gone, delivered);
+    }
+
+    private Map<String, String> headers() {
         Map<String, String> headers = new TreeMap<>();
         headers.put("Cache-Control", "no-cache");
         if (!occurrence.facts().fresh()) {
             headers.put(REPLAYED, occurrence.facts().alike() ? "alike" : "true");
             gateway.observer().onReplay(model.name());
         }
-        if (exchange != null && exchange.maxOutput() > 0) {
-            headers.put(MAX_OUTPUT, Long.toString(exchange.maxOutput()));
+        if (followed != null && followed.exchange.maxOutput() > 0) {
+            headers.put(MAX_OUTPUT, Long.toString(followed.exchange.maxOutput()));
         }
         return headers;
     }
 
-    private ApiResponse stream(Map<String, String> headers, ApiResponse.Writer writer) {
+    private ApiResponse stream(ApiResponse.Writer writer) {
         return new ApiResponse(OK, new ApiResponse.Content.Live("text/event-stream", out -> {
             boolean delivered = false;
             try {
@@ -149,32 +173,50 @@ final class Delivery {
                 delivered = true;
             } finally {
                 known.end();
-                known.occurrences().leave(occurrence, gone, delivered);
+                leave(delivered);
             }
-        }), headers, false, "");
+        }), headers(), false, "");
     }
 
-    private void follow(Exchange exchange, OutputStream out) throws IOException, InterruptedException {
+    private static void write(List<byte[]> events, OutputStream out) throws IOException {
+        for (byte[] event : events) {
+            out.write(event);
+        }
+        out.flush();
+    }
+
+    /** The events as they pass. */
+    private void follow(Followed live, OutputStream out) throws IOException, InterruptedException {
         byte[] alive = new StreamParts(request.path(), false).alive();
-        int written = 0;
         boolean ended = false;
         while (!ended) {
             Exchange.News news;
             try {
-                news = exchange.after(written, KEEP_ALIVE);
+                news = live.exchange.after(live.follower, KEEP_ALIVE);
             } catch (GatewayError e) {
-                known.occurrences().forget(request, occurrence);
-                throw new UncheckedIOException(new IOException("the answer broke off: " + e.message()));
+                throw brokenOff(e);
             }
-            for (byte[] event : news.events()) {
-                out.write(event);
-            }
-            if (news.events().isEmpty() && !news.ended()) {
-                out.write(alive);
-            }
-            out.flush();
-            written += news.events().size();
+            write(news.events().isEmpty() && !news.ended() ? List.of(alive) : news.events(), out);
             ended = news.ended();
         }
+    }
+
+    /** The events of the record, once the answer has ended. */
+    private void followToEnd(Followed of, OutputStream out) throws IOException, InterruptedException {
+        List<byte[]> alive = List.of(new StreamParts(request.path(), false).alive());
+        JsonNode document = null;
+        while (document == null) {
+            try {
+                document = of.exchange.await(KEEP_ALIVE);
+            } catch (GatewayError e) {
+                throw brokenOff(e);
+            }
+            write(document == null ? alive : RecordedStream.of(request.path(), document, request.wantsUsage()), out);
+        }
+    }
+
+    private UncheckedIOException brokenOff(GatewayError e) {
+        known.occurrences().forget(request, occurrence);
+        return new UncheckedIOException(new IOException("the answer broke off: " + e.message()));
     }
 }

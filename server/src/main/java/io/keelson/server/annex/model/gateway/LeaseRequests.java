@@ -20,6 +20,8 @@ final class LeaseRequests {
     private static final int COUNTS_IN_FLIGHT = 8;
     private static final int TOO_MANY = 429;
 
+    private final WorkspaceRequests ofWorkspaces;
+    private final UUID workspace;
     private final Occurrences occurrences = new Occurrences();
     private final ResponseIds responses = new ResponseIds();
     private final AtomicInteger inFlight = new AtomicInteger();
@@ -31,6 +33,11 @@ final class LeaseRequests {
     private volatile @Nullable Boolean exactOutput;
     /** Null before they were read. */
     private volatile @Nullable List<UUID> sources;
+
+    LeaseRequests(WorkspaceRequests ofWorkspaces, UUID workspace) {
+        this.ofWorkspaces = ofWorkspaces;
+        this.workspace = workspace;
+    }
 
     Occurrences occurrences() {
         return occurrences;
@@ -45,6 +52,12 @@ final class LeaseRequests {
         if (inFlight.incrementAndGet() > IN_FLIGHT) {
             inFlight.decrementAndGet();
             throw tooMany(IN_FLIGHT + " requests");
+        }
+        try {
+            ofWorkspaces.begin(workspace);
+        } catch (GatewayError e) {
+            inFlight.decrementAndGet();
+            throw e;
         }
     }
 
@@ -66,6 +79,7 @@ final class LeaseRequests {
 
     void end() {
         inFlight.decrementAndGet();
+        ofWorkspaces.end(workspace);
     }
 
     /** The length of all recorded answers; -1 before it was read. */

@@ -45,6 +45,7 @@ final class ModelGateway {
     private final String node;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Map<UUID, Exchange> flying = new ConcurrentHashMap<>();
+    private final WorkspaceRequests workspaces = new WorkspaceRequests();
     private final Cache<LeaseKey, LeaseRequests> leases =
             Caffeine.newBuilder().maximumSize(MAX_LEASES).expireAfterAccess(LEASE_MEMORY).build();
 
@@ -73,7 +74,8 @@ final class ModelGateway {
                     + "' has the wire " + model.wire().wire() + ": request it over that wire");
         }
         LeaseRequests lease =
-                leases.get(new LeaseKey(caller.lease().stepId(), caller.lease().epoch()), _ -> new LeaseRequests());
+                leases.get(new LeaseKey(caller.lease().stepId(), caller.lease().epoch()),
+                        _ -> new LeaseRequests(workspaces, caller.lease().workspaceId()));
         GatewayError refused = lease.occurrences().refusal(request.keys().k1(),
                 () -> records.limits(caller.lease().runId()));
         if (refused != null) {

@@ -7,6 +7,8 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.EndRequest.Outcome;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.annex.model.registry.ConfiguredModel;
 import io.keelson.server.annex.model.wire.PassedAnswer;
 import io.keelson.server.annex.model.wire.PassedRefusalException;
@@ -60,16 +62,23 @@ final class Sender {
     private final ModelGateway gateway;
     private final Lease lease;
     private final int attempt;
+    private final RunTrace run;
+    /** Null if the request names no trace. */
+    private final @Nullable TraceParent program;
     private final LeaseRequests known;
     private final ProgramRequest request;
     private final ConfiguredModel model;
     /** The limits that have refused the request; empty before that. */
     private String limits = "";
 
-    Sender(ModelGateway gateway, Found caller, LeaseRequests known, ProgramRequest request, ConfiguredModel model) {
+    /** @param program position of the program in a trace; null if absent */
+    Sender(ModelGateway gateway, Found caller, LeaseRequests known, ProgramRequest request, ConfiguredModel model,
+            @Nullable TraceParent program) {
         this.gateway = gateway;
         this.lease = caller.lease();
         this.attempt = caller.attempt();
+        this.run = caller.trace();
+        this.program = program;
         this.known = known;
         this.request = request;
         this.model = model;
@@ -142,6 +151,9 @@ final class Sender {
         EarlierResponses.keep(request, record);
         String text = record.toString();
         end(exchange.id(), Outcome.ANSWERED, used, text);
+        gateway.observer().onRecord(new GatewayObserver.Answered(lease, run, program, model.name(),
+                request.path() == GatewayPath.EMBEDDINGS, usage == null ? Tokens.NONE : usage,
+                Duration.ofMillis(answer.totalMillis())));
         known.recordedBytes().addAndGet(text.length());
         if (request.path() == GatewayPath.RESPONSES) {
             known.responses().add(answer.document(), exchange.id());

@@ -1,5 +1,7 @@
 package io.keelson.server.engine.store.queue;
 
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
@@ -31,8 +33,10 @@ public final class GatewayTokens {
     private static final Sql FIND = Sql.of("""
             select t.workspace_id, t.run_id, t.task_id, t.step_id, t.lease_epoch, t.allowed::text as allowed,
                 coalesce(s.lease_epoch = t.lease_epoch and s.state = 'waiting', false) as parked, s.attempt, coalesce(s.lease_epoch = t.lease_epoch and s.state = 'running'
-                    and q.holder is not null and q.lease_expires_at > {now}, false) as held
+                    and q.holder is not null and q.lease_expires_at > {now}, false) as held,
+                r.attempt_number, r.origin ->> 'traceparent' as traceparent
               from gateway_tokens t
+              join orchestration_runs r on r.id = t.run_id
               left join orchestration_steps s on s.id = t.step_id
               left join work_queue q on q.task_id = s.task_id and q.lane = s.lane
              where t.token_sha256 = :hash""");
@@ -53,7 +57,7 @@ public final class GatewayTokens {
      * @param parked whether the lease has ended because the step waits for a call of its program
      * @param attempt of the step
      */
-    public record Found(Lease lease, GatewayGrant grant, boolean held, boolean parked, int attempt) {}
+    public record Found(Lease lease, GatewayGrant grant, boolean held, boolean parked, int attempt, RunTrace trace) {}
 
     /** Makes a token for a lease. */
     public String create(Connection c, Lease lease, GatewayGrant grant) throws SQLException {
@@ -73,7 +77,10 @@ public final class GatewayTokens {
                         row.getObject("task_id", UUID.class), row.getObject("step_id", UUID.class),
                         row.getInt("lease_epoch")),
                 Objects.requireNonNull(GatewayGrant.of(Json.read(row.getString("allowed")))), row.getBoolean("held"),
-                row.getBoolean("parked"), row.getInt("attempt"))) : Optional.empty();
+                row.getBoolean("parked"), row.getInt("attempt"),
+                new RunTrace(row.getObject("run_id", UUID.class), row.getInt("attempt_number"),
+                        TraceParent.parse(row.getString("traceparent")))))
+                : Optional.empty();
     }
 
     /** A fast hash is enough for a random token. */
