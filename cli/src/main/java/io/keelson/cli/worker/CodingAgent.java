@@ -17,8 +17,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Coding agents that find a model's address in files of their own. The files are in the home folder of the step, and name the variable
- * of the token instead of the token.
+ * Coding agents that find a model's address and the tools of the step in files of their own. The files are in the folder of the step, and
+ * name the variable of the token instead of the token.
  */
 enum CodingAgent {
     /**
@@ -37,7 +37,11 @@ enum CodingAgent {
                     base_url = "%s"
                     env_key = "OPENAI_API_KEY"
                     wire_api = "responses"
-                    """.formatted(gateway.openai()));
+
+                    [mcp_servers.keelson]
+                    url = "%s"
+                    bearer_token_env_var = "KEELSON_STEP_TOKEN"
+                    """.formatted(gateway.openai(), gateway.mcp()));
         }
     },
     /** Wants a provider with the names of its models. */
@@ -54,16 +58,21 @@ enum CodingAgent {
             if (!names.isEmpty()) {
                 document.put("model", "keelson/" + names.getFirst());
             }
+            document.putObject("mcp").putObject("keelson").put("type", "remote").put("url", gateway.mcp())
+                    .put("oauth", false).putObject("headers").put("Authorization", "Bearer {env:KEELSON_STEP_TOKEN}");
             write(folder.work().resolve("opencode.json"), document.toPrettyString());
         }
     },
-    /** Reads its variables; the file only skips the questions of a first start. */
+    /** Finds its models by variables; the file skips the questions of a first start, and names the tools. */
     CLAUDE {
         @Override
         void configure(StepFolder folder, Gateway gateway) throws IOException {
             Path file = folder.home().resolve(".claude.json");
             if (!Files.exists(file)) {
-                write(file, Json.object().put("hasCompletedOnboarding", true).toString());
+                ObjectNode document = Json.object().put("hasCompletedOnboarding", true);
+                document.putObject("mcpServers").putObject("keelson").put("type", "http").put("url", gateway.mcp())
+                        .putObject("headers").put("Authorization", "Bearer ${KEELSON_STEP_TOKEN}");
+                write(file, document.toString());
             }
         }
     };

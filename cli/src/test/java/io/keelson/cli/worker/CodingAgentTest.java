@@ -38,7 +38,8 @@ class CodingAgentTest {
         assertThat(Files.readString(folder.home().resolve(".codex/config.toml")))
                 .contains("model_provider = \"keelson\"", "web_search = \"disabled\"",
                         "base_url = \"http://keelson:7331/gateway/openai/v1\"",
-                        "env_key = \"OPENAI_API_KEY\"", "wire_api = \"responses\"")
+                        "env_key = \"OPENAI_API_KEY\"", "wire_api = \"responses\"", "[mcp_servers.keelson]",
+                        "url = \"http://keelson:7331/gateway/mcp\"", "bearer_token_env_var = \"KEELSON_STEP_TOKEN\"")
                 .doesNotContain("klg_secret");
     }
 
@@ -66,6 +67,9 @@ class CodingAgentTest {
         assertThat(document.path("model").asString("")).isEqualTo("keelson/small");
         assertThat(document.at("/provider/keelson/models").has("small")).isTrue();
         assertThat(document.at("/provider/keelson/options/apiKey").asString("")).isEqualTo("{env:OPENAI_API_KEY}");
+        assertThat(document.at("/mcp/keelson/url").asString("")).endsWith("/gateway/mcp");
+        assertThat(document.at("/mcp/keelson/headers/Authorization").asString(""))
+                .isEqualTo("Bearer {env:KEELSON_STEP_TOKEN}");
         assertThat(text).doesNotContain("klg_secret");
     }
 
@@ -75,7 +79,9 @@ class CodingAgentTest {
 
         CodingAgent.CLAUDE.configure(folder, GATEWAY);
         Path file = folder.home().resolve(".claude.json");
-        assertThat(Files.readString(file)).isEqualTo("{\"hasCompletedOnboarding\":true}");
+        assertThat(Files.readString(file)).isEqualTo("{\"hasCompletedOnboarding\":true,\"mcpServers\":{\"keelson\":"
+                + "{\"type\":\"http\",\"url\":\"http://keelson:7331/gateway/mcp\",\"headers\":"
+                + "{\"Authorization\":\"Bearer ${KEELSON_STEP_TOKEN}\"}}}}");
         Files.writeString(file, "{}");
         CodingAgent.CLAUDE.configure(folder, GATEWAY);
 
