@@ -24,6 +24,8 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
     /** A warm-up is divided into pieces, after each of which the compilers' time is looked at. */
     private static final int LEAST_PIECES = 4;
     private static final int MAX_PIECES = 10;
+    /** The measured time of a load divided by the time of its lead-in. */
+    private static final int LEAD_IN = 8;
     /** The share of all processors that compilers may still use when a warm-up ends. */
     private static final double IDLE_COMPILERS = 0.05;
 
@@ -52,14 +54,33 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
     void warm(ContenderProcess contender, int callers, Work... kinds) throws ContenderException, InterruptedException {
         double piece = sizes.warmup() / LEAST_PIECES;
         for (int i = 0; i < MAX_PIECES; i++) {
-            ProcessorTime before = contender.processorTime();
-            contender.load(Load.during(kinds[i % kinds.length], callers, piece));
-            double compilers = contender.processorTime().since(before).compilers() / 1_000;
-            if (i + 1 >= LEAST_PIECES
-                    && !(compilers > IDLE_COMPILERS * piece * Runtime.getRuntime().availableProcessors())) {
+            boolean warm = load(contender, kinds[i % kinds.length], callers, piece);
+            if (i + 1 >= LEAST_PIECES && warm) {
                 return;
             }
         }
+    }
+
+    /** Loads a contender for some seconds; returns true if the compilers of its JVMs were nearly idle. */
+    private static boolean load(ContenderProcess contender, Work kind, int callers, double seconds)
+            throws ContenderException, InterruptedException {
+        ProcessorTime before = contender.processorTime();
+        contender.load(Load.during(kind, callers, seconds));
+        double compilers = contender.processorTime().since(before).compilers() / 1_000;
+        return !(compilers > IDLE_COMPILERS * seconds * Runtime.getRuntime().availableProcessors());
+    }
+
+    /**
+     * Records the rate of runs with this number of them in flight. A lead-in is not counted: this load for an eighth of the measured
+     * time, twice if the compilers are not idle, because batches of this size execute code that the warm-up did not.
+     */
+    void runs(String variant, ContenderProcess contender, Work kind, int callers)
+            throws ContenderException, InterruptedException {
+        if (!load(contender, kind, callers, sizes.seconds() / LEAD_IN)) {
+            load(contender, kind, callers, sizes.seconds() / LEAD_IN);
+        }
+        rate(variant, Measure.RUNS_PER_SECOND, contender,
+                () -> contender.load(Load.during(kind, callers, sizes.seconds())));
     }
 
     /**

@@ -1,10 +1,8 @@
 package io.keelson.bench.scenario;
 
 import io.keelson.bench.contender.ContenderKind;
-import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
-import io.keelson.bench.report.Measure;
 import java.util.List;
 import java.util.Map;
 
@@ -38,8 +36,7 @@ public final class OneStep implements Scenario {
         int callers = bench.sizes().callers(CALLERS);
         try (ContenderProcess contender = bench.start(Map.of())) {
             bench.warm(contender, callers, Work.ONE_STEP);
-            bench.rate(inFlight(bench.sizes()), Measure.RUNS_PER_SECOND, contender,
-                    () -> contender.load(Load.during(Work.ONE_STEP, callers, bench.sizes().seconds())));
+            bench.runs(inFlight(bench.sizes()), contender, Work.ONE_STEP, callers);
         }
     }
 }

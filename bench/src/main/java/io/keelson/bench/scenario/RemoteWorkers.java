@@ -1,10 +1,8 @@
 package io.keelson.bench.scenario;
 
 import io.keelson.bench.contender.ContenderKind;
-import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
-import io.keelson.bench.report.Measure;
 import java.util.List;
 import java.util.Map;
 
@@ -34,10 +32,8 @@ public final class RemoteWorkers implements Scenario {
         try (ContenderProcess contender = bench.start(Map.of("slots", Integer.toString(SLOTS)))) {
             bench.warm(contender, bench.sizes().callers(SLOTS), Work.TEN_REMOTE_STEPS, Work.TEN_DURABLE_REMOTE_STEPS);
             for (int callers : bench.sizes().inFlight()) {
-                bench.rate(TenSteps.inFlight(callers), Measure.RUNS_PER_SECOND, contender,
-                        () -> contender.load(Load.during(Work.TEN_REMOTE_STEPS, callers, bench.sizes().seconds())));
-                bench.rate(TenSteps.durable(callers), Measure.RUNS_PER_SECOND, contender, () -> contender
-                        .load(Load.during(Work.TEN_DURABLE_REMOTE_STEPS, callers, bench.sizes().seconds())));
+                bench.runs(TenSteps.inFlight(callers), contender, Work.TEN_REMOTE_STEPS, callers);
+                bench.runs(TenSteps.durable(callers), contender, Work.TEN_DURABLE_REMOTE_STEPS, callers);
             }
         }
     }

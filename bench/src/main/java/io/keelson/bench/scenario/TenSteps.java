@@ -65,22 +65,17 @@ public final class TenSteps implements Scenario {
                 return;
             }
             for (int callers : bench.sizes().inFlight()) {
-                bench.rate(inFlight(callers), Measure.RUNS_PER_SECOND, contender,
-                        () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
+                bench.runs(inFlight(callers), contender, Work.TEN_STEPS, callers);
                 if (keelson(bench)) {
-                    bench.rate(durable(callers), Measure.RUNS_PER_SECOND, contender,
-                            () -> contender
-                                    .load(Load.during(Work.TEN_DURABLE_STEPS, callers, bench.sizes().seconds())));
+                    bench.runs(durable(callers), contender, Work.TEN_DURABLE_STEPS, callers);
                 }
                 if (bench.kind() == ContenderKind.KEELSON) {
-                    bench.rate(linked(callers), Measure.RUNS_PER_SECOND, contender,
-                            () -> contender.load(Load.during(Work.TEN_LINKED_STEPS, callers, bench.sizes().seconds())));
+                    bench.runs(linked(callers), contender, Work.TEN_LINKED_STEPS, callers);
                 }
             }
             if (bench.kind() == ContenderKind.KEELSON) {
                 int most = Collections.max(bench.sizes().inFlight());
-                bench.rate(charged(most), Measure.RUNS_PER_SECOND, contender,
-                        () -> contender.load(Load.during(Work.TEN_CHARGED_STEPS, most, bench.sizes().seconds())));
+                bench.runs(charged(most), contender, Work.TEN_CHARGED_STEPS, most);
             }
         }
     }
