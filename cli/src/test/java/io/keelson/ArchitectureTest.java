@@ -121,6 +121,7 @@ class ArchitectureTest {
             "server.annex.mcp        | nothing",
             "server.annex.model      | nothing",
             "server.annex.postgres   | nothing",
+            "server.annex.trigger    | nothing",
             "server.app.metrics      | nothing",
             "server.app.trace        | nothing",
     })

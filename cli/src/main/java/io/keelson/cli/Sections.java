@@ -34,6 +34,7 @@ import io.keelson.cli.definitions.McpCommand;
 import io.keelson.cli.definitions.RecipesCommand;
 import io.keelson.cli.definitions.SchedulesCommand;
 import io.keelson.cli.definitions.SecretsCommand;
+import io.keelson.cli.definitions.TriggersCommand;
 import io.keelson.cli.inbox.BoardCommand;
 import io.keelson.cli.inbox.DecisionCommand;
 import io.keelson.cli.inbox.EscalationsCommand;
@@ -110,7 +111,8 @@ final class Sections {
                     named("reports", ReportsCommand.class), named("report", ReportsCommand.Print.class))),
             new Section("Definitions",
                     List.of(named("recipes", RecipesCommand.class), named("schedules", SchedulesCommand.class),
-                            named("agents", AgentsCommand.class), named("mcp", McpCommand.class),
+                            named("triggers", TriggersCommand.class), named("agents", AgentsCommand.class),
+                            named("mcp", McpCommand.class),
                             named("secrets", SecretsCommand.class))),
             new Section("Effects and webhooks",
                     List.of(named("commands", CommandsCommand.class), named("orders", OrdersCommand.class),

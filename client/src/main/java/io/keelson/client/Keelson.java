@@ -87,6 +87,11 @@ public final class Keelson {
         return new Schedules(api);
     }
 
+    /** Runs that are started by events. */
+    public Triggers triggers() {
+        return new Triggers(api);
+    }
+
     /** Receivers of the workspace's events. */
     public Webhooks webhooks() {
         return new Webhooks(api);

@@ -1,11 +1,13 @@
 package io.keelson.server.app;
 
+import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.annex.effect.EffectModule;
 import io.keelson.server.annex.mcp.McpModule;
 import io.keelson.server.annex.mcp.gateway.ToolGateway;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
+import io.keelson.server.annex.trigger.TriggerModule;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.inbox.InboxDecisions;
 import io.keelson.server.base.compute.Computation;
@@ -119,10 +121,13 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         observation.metrics().history(engine.history()::wentBack);
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
-        return new EngineParts(engine, store, tools, outbound, modules, computation, missions, roster,
-                recipes,
-                calls::rules, mcp, SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(),
-                        engine, new PlanEdits(database, store.scopes(), plans)));
+        SubmissionServices submissions = SubmissionServices.of(recipeMissions, database, storage.runs(),
+                storage.money(), engine, new PlanEdits(database, store.scopes(), plans));
+        TriggerModule triggers = closer.register(new TriggerModule(new TriggerModule.Parts(database,
+                storage.secrets(), storage.runs(), store.keys(), engine.history(), submissions, expressions,
+                observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch, settings.triggerDays())));
+        return new EngineParts(engine, store, tools, outbound, List.of(effects, mcp, calls, triggers), computation,
+                missions, roster, recipes, calls::rules, mcp, submissions);
     }
 
     private static ToolCatalog withModules(List<ToolModule> modules, ToolCatalog builtIn) throws StartupException {

@@ -62,6 +62,8 @@ public enum Setting {
     KEELSON_EVENTS_HOT_DAYS("30", "days from the end of their run after which events move to the archive table"),
     KEELSON_EVENTS_ARCHIVE_DAYS("180",
             "days from the end of their run after which archived events move to files in the artifact store"),
+    KEELSON_TRIGGER_DELIVERY_DAYS("7",
+            "days after which the deliveries of triggers are deleted, with their bodies and the keys that identify them"),
     KEELSON_INITIAL_CREDITS("1000", "credits that the default workspace receives once, at the first start; 0: none"),
     KEELSON_SECRET_KEY("",
             "key that encrypts secrets, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param databaseUrl null for the embedded PostgreSQL
  * @param databaseConnections most connections of the two pools together
  * @param artifacts bounds of steps' files
+ * @param triggerDays days for which deliveries of triggers are kept
  * @param initialCredits credits of the default workspace at the first start; 0 if absent
  * @param commands settings of effect commands
  * @param models the configuration of the server's models
@@ -34,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
-        BigDecimal initialCredits, EffectSettings commands, ModelSettings models, Telemetry telemetry, Log log) {
+        int triggerDays, BigDecimal initialCredits, EffectSettings commands, ModelSettings models, Telemetry telemetry,
+        Log log) {
 
     /**
      * Settings of the API.
@@ -231,7 +233,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
 
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
         return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
-                otherExecution, artifacts, events, initialCredits, commands, models, telemetry, log);
+                otherExecution, artifacts, events, triggerDays, initialCredits, commands, models, telemetry, log);
     }
 
     @Override

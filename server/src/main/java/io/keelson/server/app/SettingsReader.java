@@ -106,7 +106,7 @@ final class SettingsReader {
                         days(Setting.KEELSON_ARTIFACT_RETENTION_DAYS), flag(Setting.KEELSON_STATUS_DOCUMENTS)),
                 new EventSweeper.Ages(days(Setting.KEELSON_EVENTS_HOT_DAYS),
                         days(Setting.KEELSON_EVENTS_ARCHIVE_DAYS)),
-                credits(Setting.KEELSON_INITIAL_CREDITS),
+                (int) days(Setting.KEELSON_TRIGGER_DELIVERY_DAYS).toDays(), credits(Setting.KEELSON_INITIAL_CREDITS),
                 commands(),
                 models(),
                 new Settings.Telemetry(environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))

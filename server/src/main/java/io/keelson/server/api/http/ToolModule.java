@@ -12,7 +12,7 @@ import java.util.Map;
 
 /**
  * A part that adds tools, routes and background work to a server. The server creates its modules by their constructors, before
- * the engine, and closes them after it. It calls {@link #tools} first, then {@link #start} and {@link #addTo}.
+ * the engine, and closes them after it; a module without tools that submits runs is created after the engine, and closed before it. It calls {@link #tools} first, then {@link #start} and {@link #addTo}.
  */
 public interface ToolModule extends AutoCloseable {
 

@@ -59,6 +59,10 @@ public enum Metric {
     WEBHOOK_ATTEMPTS(Kind.COUNTER, "keelson_webhook_attempts_total",
             "delivery attempts: `delivered`, `failed` (tried again), `dead` (the last one) or `gone` (answered 410)",
             "outcome"),
+    TRIGGER_DELIVERIES(Kind.COUNTER, "keelson_trigger_deliveries_total",
+            "events of triggers: `received`, `duplicate` (received before), `unverified` (refused without a valid proof), and their outcomes: "
+                    + "`started`, `merged`, `dropped`, `refused` or `dead`",
+            "outcome"),
     WEBHOOK_PENDING(Kind.GAUGE, "keelson_webhook_pending",
             "waiting deliveries of enabled webhooks, 100,000 at most"),
     WEBHOOK_AGE(Kind.GAUGE, "keelson_webhook_oldest_seconds",

@@ -3,6 +3,7 @@ package io.keelson.server.app.metrics;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.keelson.server.annex.mcp.gateway.ToolGatewayObserver;
+import io.keelson.server.annex.trigger.TriggerObserver;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.api.http.support.RequestListener;
 import io.keelson.server.base.background.BackgroundTask;
@@ -40,6 +41,7 @@ public final class Metrics {
     private final ProgramMeters programs = new ProgramMeters(meters);
     private final HttpMeters http = new HttpMeters(meters);
     private final WebhookMeters webhooks = new WebhookMeters(meters);
+    private final TriggerMeters triggers = new TriggerMeters(meters);
     private final BacklogMeters backlog;
     private final DatabaseMeters database;
 
@@ -79,6 +81,11 @@ public final class Metrics {
     /** Counts deliveries. */
     public DeliveryObserver deliveries() {
         return webhooks;
+    }
+
+    /** Counts events of triggers. */
+    public TriggerObserver triggers() {
+        return triggers;
     }
 
     /** Adds counts of requests whose mission was known, and whose mission was read. */
@@ -179,6 +186,27 @@ public final class Metrics {
         @Override
         public void attempted(Attempt attempt) {
             Counter counter = attempts.get(attempt.outcome());
+            if (counter != null) {
+                counter.increment();
+            }
+        }
+    }
+
+    /** Counts events by what happened to them, never by trigger. */
+    private static final class TriggerMeters implements TriggerObserver {
+
+        private final Map<Happened, Counter> counters = new EnumMap<>(Happened.class);
+
+        TriggerMeters(Meters meters) {
+            for (Happened happened : Happened.values()) {
+                counters.put(happened,
+                        meters.counter(Metric.TRIGGER_DELIVERIES, happened.name().toLowerCase(Locale.ROOT)));
+            }
+        }
+
+        @Override
+        public void delivery(Happened happened) {
+            Counter counter = counters.get(happened);
             if (counter != null) {
                 counter.increment();
             }

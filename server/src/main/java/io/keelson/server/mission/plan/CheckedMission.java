@@ -43,7 +43,7 @@ public record CheckedMission(String name, String goal, @Nullable String descript
         ExternalIdPolicy externalIdPolicy, boolean start, @Nullable Instant startAt,
         @Nullable String output) {
 
-    private static final Set<String> SCHEDULED = Set.of("cron", "backfill");
+    private static final Set<String> SCHEDULED = Set.of("cron", "backfill", "webhook", "event");
 
     public CheckedMission {
         tags = List.copyOf(tags);
@@ -78,7 +78,7 @@ public record CheckedMission(String name, String goal, @Nullable String descript
                         from.isEmpty() ? null : from.toString(), trace));
     }
 
-    /** A run that a schedule starts is unattended: a burst of errors holds it only where its configuration says so. */
+    /** A run that a schedule or trigger starts is unattended: a burst of errors holds it only where its configuration says so. */
     private RunPolicy attended() {
         boolean alone = trigger != null && SCHEDULED.contains(trigger) && !config.has("escalation");
         return alone ? policy.with(policy.failures().with(EscalationPolicy.OFF)) : policy;

@@ -17,9 +17,10 @@ import tools.jackson.databind.JsonNode;
 /** Operations declare the codes of their errors. {@link DescribedAnswers} holds each answer of a test to that. */
 class ErrorCodesTest {
 
-    /** Errors that come before an operation is found. */
+    /** Errors that come before an operation is found, and of {@code /hooks}. */
     private static final Set<ErrorCode> WITHOUT_OPERATION =
-            EnumSet.of(ErrorCode.ROUTE_NOT_FOUND, ErrorCode.METHOD_NOT_ALLOWED);
+            EnumSet.of(ErrorCode.ROUTE_NOT_FOUND, ErrorCode.METHOD_NOT_ALLOWED, ErrorCode.SIGNATURE_INVALID,
+                    ErrorCode.DELIVERY_KEY_INVALID, ErrorCode.TRIGGER_SECRET_MISSING);
 
     @Test
     void everyErrorCodeBelongsToAnOperationOrToAll() {

@@ -35,6 +35,7 @@ class ForeignIdsTest {
     private static final Map<String, String> BODIES = Map.of(
             "POST /runs/{id}/fork", "{\"task\": \"ask\"}",
             "PATCH /webhooks/{id}", "{\"url\": \"https://ours.example/\"}",
+            "POST /triggers/{id}/test", "{\"body\": {}}",
             "POST /webhooks/{id}/redeliver", "{\"dead\": true}",
             "PUT /recipes/{id}", "{\"name\": \"ours\", \"plan\": {\"tasks\": []}}",
             "POST /runs/{id}/budget", "{\"hard_limit_usd\": 5}",
@@ -75,6 +76,11 @@ class ForeignIdsTest {
         api.post("/api/v1/schedules",
                 "{\"name\": \"theirs\", \"cron\": \"@yearly\", \"mission\": {\"name\": \"m\", \"plan\": {\"tasks\": []}}}");
         theirs.put("schedule", first("/schedules"));
+        api.put("/api/v1/secrets/hook", "{\"value\": \"0123456789\"}");
+        api.post("/api/v1/triggers", """
+                {"name": "theirs", "source": {"kind": "github", "secrets": ["hook"]}, "enabled": false,
+                 "mission": {"name": "m", "plan": {"tasks": []}}}""");
+        theirs.put("trigger", first("/triggers"));
         theirs.put("report", first("/reports?run_id=" + run));
         theirs.put("bulk", api.post("/api/v1/runs:cancel", "{\"filter\": {\"name\": \"unknown\"}}").json().get("id")
                 .stringValue());

@@ -56,6 +56,12 @@ public final class Installation implements AutoCloseable {
                 {"name": "s", "cron": "@yearly", "mission": {"name": "m", "plan": {"tasks": []}}}""", headers)
                 .get("id").stringValue();
         call("POST", "/schedules/" + schedule + "/trigger", "{}", headers);
+        String trigger = call("POST", "/triggers", """
+                {"name": "t", "source": {"kind": "secret", "secrets": ["token"]}, "key": "${ .body.id }",
+                 "example": {"body": {"id": 1}}, "mission": {"name": "m", "plan": {"tasks": []}}}""", headers)
+                .get("path").stringValue();
+        assertThat(api.send("POST", trigger, "{\"id\": 1}".getBytes(StandardCharsets.UTF_8), "Authorization", "",
+                "X-Webhook-Secret", "9876543210").status()).isEqualTo(202);
         String webhook = call("POST", "/webhooks", "{\"url\": \"http://127.0.0.1:9/\"}", headers).get("id")
                 .stringValue();
         call("POST", "/webhooks/" + webhook + "/ping", "{}", headers);

@@ -12,6 +12,7 @@ import io.keelson.server.annex.mcp.gateway.ToolGatewayObserver;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.annex.model.wiring.ModelObserver;
+import io.keelson.server.annex.trigger.TriggerModule;
 import io.keelson.server.api.http.support.RequestSchema;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.artifact.LocalArtifactStore;
@@ -262,7 +263,16 @@ class OpenApiTest {
                                                 @Override
                                                 public void onPause(String model) {}
                                             }, Clock.systemUTC(),
-                                            System::nanoTime)),
+                                            System::nanoTime),
+                                    new TriggerModule(new TriggerModule.Parts(database, secrets, new RunReader(),
+                                            new IdempotencyKeys(DbClock.DATABASE), engine.history(),
+                                            SubmissionServices.of(
+                                                    new RecipeMissions(database, new RecipeStore(), missions),
+                                                    database, new RunReader(), money, engine,
+                                                    new PlanEdits(database, new ScopeReader(),
+                                                            new NewPlans(knowledge, knowledge::timeout))),
+                                            expressions, _ -> {
+                                            }, Clock.systemUTC(), UUID::randomUUID, 7))),
                             engine.history(), () -> null))
                     .routes();
         }

@@ -149,7 +149,7 @@ public final class RecipeActions {
             }
         } catch (SqlFailure e) {
             if (e.sqlState().equals(FOREIGN_KEY_VIOLATION)) {
-                throw ApiProblem.of(ErrorCode.RECIPE_IN_USE, "a schedule uses the recipe; delete the schedule first");
+                throw ApiProblem.of(ErrorCode.RECIPE_IN_USE, "a schedule or trigger uses the recipe; delete it first");
             }
             throw e;
         }

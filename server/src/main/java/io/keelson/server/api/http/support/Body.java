@@ -65,23 +65,32 @@ public final class Body implements AutoCloseable {
 
     /** The bytes, empty when there is no body. */
     public byte[] bytes() throws IOException {
+        return bytes(maxBytes);
+    }
+
+    /**
+     * The bytes, empty when there is no body.
+     *
+     * @param most greatest number of bytes, instead of that of other bodies
+     */
+    public byte[] bytes(int most) throws IOException {
         if (bytes == null) {
-            if (request.getContentLengthLong() > maxBytes) {
-                throw tooLarge();
+            if (request.getContentLengthLong() > most) {
+                throw tooLarge(most);
             }
-            bytes = read(content);
+            bytes = read(content, most);
         }
         return bytes;
     }
 
-    private byte[] read(InputStream source) throws IOException {
+    private byte[] read(InputStream source, int most) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] piece = new byte[BUFFER_SIZE];
         for (int length = source.read(piece); length >= 0; length = source.read(piece)) {
             memory.take(length);
             all.write(piece, 0, length);
-            if (all.size() > maxBytes) {
-                throw tooLarge();
+            if (all.size() > most) {
+                throw tooLarge(most);
             }
         }
         return all.toByteArray();
@@ -111,6 +120,20 @@ public final class Body implements AutoCloseable {
             return Json.object();
         }
         requireType("application/json");
+        return parsed(document);
+    }
+
+    /**
+     * The document, for any media type of the request; an empty object when there is no body.
+     *
+     * @param most greatest number of bytes
+     */
+    public JsonNode document(int most) throws IOException {
+        byte[] document = bytes(most);
+        return document.length == 0 ? Json.object() : parsed(document);
+    }
+
+    private static JsonNode parsed(byte[] document) {
         try {
             return OutsideJson.readStrict(document);
         } catch (JacksonException e) {
@@ -156,8 +179,8 @@ public final class Body implements AutoCloseable {
         return ApiProblem.of(ErrorCode.UNSUPPORTED_MEDIA_TYPE, detail);
     }
 
-    private ApiProblem tooLarge() {
-        return ApiProblem.of(ErrorCode.BODY_TOO_LARGE, "a body may have at most " + maxBytes + " bytes");
+    private static ApiProblem tooLarge(int most) {
+        return ApiProblem.of(ErrorCode.BODY_TOO_LARGE, "a body may have at most " + most + " bytes");
     }
 
     private static ApiProblem malformed(JacksonException e) {

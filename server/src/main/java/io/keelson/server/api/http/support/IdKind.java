@@ -10,6 +10,8 @@ public enum IdKind {
     STEP("step_", ErrorCode.STEP_NOT_FOUND, "step"), ESCALATION("esc_", ErrorCode.ESCALATION_NOT_FOUND, "escalation"),
     PROPOSAL("prop_", ErrorCode.PROPOSAL_NOT_FOUND, "proposal"), RECIPE("rec_", ErrorCode.RECIPE_NOT_FOUND, "recipe"),
     SCHEDULE("sch_", ErrorCode.SCHEDULE_NOT_FOUND, "schedule"), BULK("bulk_", ErrorCode.BULK_NOT_FOUND, "bulk job"),
+    TRIGGER("trg_", ErrorCode.TRIGGER_NOT_FOUND, "trigger"),
+    TRIGGER_DELIVERY("dlv_", ErrorCode.TRIGGER_DELIVERY_NOT_FOUND, "delivery of a trigger"),
     WEBHOOK("wh_", ErrorCode.WEBHOOK_NOT_FOUND, "webhook"),
     DELIVERY("msg_", ErrorCode.WEBHOOK_DELIVERY_NOT_FOUND, "delivery"),
     COMMAND("cmd_", ErrorCode.COMMAND_NOT_FOUND, "command"),

@@ -1,6 +1,7 @@
 package io.keelson.server.api.http.support;
 
 import io.javalin.http.Context;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,11 @@ public final class MountedRequest {
 
     public @Nullable String header(String name) {
         return context.header(name);
+    }
+
+    /** The headers by name. */
+    public Map<String, String> headers() {
+        return context.headerMap();
     }
 
     /** The token of the header {@code Authorization}; null if absent. */

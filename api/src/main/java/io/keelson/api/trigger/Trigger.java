@@ -1,0 +1,143 @@
+package io.keelson.api.trigger;
+
+import io.keelson.api.Shape.Default;
+import io.keelson.api.Shape.Id;
+import io.keelson.api.Shape.Omittable;
+import io.keelson.api.Shape.OneOf;
+import io.keelson.api.Shape.Range;
+import io.keelson.api.Shape.Request;
+import io.keelson.api.Shape.Size;
+import io.keelson.api.Shape.Text;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A trigger, which starts runs of a recipe or of a mission when events arrive.
+ *
+ * @param id id of the resource
+ * @param workspaceId id of its workspace
+ * @param name name, unique in the workspace
+ * @param path path of the server at which it receives events
+ * @param source source of its events
+ * @param key expression for the identity of an event; null for the id that the source's sender gives
+ * @param filter expression that an event must meet; null for all events
+ * @param recipeId id of the recipe; null for a mission
+ * @param mission the mission in the shape of a mission file; null for a recipe, absent in lists
+ * @param inputs values of inputs, by name, with expressions
+ * @param example event by which the expressions were checked; null without one, absent in lists
+ * @param enabled whether it receives events and starts runs
+ * @param version number of the version, from 1
+ * @param createdBy name of the principal that created it
+ * @param createdAt time of its creation
+ * @param updatedAt time of its last change
+ */
+public record Trigger(@Id String id, @Id String workspaceId, String name, String path, Source source,
+        @Nullable String key, @Nullable String filter, @Nullable @Id String recipeId,
+        @Omittable @Nullable ObjectNode mission, ObjectNode inputs, @Omittable @Nullable ObjectNode example,
+        boolean enabled, int version, String createdBy, Instant createdAt, Instant updatedAt) {
+
+    /**
+     * Source of events.
+     *
+     * @param kind proof that a sender of events has to give
+     * @param secrets names of the workspace's secrets, each of which is accepted
+     * @param header header with the secret; null but for {@code secret}
+     * @param user name of the user; null but for {@code basic}
+     * @param toleranceSeconds maximum difference of a signature's time to the server's time, in seconds
+     */
+    public record Source(@OneOf({"standard", "github", "stripe", "slack", "secret", "basic"}) String kind,
+            List<String> secrets, @Nullable String header, @Nullable String user, int toleranceSeconds) {}
+
+    /**
+     * Creates a trigger. It has either a recipe or a mission.
+     *
+     * @param name unique in the workspace
+     * @param source source of its events
+     * @param key {@code ${ … }} for the identity of an event, over {@code .headers} and {@code .body}; required for the kinds
+     *     {@code secret} and {@code basic}, whose senders give no id
+     * @param filter {@code ${ … }} over {@code .headers} and {@code .body}; an event for which it is false or null starts no run
+     * @param recipe a recipe by its name or id; or a mission is given
+     * @param mission as in a mission file, without members of a single run
+     * @param inputs values of inputs, by name, with {@code ${ … }} over {@code .headers} and {@code .body}
+     * @param example event that the expressions are checked with; required if there are expressions
+     * @param enabled whether it receives events
+     */
+    @Request
+    public record Definition(@Text(format = "name", pattern = "\\S", max = 200) String name, NewSource source,
+            @Nullable @Text(min = 1, max = 4000) String key, @Nullable @Text(min = 1, max = 8000) String filter,
+            @Nullable @Text(max = 200) String recipe, @Nullable ObjectNode mission, @Default("{}") ObjectNode inputs,
+            @Nullable Example example, @Default("true") boolean enabled) {
+
+        public Definition {
+            inputs = inputs == null ? JsonNodeFactory.instance.objectNode() : inputs;
+        }
+    }
+
+    /**
+     * Source of events.
+     *
+     * @param kind proof that a sender has to give: a signature of Standard Webhooks, GitHub, Stripe or Slack, a secret in a header, or
+     *     a user and a password
+     * @param secrets names of the workspace's secrets; each is accepted, so that a new one can replace an old one without a gap
+     * @param header header with the secret, for the kind {@code secret}; {@code X-Webhook-Secret} if absent
+     * @param user name of the user, for the kind {@code basic}
+     * @param toleranceSeconds maximum difference of a signature's time to the server's time, in seconds
+     */
+    @Request
+    public record NewSource(@OneOf({"standard", "github", "stripe", "slack", "secret", "basic"}) String kind,
+            @Size(min = 1, max = 3) List<@Text(min = 1, max = 100) String> secrets,
+            @Nullable @Text(pattern = "^[A-Za-z0-9-]{1,100}$") String header,
+            @Nullable @Text(min = 1, max = 200) String user,
+            @Default("300") @Range(min = 10, max = 3600) int toleranceSeconds) {}
+
+    /**
+     * An event as an example.
+     *
+     * @param headers headers of the request, by name
+     * @param body body of the request
+     */
+    @Request
+    public record Example(@Default("{}") ObjectNode headers,
+            JsonNode body) {
+
+        public Example {
+            headers = headers == null ? JsonNodeFactory.instance.objectNode() : headers;
+        }
+    }
+
+    /**
+     * Changes a trigger. Members that are absent stay unchanged. The whole is checked as for a new trigger.
+     *
+     * @param name unique in the workspace
+     * @param source source of its events
+     * @param key expression for the identity of an event; null removes it
+     * @param filter expression that an event must meet; null removes it
+     * @param recipe a recipe by its name or id, which replaces a mission
+     * @param mission a mission, which replaces a recipe
+     * @param inputs values of inputs, by name
+     * @param example event that the expressions are checked with
+     * @param enabled whether it receives events and starts runs
+     */
+    @Request
+    public record Change(@Nullable @Text(format = "name", pattern = "\\S", max = 200) String name,
+            @Nullable NewSource source, @Nullable Optional<@Text(min = 1, max = 4000) String> key,
+            @Nullable Optional<@Text(min = 1, max = 8000) String> filter, @Nullable @Text(max = 200) String recipe,
+            @Nullable ObjectNode mission, @Nullable ObjectNode inputs, @Nullable Example example,
+            @Nullable Boolean enabled) {}
+
+    /**
+     * Result of an event that is not stored.
+     *
+     * @param key identity of the event; null if the sender's id is used
+     * @param inputs values of inputs; null if they are not evaluated
+     * @param errorCode why it would start no run; null if it would
+     * @param errorMessage message of the error; null without one
+     */
+    public record Tested(@Nullable String key, @Nullable ObjectNode inputs, @Nullable String errorCode,
+            @Nullable String errorMessage) {}
+}

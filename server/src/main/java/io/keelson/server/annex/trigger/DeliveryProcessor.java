@@ -1,0 +1,198 @@
+package io.keelson.server.annex.trigger;
+
+import io.keelson.server.annex.trigger.TriggerObserver.Happened;
+import io.keelson.server.annex.trigger.TriggeredRuns.Prepared;
+import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.history.DatabaseHistory;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides deliveries, on each server. It takes due deliveries for the time of a lease, evaluates their expressions, and submits
+ * their runs while the rows of their triggers are locked. If a server stops in between, another one takes the
+ * deliveries after the lease and finds the runs by their ids.
+ */
+final class DeliveryProcessor implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeliveryProcessor.class);
+    private static final int BATCH_SIZE = 64;
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(10);
+
+    private final Database database;
+    private final TriggerStore triggers;
+    private final DeliveryStore deliveries;
+    private final TriggeredRuns runs;
+    private final DatabaseHistory history;
+    private final TriggerObserver observer;
+    private final BackgroundTask task = BackgroundTask.every("triggers", POLL_INTERVAL, this::look);
+    private final BackgroundTask retention;
+
+    /** @param days for which decided deliveries are kept */
+    DeliveryProcessor(Database database, TriggerStore triggers, DeliveryStore deliveries, TriggeredRuns runs,
+            DatabaseHistory history, TriggerObserver observer, int days) {
+        this.database = database;
+        this.triggers = triggers;
+        this.deliveries = deliveries;
+        this.runs = runs;
+        this.history = history;
+        this.observer = observer;
+        this.retention = BackgroundTask.every("trigger retention", RETENTION_INTERVAL, () -> forget(days));
+    }
+
+    void start() {
+        task.start();
+        retention.start();
+    }
+
+    /** Decides deliveries soon. Returns at once. */
+    void signal() {
+        task.nudge();
+    }
+
+    List<BackgroundTask> tasks() {
+        return List.of(task, retention);
+    }
+
+    private void forget(int days) {
+        while (deliveries.forget(days) && !retention.isClosed()) {
+            LOG.debug("further deliveries are deleted");
+        }
+    }
+
+    /** Decides all due deliveries that no other server has taken. */
+    void look() throws InterruptedException {
+        List<DeliveryRow> taken;
+        do {
+            taken = history.loss() == null ? deliveries.claim(BATCH_SIZE, LEASE) : List.of();
+            if (!taken.isEmpty()) {
+                decide(taken);
+            }
+        } while (taken.size() == BATCH_SIZE && !task.isClosed());
+    }
+
+    /** A delivery with the version of the trigger that it was prepared by. */
+    private record Work(DeliveryRow delivery, int version, Prepared prepared) {}
+
+    private record Decision(DeliveryRow delivery, Outcome outcome) {}
+
+    private void decide(List<DeliveryRow> taken) throws InterruptedException {
+        Map<UUID, TriggerRow> known =
+                triggers.all(taken.stream().map(DeliveryRow::triggerId).collect(Collectors.toSet())).stream()
+                        .collect(Collectors.toMap(TriggerRow::id, Function.identity()));
+        List<Work> work = new ArrayList<>();
+        for (DeliveryRow delivery : taken) {
+            TriggerRow trigger = known.get(delivery.triggerId());
+            if (trigger != null) {
+                work.add(new Work(delivery, trigger.version(), prepared(trigger, delivery)));
+            }
+        }
+        List<Decision> decided = new ArrayList<>();
+        InterruptedException interrupted = database.<@Nullable InterruptedException>inTransaction(c -> {
+            try {
+                decided.addAll(submitted(c, work));
+            } catch (InterruptedException e) {
+                c.rollback();
+                return e;
+            }
+            for (Decision each : decided) {
+                deliveries.decide(c, each.delivery(), each.outcome());
+            }
+            return null;
+        });
+        if (interrupted != null) {
+            throw interrupted;
+        }
+        decided.forEach(each -> count(each.outcome()));
+    }
+
+    private void count(Outcome outcome) {
+        switch (outcome.state()) {
+            case PENDING -> LOG.debug("a delivery waits: {}", outcome.code());
+            case STARTED -> observer.delivery(Happened.STARTED);
+            case MERGED -> observer.delivery(Happened.MERGED);
+            case DROPPED -> observer.delivery(Happened.DROPPED);
+            case REFUSED -> observer.delivery(Happened.REFUSED);
+            case DEAD -> observer.delivery(Happened.DEAD);
+        }
+    }
+
+    private Prepared prepared(TriggerRow trigger, DeliveryRow delivery) {
+        try {
+            return runs.prepare(trigger, delivery);
+        } catch (RuntimeException e) {
+            LOG.warn("could not prepare delivery {} of trigger {}", delivery.id(), trigger.id(), e);
+            return new Prepared.Decided(failure(delivery, e));
+        }
+    }
+
+    private static Outcome failure(DeliveryRow delivery, Exception e) {
+        return Outcome.failure(delivery.failures(), "INTERNAL_ERROR",
+                "see the server's log: " + e.getClass().getSimpleName());
+    }
+
+    /** Submits the runs, side by side, under the locks of their triggers. */
+    private List<Decision> submitted(Connection c, List<Work> work) throws SQLException, InterruptedException {
+        Set<UUID> ids = work.stream().map(each -> each.delivery().triggerId()).collect(Collectors.toSet());
+        Map<UUID, TriggerStore.Held> held = new HashMap<>();
+        triggers.hold(c, ids).forEach(each -> held.put(each.id(), each));
+        List<Callable<Decision>> all = work.stream().filter(each -> held.containsKey(each.delivery().triggerId()))
+                .<Callable<Decision>>map(each -> () -> new Decision(each.delivery(),
+                        outcome(each, held.get(each.delivery().triggerId()))))
+                .toList();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Decision> decided = new ArrayList<>();
+            for (Future<Decision> each : threads.invokeAll(all)) {
+                decided.add(each.get());
+            }
+            return decided;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    private Outcome outcome(Work work, TriggerStore.@Nullable Held held) throws InterruptedException {
+        if (held == null || !held.enabled()) {
+            return Outcome.dropped("TRIGGER_DISABLED", "the trigger was disabled before the run was started");
+        }
+        if (held.version() != work.version()) {
+            return Outcome.postponed("TRIGGER_CHANGED", "the trigger was changed meanwhile", Duration.ZERO);
+        }
+        return switch (work.prepared()) {
+            case Prepared.Decided(Outcome outcome) -> outcome;
+            case Prepared.Ready(var request) -> {
+                try {
+                    yield runs.submit(work.delivery(), request);
+                } catch (RuntimeException e) {
+                    LOG.warn("could not start the run of delivery {}", work.delivery().id(), e);
+                    yield failure(work.delivery(), e);
+                }
+            }
+        };
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        task.close();
+        retention.close();
+    }
+}

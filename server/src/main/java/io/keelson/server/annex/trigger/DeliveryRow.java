@@ -1,0 +1,59 @@
+package io.keelson.server.annex.trigger;
+
+import io.keelson.api.trigger.TriggerDelivery;
+import io.keelson.server.base.json.Json;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A stored delivery. */
+record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID runId, State state, int repeats,
+        int failures, @Nullable String errorCode, @Nullable String errorMessage, Instant receivedAt,
+        @Nullable Instant decidedAt, ObjectNode headers, JsonNode body) {
+
+    /** The outcome of a delivery. */
+    enum State {
+        /** Not decided yet. */
+        PENDING,
+        /** Has a run. */
+        STARTED,
+        /** Is part of the run of other deliveries. */
+        MERGED,
+        /** A rule of the trigger gives it no run. */
+        DROPPED,
+        /** Its inputs fit no run. */
+        REFUSED,
+        /** The start of its run failed repeatedly. */
+        DEAD;
+
+        String wire() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        /** Whether a delivery in the state has a run, or gets it. */
+        boolean hasRun() {
+            return this == PENDING || this == STARTED || this == MERGED;
+        }
+    }
+
+    private @Nullable String shownRun() {
+        return state.hasRun() ? runId.toString() : null;
+    }
+
+    /** The whole document, as the API shows it. */
+    ObjectNode document() {
+        return Json.document(new TriggerDelivery(id.toString(), triggerId.toString(), key, state.wire(), shownRun(),
+                repeats, failures, errorCode, errorMessage, receivedAt, decidedAt, headers, body));
+    }
+
+    /** The document in lists. */
+    ObjectNode listItem() {
+        ObjectNode document = document();
+        document.remove("headers");
+        document.remove("body");
+        return document;
+    }
+}

@@ -1,0 +1,166 @@
+package io.keelson.server.annex.trigger;
+
+import io.keelson.api.trigger.TriggerDelivery;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Sql;
+import io.keelson.server.tenant.audit.AuditOrigin;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** {@code trigger_deliveries}. */
+final class DeliveryStore {
+
+    private static final int DELETION_BATCH_SIZE = 10_000;
+    private static final RecordColumns<DeliveryRow> ROW = RecordColumns.of(DeliveryRow.class);
+    private static final String LISTED =
+            ROW.without("headers", "body").names() + ", '{}'::jsonb as headers, 'null'::jsonb as body";
+
+    /** Stores nothing for a trigger that is disabled or gone. */
+    private static final Sql ACCEPT = Sql.of("""
+            insert into trigger_deliveries as d (id, workspace_id, trigger_id, key, run_id, headers, body)
+            select :id, workspace_id, id, :key, :run, :headers::jsonb, :body::jsonb
+              from triggers where id = :trigger and enabled for key share
+            on conflict (trigger_id, key) do update set repeats = d.repeats + 1
+            returning id, run_id, state, repeats > 0 as duplicate""");
+
+    private static final Sql CLAIM = Sql.of("""
+            update trigger_deliveries set due_at = clock_timestamp() + make_interval(secs => :lease)
+             where id = any (array(
+                select id from trigger_deliveries where state = 'pending' and due_at <= clock_timestamp()
+                 order by due_at limit :limit for update skip locked))
+            returning\s""" + ROW.names());
+
+    private static final Sql DECIDE = Sql.of("""
+            update trigger_deliveries
+               set state = :state, run_id = :run, failures = :failures, error_code = left(:code, 100),
+                   error_message = left(:message, 2000),
+                   due_at = clock_timestamp() + make_interval(secs => :delay),
+                   decided_at = case when :state <> 'pending' then clock_timestamp() end
+             where id = :id and state = 'pending'""");
+
+    private static final Sql LIST = Sql.of("select " + LISTED + """
+
+             from trigger_deliveries
+             where workspace_id = :workspace and trigger_id = :trigger and (:state::text is null or state = :state)
+               and (:received_at::timestamptz is null or (received_at, id) < (:received_at, :id))
+             order by received_at desc, id desc limit :limit""");
+
+    private static final Sql ONE = Sql.of("select " + ROW.names() + """
+
+             from trigger_deliveries where workspace_id = :workspace and trigger_id = :trigger and id = :id""");
+
+    /** A delivery that had a run gets another one. */
+    private static final Sql REPLAY = Sql.of("""
+            update trigger_deliveries
+               set run_id = case when state in ('started', 'merged') then gen_random_uuid() else run_id end,
+                   state = 'pending', decided_at = null, failures = 0, error_code = null, error_message = null,
+                   rate_key = null, admitted_at = null, group_key = null, formed_at = null, single_key = null, at_work = false,
+                   due_at = clock_timestamp()
+             where workspace_id = :workspace and trigger_id = :trigger and state <> 'pending'
+               and (:id::uuid is null or id = :id) and (:state::text is null or state = :state)
+               and (:since::timestamptz is null or received_at >= :since)
+               and (:until::timestamptz is null or received_at < :until)""");
+
+    private static final Sql FORGET = Sql.of("""
+            delete from trigger_deliveries where id = any (array(
+                select id from trigger_deliveries
+                 where decided_at < clock_timestamp() - make_interval(days => :days) and not at_work
+                 order by decided_at limit :limit))""");
+
+    /**
+     * An event that was received.
+     *
+     * @param duplicate whether it was received before
+     */
+    record Accepted(UUID id, UUID runId, DeliveryRow.State state, boolean duplicate) {
+
+        TriggerDelivery.Receipt receipt(String key) {
+            return new TriggerDelivery.Receipt(id.toString(), key, duplicate, state.wire(),
+                    state.hasRun() ? runId.toString() : null);
+        }
+    }
+
+    /** The end of a page of the list. */
+    record Place(Instant receivedAt, UUID id) {}
+
+    /**
+     * Deliveries of one trigger that are replayed.
+     *
+     * @param id id of the delivery; null for all
+     * @param state state of the deliveries; null for all
+     * @param since earliest time of receipt; null for all
+     * @param until latest time of receipt, exclusive; null for all
+     */
+    record Replayed(@Nullable UUID id, @Nullable String state, @Nullable Instant since, @Nullable Instant until) {}
+
+    private final Database database;
+
+    DeliveryStore(Database database) {
+        this.database = database;
+    }
+
+    /**
+     * Stores an event once per key.
+     *
+     * @param run id for its run, if it is stored now
+     * @return empty if the trigger is disabled or gone
+     */
+    Optional<Accepted> accept(UUID trigger, UUID id, UUID run, Event event) {
+        return database.inTransaction(c -> ACCEPT.on(c).set("id", id).set("key", event.key()).set("run", run)
+                .set("headers", event.headers()).set("body", event.body()).set("trigger", trigger)
+                .first(RecordColumns.of(Accepted.class)));
+    }
+
+    /** Takes due deliveries for the time of the lease; another server takes them after it. */
+    List<DeliveryRow> claim(int limit, Duration lease) {
+        return database.inTransaction(
+                c -> CLAIM.on(c).set("lease", (int) lease.toSeconds()).set("limit", limit).all(ROW));
+    }
+
+    /** Records the outcome of a pending delivery. */
+    void decide(Connection c, DeliveryRow delivery, Outcome outcome) throws SQLException {
+        DECIDE.on(c).set("state", outcome.state().wire()).set("run", outcome.runOr(delivery.runId()))
+                .set("failures", delivery.failures() + (outcome.failed() ? 1 : 0)).set("code", outcome.code())
+                .set("message", outcome.message()).set("delay", (int) outcome.delay().toSeconds())
+                .set("id", delivery.id()).update();
+    }
+
+    /**
+     * Newest first, without headers and bodies.
+     *
+     * @param state null for all
+     * @param after where to continue; null to begin with the newest
+     */
+    Page<DeliveryRow> list(UUID workspace, UUID trigger, @Nullable String state, @Nullable Place after, int limit) {
+        return database.inTransaction(c -> LIST.on(c).set("workspace", workspace).set("trigger", trigger)
+                .set("state", state).set("received_at", after == null ? null : after.receivedAt())
+                .set("id", after == null ? null : after.id()).page(limit, ROW));
+    }
+
+    Optional<DeliveryRow> find(UUID workspace, UUID trigger, UUID id) {
+        return database.withConnection(
+                c -> ONE.on(c).set("workspace", workspace).set("trigger", trigger).set("id", id).first(ROW));
+    }
+
+    /** Has deliveries decided again, by the trigger as it is now; returns how many. */
+    int replay(Connection c, UUID workspace, UUID trigger, Replayed which, AuditOrigin origin) throws SQLException {
+        int count = REPLAY.on(c).set("workspace", workspace).set("trigger", trigger).set("id", which.id())
+                .set("state", which.state()).set("since", which.since()).set("until", which.until()).update();
+        TriggerStore.audit(c, origin, "trigger_replayed", workspace, trigger);
+        return count;
+    }
+
+    /** Deletes deliveries that were decided that number of days ago; true if more may be left. */
+    boolean forget(int days) {
+        return database.inTransaction(
+                c -> FORGET.on(c).set("days", days).set("limit", DELETION_BATCH_SIZE).update()) == DELETION_BATCH_SIZE;
+    }
+}

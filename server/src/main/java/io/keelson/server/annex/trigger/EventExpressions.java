@@ -1,0 +1,89 @@
+package io.keelson.server.annex.trigger;
+
+import io.keelson.api.trigger.Trigger;
+import io.keelson.core.plan.PlanProblem;
+import io.keelson.server.base.compute.Computation;
+import io.keelson.server.base.expr.ExpressionException;
+import io.keelson.server.base.expr.Expressions;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Evaluates the expressions of triggers, within the bounds of tenants' computations. */
+final class EventExpressions {
+
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+    private final Expressions expressions;
+
+    EventExpressions(Expressions expressions) {
+        this.expressions = expressions;
+    }
+
+    private Expressions of(UUID workspace) {
+        return expressions.on(new Expressions.Tenant(() -> new Computation.Owner(workspace, null), () -> {
+        }, () -> {
+        }));
+    }
+
+    /** All problems of an expression or of a tree with expressions, without its evaluation. */
+    List<PlanProblem> problems(JsonNode template, String pointer) {
+        if (template.isString() && !expressions.references(template).secrets().isEmpty()) {
+            return List.of(new PlanProblem("SECRET_NOT_ALLOWED", pointer,
+                    "secrets can be used in the input of a tool only"));
+        }
+        if (template.isString()) {
+            return expressions.check(template.stringValue()).stream()
+                    .map(each -> new PlanProblem(each.code(), pointer, each.message())).toList();
+        }
+        if (template.isObject()) {
+            return template.propertyStream().flatMap(each -> problems(each.getValue(),
+                    pointer + "/" + each.getKey().replace("~", "~0").replace("/", "~1")).stream()).toList();
+        }
+        return template.isArray() ? template.valueStream().flatMap(each -> problems(each, pointer).stream()).toList()
+                : List.of();
+    }
+
+    /** Whether the tree has an expression. */
+    boolean hasAny(JsonNode template) {
+        return template.isString() ? expressions.isTemplate(template.stringValue())
+                : template.valueStream().anyMatch(this::hasAny);
+    }
+
+    /**
+     * The value of an expression as a key.
+     *
+     * @throws ExpressionException {@code KEY_INVALID} for another value than a text or number, or a long text
+     */
+    String key(UUID workspace, String expression, ObjectNode scope) {
+        JsonNode value = of(workspace).resolve(NODES.stringNode(expression), scope);
+        String text = value.isString() ? value.stringValue() : value.isNumber() ? value.toString() : "";
+        if (text.isBlank() || text.length() > Event.MAX_KEY) {
+            throw new ExpressionException("KEY_INVALID",
+                    "a key must be a number or a text of 1 to " + Event.MAX_KEY + " characters");
+        }
+        return text;
+    }
+
+    /**
+     * Whether an event meets the filter.
+     *
+     * @param filter null for all events
+     * @throws ExpressionException if it fails
+     */
+    boolean passes(UUID workspace, @Nullable String filter, ObjectNode scope) {
+        return filter == null || of(workspace).condition(filter, scope);
+    }
+
+    /**
+     * The values of a trigger's inputs.
+     *
+     * @throws ExpressionException if an expression fails
+     */
+    ObjectNode inputs(UUID workspace, Trigger.Definition definition, ObjectNode scope) {
+        return (ObjectNode) of(workspace).resolve(definition.inputs(), scope);
+    }
+}

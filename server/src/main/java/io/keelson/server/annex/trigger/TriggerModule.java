@@ -1,0 +1,80 @@
+package io.keelson.server.annex.trigger;
+
+import io.keelson.core.run.Ids;
+import io.keelson.server.api.http.ApiParts;
+import io.keelson.server.api.http.ToolModule;
+import io.keelson.server.api.http.support.KeyedTransaction;
+import io.keelson.server.api.http.support.Mount;
+import io.keelson.server.api.http.support.Route;
+import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.expr.Expressions;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.history.DatabaseHistory;
+import io.keelson.server.engine.store.IdempotencyKeys;
+import io.keelson.server.engine.store.read.RunReader;
+import io.keelson.server.mission.submission.SubmissionServices;
+import io.keelson.server.tenant.secret.SecretStore;
+import io.keelson.server.tenant.workspace.WorkspaceStore;
+import java.time.Clock;
+import java.util.List;
+
+/** Triggers: their routes, the paths that receive events, and the start of runs. */
+public final class TriggerModule implements ToolModule {
+
+    private final Parts parts;
+    private final TriggerStore triggers;
+    private final DeliveryStore deliveries;
+    private final EventExpressions expressions;
+    private final DeliveryProcessor processor;
+    private final EventIntake intake;
+
+    /**
+     * Parts of a server that triggers use.
+     *
+     * @param ids for triggers, deliveries and runs
+     * @param days for which decided deliveries are kept
+     */
+    public record Parts(Database database, SecretStore secrets, RunReader runs, IdempotencyKeys keys,
+            DatabaseHistory history, SubmissionServices submissions, Expressions expressions,
+            TriggerObserver observer, Clock clock, Ids ids, int days) {}
+
+    public TriggerModule(Parts parts) {
+        this.parts = parts;
+        this.triggers = new TriggerStore(parts.database());
+        this.deliveries = new DeliveryStore(parts.database());
+        this.expressions = new EventExpressions(parts.expressions());
+        this.processor = new DeliveryProcessor(parts.database(), triggers, deliveries,
+                new TriggeredRuns(parts.submissions().runs(), parts.submissions().missions(),
+                        new WorkspaceStore(parts.database()), parts.database(), parts.runs(), expressions),
+                parts.history(), parts.observer(), parts.days());
+        this.intake = new EventIntake(deliveries, parts.ids(), processor::signal, parts.history(), parts.observer());
+    }
+
+    @Override
+    public void start(Runnable changed) {
+        processor.start();
+    }
+
+    @Override
+    public List<BackgroundTask> tasks() {
+        return processor.tasks();
+    }
+
+    @Override
+    public void addTo(Route.Table table, ApiParts api) {
+        new TriggerActions(triggers, deliveries,
+                new TriggerCheck(expressions, parts.submissions().missions(), parts.secrets()), parts.database(),
+                parts.ids(), new KeyedTransaction(parts.database(), parts.keys()), processor::signal).addTo(table);
+    }
+
+    @Override
+    public List<Mount> mounts(Commands commands) {
+        return List.of(new HookMount(triggers, expressions, parts.secrets(), intake, parts.clock()));
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        processor.close();
+    }
+}

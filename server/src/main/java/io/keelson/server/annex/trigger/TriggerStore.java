@@ -1,0 +1,156 @@
+package io.keelson.server.annex.trigger;
+
+import io.keelson.api.trigger.Trigger;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Sql;
+import io.keelson.server.base.db.Tenancy;
+import io.keelson.server.tenant.audit.AuditLog;
+import io.keelson.server.tenant.audit.AuditOrigin;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** {@code triggers}. A change by a person has its entry in the audit log. Methods with a connection do not commit. */
+final class TriggerStore {
+
+    /** Maximum triggers of one workspace. */
+    static final int MAX_TRIGGERS = 200;
+
+    private static final RecordColumns<TriggerRow> ROW = RecordColumns.of(TriggerRow.class);
+
+    /** Serialises creations in a workspace, so that its triggers can be counted. */
+    private static final Sql TURN =
+            Sql.of("select pg_advisory_xact_lock(hashtextextended('keelson triggers ' || :workspace, 0))");
+
+    private static final Sql COUNT = Sql.of("select count(*) as n from triggers where workspace_id = :workspace");
+
+    private static final Sql INSERT = Sql.of("""
+            insert into triggers (id, workspace_id, name, recipe_id, definition, enabled, created_by)
+            values (:id, :workspace, :name, :recipe, :definition::jsonb, :enabled, :created_by)
+            on conflict (workspace_id, name) do nothing""");
+
+    private static final Sql LIST = Sql.of("select " + ROW.names()
+            + " from triggers where workspace_id = :workspace and (:name::text is null or name = :name) order by name");
+
+    private static final Sql ONE =
+            Sql.of("select " + ROW.names() + " from triggers where workspace_id = :workspace and id = :id");
+
+    private static final Sql LOCKED = ONE.and(" for update");
+
+    private static final Sql BY_ID = Sql.of("select " + ROW.names() + " from triggers where id = :id");
+
+    private static final Sql ALL = Sql.of("select " + ROW.names() + " from triggers where id = any (:ids)");
+
+    private static final Sql HELD = Sql.of(
+            "select id, enabled, version from triggers where id = any (:ids) order by id for share");
+
+    private static final Sql CHANGE = Sql.of("""
+            update triggers set name = :name, recipe_id = :recipe, definition = :definition::jsonb, enabled = :enabled,
+                version = version + 1, updated_at = clock_timestamp()
+             where workspace_id = :workspace and id = :id""");
+
+    private static final Sql DELETE = Sql.of("delete from triggers where workspace_id = :workspace and id = :id");
+
+    /** The outcome of a creation. */
+    enum Created {
+        DONE, NAME_TAKEN, LIMIT_REACHED
+    }
+
+    /** The present state of a trigger. */
+    record Held(UUID id, boolean enabled, int version) {}
+
+    private final Database database;
+
+    TriggerStore(Database database) {
+        this.database = database;
+    }
+
+    /** @param recipe the recipe of its runs; null if it has a mission of its own */
+    Created create(Connection c, UUID id, UUID workspace, Trigger.Definition given, @Nullable UUID recipe,
+            AuditOrigin origin) throws SQLException {
+        TURN.on(c).set("workspace", workspace.toString()).exists();
+        if (COUNT.on(c).set("workspace", workspace).one(row -> row.getLong("n")) >= MAX_TRIGGERS) {
+            return Created.LIMIT_REACHED;
+        }
+        if (INSERT.on(c).set("id", id).set("workspace", workspace).set("name", given.name()).set("recipe", recipe)
+                .set("definition", TriggerRow.columns(given)).set("enabled", given.enabled())
+                .set("created_by", origin.name()).update() == 0) {
+            return Created.NAME_TAKEN;
+        }
+        audit(c, origin, "trigger_created", workspace, id);
+        return Created.DONE;
+    }
+
+    /**
+     * By name.
+     *
+     * @param name only that one; null for all
+     */
+    List<TriggerRow> list(UUID workspace, @Nullable String name) {
+        return database.withConnection(c -> LIST.on(c).set("workspace", workspace).set("name", name).all(ROW));
+    }
+
+    Optional<TriggerRow> find(UUID workspace, UUID id) {
+        return database.withConnection(c -> find(c, workspace, id));
+    }
+
+    Optional<TriggerRow> find(Connection c, UUID workspace, UUID id) throws SQLException {
+        return ONE.on(c).set("workspace", workspace).set("id", id).first(ROW);
+    }
+
+    /** Locked until the transaction ends. Waits for deliveries that are being decided. */
+    Optional<TriggerRow> locked(Connection c, UUID workspace, UUID id) throws SQLException {
+        return LOCKED.on(c).set("workspace", workspace).set("id", id).first(ROW);
+    }
+
+    /** A trigger of any workspace. */
+    Optional<TriggerRow> byId(UUID id) {
+        return Tenancy.allWorkspaces(() -> database.withConnection(c -> BY_ID.on(c).set("id", id).first(ROW)));
+    }
+
+    /** The triggers that exist. */
+    List<TriggerRow> all(Collection<UUID> ids) {
+        return database.withConnection(c -> ALL.on(c).setUuids("ids", ids).all(ROW));
+    }
+
+    /** Keeps the triggers from being changed or deleted until the transaction ends. */
+    List<Held> hold(Connection c, Collection<UUID> ids) throws SQLException {
+        return HELD.on(c).setUuids("ids", ids).all(RecordColumns.of(Held.class));
+    }
+
+    /**
+     * Replaces the definition of a locked trigger.
+     *
+     * @param recipe the recipe of its runs; null if it has a mission of its own
+     * @throws SQLException with the state of a unique violation when another one has its name
+     */
+    void change(Connection c, TriggerRow before, Trigger.Definition given, @Nullable UUID recipe, AuditOrigin origin)
+            throws SQLException {
+        CHANGE.on(c).set("name", given.name()).set("recipe", recipe).set("definition", TriggerRow.columns(given))
+                .set("enabled", given.enabled()).set("workspace", before.workspaceId()).set("id", before.id())
+                .update();
+        audit(c, origin, before.enabled() == given.enabled() ? "trigger_changed"
+                : given.enabled() ? "trigger_enabled" : "trigger_disabled", before.workspaceId(), before.id());
+    }
+
+    /** Deletes a trigger with its deliveries; false for an unknown id. */
+    boolean delete(UUID workspace, UUID id, AuditOrigin origin) {
+        return database.inTransaction(c -> {
+            if (DELETE.on(c).set("workspace", workspace).set("id", id).update() == 0) {
+                return false;
+            }
+            audit(c, origin, "trigger_deleted", workspace, id);
+            return true;
+        });
+    }
+
+    static void audit(Connection c, AuditOrigin origin, String action, UUID workspace, UUID id) throws SQLException {
+        AuditLog.write(c, origin, action, workspace, id.toString(), JsonNodeFactory.instance.objectNode());
+    }
+}
