@@ -6,6 +6,7 @@ import io.keelson.server.annex.mcp.gateway.ToolGatewayObserver;
 import io.keelson.server.annex.trigger.TriggerObserver;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.api.http.support.RequestListener;
+import io.keelson.server.base.artifact.ArtifactStoreObserver;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Database.PoolUse;
@@ -39,6 +40,7 @@ public final class Metrics {
     private final ModelMeters models = new ModelMeters(meters);
     private final EngineMeters engine = new EngineMeters(meters, models);
     private final ProgramMeters programs = new ProgramMeters(meters);
+    private final ArtifactMeters artifacts = new ArtifactMeters(meters);
     private final HttpMeters http = new HttpMeters(meters);
     private final WebhookMeters webhooks = new WebhookMeters(meters);
     private final TriggerMeters triggers = new TriggerMeters(meters);
@@ -71,6 +73,11 @@ public final class Metrics {
     /** Counts calls of programs. */
     public ToolGatewayObserver programs() {
         return programs;
+    }
+
+    /** Counts the use of the artifact store. */
+    public ArtifactStoreObserver artifacts() {
+        return artifacts;
     }
 
     /** Counts requests. */

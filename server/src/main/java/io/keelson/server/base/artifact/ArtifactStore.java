@@ -2,8 +2,10 @@ package io.keelson.server.base.artifact;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Bytes of artifacts, by storage key. A key's content is written once, never changed, and complete or absent. The test
@@ -52,6 +54,19 @@ public interface ArtifactStore {
 
     /** All keys whose bytes were stored before that time, some at once, in no order. */
     void storedBefore(Instant time, Keys keys) throws IOException;
+
+    /**
+     * Removes content whose storing began before that time and did not end, as after a crash; returns its number. A store that removes
+     * it at its next start returns 0.
+     */
+    default int removeUnfinished(Instant time) throws IOException {
+        return 0;
+    }
+
+    /** An address of the content that works for a while without a key; null if the store has no links. Does not read the content. */
+    default @Nullable URI link(String storageKey, ContentLink terms) throws IOException {
+        return null;
+    }
 
     /** The most bytes that one artifact may have. */
     long maxBytes();

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Documents as files: a folder for each run, which a lock on a file in it holds for its writer. */
-final class LocalDocumentStore implements DocumentStore {
+public final class LocalDocumentStore implements DocumentStore {
 
     private static final int RUN_BATCH_SIZE = 500;
     private static final Pattern RUN = Pattern.compile("run_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})");
@@ -20,7 +20,7 @@ final class LocalDocumentStore implements DocumentStore {
     private final Path root;
 
     /** @param root made when it does not exist */
-    LocalDocumentStore(Path root) throws IOException {
+    public LocalDocumentStore(Path root) throws IOException {
         this.root = PrivateFolders.createAll(root).toRealPath();
     }
 

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 public record StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey,
         @Nullable Duration retention) {
 
-    StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey) {
+    /** An artifact with the default retention. */
+    public StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey) {
         this(name, contentType, sizeBytes, sha256, storageKey, null);
     }
 

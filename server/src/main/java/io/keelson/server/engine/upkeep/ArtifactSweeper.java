@@ -78,11 +78,15 @@ public final class ArtifactSweeper {
         return all;
     }
 
-    /** Removes content without a record; returns the number of files. */
+    /** Removes content without a record and unfinished content; returns the number of files without a record. */
     int removeOrphans() {
         database.runInTransaction(c -> life.dropUploads(c, ORPHAN_AGE));
         int[] removed = {0};
         try {
+            int unfinished = store.removeUnfinished(clock.instant().minus(ORPHAN_AGE));
+            if (unfinished > 0) {
+                LOG.info("removed {} unfinished uploads", unfinished);
+            }
             store.storedBefore(clock.instant().minus(ORPHAN_AGE), keys -> {
                 for (String orphan : database.withConnection(c -> life.unknown(c, keys))) {
                     removed[0] += remove(orphan) ? 1 : 0;

@@ -17,14 +17,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What every artifact store must do. A store's test extends this and says how one is made. */
-abstract class ArtifactStoreContract {
+public abstract class ArtifactStoreContract {
 
-    static final long MAX = 100;
-    static final ArtifactOwner OWNER = new ArtifactOwner(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), 2, 7);
+    public static final long MAX = 100;
+    public static final ArtifactOwner OWNER =
+            new ArtifactOwner(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), 2, 7);
     private static final Instant LATER = Instant.parse("2200-01-01T00:00:00Z");
 
     /** An empty store that takes {@link #MAX} bytes. */
-    abstract ArtifactStore store() throws IOException;
+    protected abstract ArtifactStore store() throws IOException;
 
     @Test
     void artifactIsReadableUntilItIsDeleted() throws IOException {
@@ -105,13 +106,13 @@ abstract class ArtifactStoreContract {
         assertThatThrownBy(() -> store.delete(key)).isInstanceOf(NoSuchFileException.class);
     }
 
-    static List<String> keys(ArtifactStore store, Instant before) throws IOException {
+    public static List<String> keys(ArtifactStore store, Instant before) throws IOException {
         List<String> all = new ArrayList<>();
         store.storedBefore(before, all::addAll);
         return all;
     }
 
-    static InputStream bytes(String text) {
+    public static InputStream bytes(String text) {
         return new ByteArrayInputStream(text.getBytes());
     }
 }

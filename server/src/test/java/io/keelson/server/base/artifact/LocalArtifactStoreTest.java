@@ -22,7 +22,7 @@ class LocalArtifactStoreTest extends ArtifactStoreContract {
     Path folder;
 
     @Override
-    LocalArtifactStore store() throws IOException {
+    protected LocalArtifactStore store() throws IOException {
         return new LocalArtifactStore(folder.resolve("artifacts"), MAX);
     }
 

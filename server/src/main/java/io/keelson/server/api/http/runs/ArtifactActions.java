@@ -11,12 +11,16 @@ import io.keelson.server.api.http.support.ListPage;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.artifact.ArtifactStore;
+import io.keelson.server.base.artifact.ContentDamagedException;
+import io.keelson.server.base.artifact.ContentLink;
+import io.keelson.server.base.artifact.VerifiedContent;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.engine.store.retention.ArtifactRetention;
 import io.keelson.server.tenant.auth.Scope;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
@@ -32,6 +36,11 @@ public final class ArtifactActions {
 
     private static final Pattern MEDIA_TYPE =
             Pattern.compile("[\\w.+-]{1,100}/[\\w.+-]{1,100}(; ?[\\w.+=\"-]{1,100})*");
+
+    private static final Pattern PASSIVE_TYPE = Pattern.compile(
+            "(?:text/(?:plain|csv|markdown)|application/(?:json|jsonl|pdf|zip|gzip|yaml)|image/(?:png|jpeg|gif|webp)"
+                    + "|audio/[\\w.+-]+|video/[\\w.+-]+)(?:;.*)?");
+    private static final String RETRY_SECONDS = "2";
 
     private static final String INLINE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
             + "frame-ancestors 'self'";
@@ -85,11 +94,24 @@ public final class ArtifactActions {
      */
     public InputStream open(RunReader.ArtifactFile file, long from) throws IOException {
         try {
-            return store.open(file.storageKey(), from);
-        } catch (NoSuchFileException e) {
-            throw ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING,
-                    "the artifact store no longer has its content");
+            InputStream content = store.open(file.storageKey(), from);
+            return from == 0 ? VerifiedContent.of(content, file.sha256()) : content;
+        } catch (IOException e) {
+            throw unreadable(e);
         }
+    }
+
+    /** The refusal of a request whose content the store does not have or does not return at the moment. */
+    static ApiProblem unreadable(IOException failure) {
+        return switch (failure) {
+            case NoSuchFileException e -> ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING,
+                    "the artifact store no longer has its content");
+            case ContentDamagedException e -> ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_DAMAGED,
+                    "the artifact store has other content than was stored: " + e.getMessage());
+            default -> ApiProblem.of(ErrorCode.ARTIFACT_STORE_FAILED,
+                    "the artifact store does not return the content: " + failure.getMessage())
+                    .header("Retry-After", RETRY_SECONDS);
+        };
     }
 
     private ApiResponse content(ApiRequest request) throws IOException {
@@ -100,9 +122,15 @@ public final class ArtifactActions {
         if (ETag.matches(request.header("If-None-Match"), tag)) {
             return ApiResponse.empty(304).header("ETag", tag);
         }
+        URI link = request.query().flag("link") && !inline
+                ? store.link(file.storageKey(), new ContentLink(disposition(file, false), linkedType(file)))
+                : null;
+        if (link != null) {
+            return ApiResponse.empty(307).header("Location", link.toString()).header("Cache-Control", "no-store")
+                    .header("Referrer-Policy", "no-referrer");
+        }
         return part(request, file, tag).header("ETag", tag).header("Accept-Ranges", "bytes")
-                .header("Content-Disposition",
-                        (inline ? "inline" : "attachment") + "; filename*=UTF-8''" + encoded(file.name()))
+                .header("Content-Disposition", disposition(file, inline))
                 .header("Content-Security-Policy", inline ? INLINE : "sandbox; default-src 'none'")
                 .header("Cross-Origin-Resource-Policy", "same-origin")
                 .header("Cache-Control", "private, no-cache");
@@ -133,6 +161,16 @@ public final class ArtifactActions {
             throw IdKind.ARTIFACT.notFound(id);
         }
         return ApiResponse.empty(204);
+    }
+
+    private static String disposition(RunReader.ArtifactFile file, boolean inline) {
+        return (inline ? "inline" : "attachment") + "; filename*=UTF-8''" + encoded(file.name());
+    }
+
+    /** The media type at the store's address, where no policy restricts scripts: only types without scripts are named. */
+    private static String linkedType(RunReader.ArtifactFile file) {
+        String type = type(file);
+        return PASSIVE_TYPE.matcher(type).matches() ? type : "application/octet-stream";
     }
 
     private static String encoded(String name) {

@@ -1,9 +1,7 @@
 package io.keelson.server.api.http.runs;
 
-import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
-import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
@@ -15,7 +13,6 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
-import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -46,12 +43,11 @@ public final class ExportedEvents {
             for (EventRetention.Export each : exports) {
                 files.add(store.open(each.file().storageKey()));
             }
-        } catch (NoSuchFileException e) {
+        } catch (IOException e) {
             for (InputStream file : files) {
                 file.close();
             }
-            throw ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING,
-                    "the artifact store has no file of the exported events");
+            throw ArtifactActions.unreadable(e);
         }
         return ApiResponse.stream("application/jsonl",
                 exports.stream().mapToLong(each -> each.file().sizeBytes()).sum(),

@@ -63,6 +63,7 @@ public enum ErrorCode {
     WEBHOOKS_LIMIT_REACHED(409, "Webhook limit of the workspace reached"),
     WORKSPACE_NAME_TAKEN(409, "Workspace name already in use"), WORKSPACE_NOT_OPEN(409, "Workspace not open"),
     ARTIFACT_GONE(410, "Artifact deleted"), ARTIFACT_CONTENT_MISSING(410, "Artifact content missing"),
+    ARTIFACT_CONTENT_DAMAGED(410, "Artifact content damaged"),
     VERSION_CHANGED(412, "Changed since it was read"), ARTIFACT_TOO_LARGE(413, "Artifact too large"),
     BODY_TOO_LARGE(413, "Body too large"), RANGE_NOT_SATISFIABLE(416, "Range outside the content"),
     URI_TOO_LONG(414, "URI too long"), UNSUPPORTED_MEDIA_TYPE(415, "Unsupported media type"),

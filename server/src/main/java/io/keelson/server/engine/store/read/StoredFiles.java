@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files that the artifact store must have, of all workspaces: artifacts of results, and uploads of workers that no result has named
- * yet.
+ * The files that the artifact store must have, of all workspaces: artifacts of results, uploads of workers that no result has named
+ * yet, and exported events.
  */
 public final class StoredFiles {
 
@@ -18,7 +18,8 @@ public final class StoredFiles {
 
     private static final String FILES = """
             (select storage_key, size_bytes, sha256 from artifacts where removed_at is null
-             union select storage_key, size_bytes, sha256 from artifact_uploads) f""";
+             union select storage_key, size_bytes, sha256 from artifact_uploads
+             union select storage_key, size_bytes, sha256::text from event_exports) f""";
 
     private static final Sql PAGE = Sql.of("""
             select storage_key, size_bytes, sha256 from %s
