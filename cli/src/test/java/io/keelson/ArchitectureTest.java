@@ -122,6 +122,7 @@ class ArchitectureTest {
             "server.annex.model      | nothing",
             "server.annex.postgres   | nothing",
             "server.annex.trigger    | nothing",
+            "server.annex.s3         | nothing",
             "server.app.metrics      | nothing",
             "server.app.trace        | nothing",
     })

@@ -104,8 +104,10 @@ public final class Server implements AutoCloseable {
             Clock clock = clocks.wall();
             Models models = ModelConfiguration.read(settings.models());
             List<SealingKey> keys = SecretKeys.of(settings);
-            Storage storage = Storage.open(settings, keys, databaseUrl(settings), closer);
-            database = storage.database();
+            Storage unobserved = Storage.open(settings, keys, databaseUrl(settings), closer);
+            database = unobserved.database();
+            Observation observation = Observation.of(settings.telemetry(), unobserved.database(), closer);
+            Storage storage = unobserved.observed(observation.metrics().artifacts());
             LocalCredentials files = new LocalCredentials(settings.dataDir());
             Bootstrap.GivenKey given = settings.keys().bootstrap();
             apiKey = given == null
@@ -113,7 +115,6 @@ public final class Server implements AutoCloseable {
                     : Bootstrap.ensureGiven(storage.database(), given);
             storage.money().ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.initialCredits());
             ModelConfiguration.setPrices(models, storage.money().prices());
-            Observation observation = Observation.of(settings.telemetry(), storage.database(), closer);
             ProgramGateway programs = new ProgramGateway(database);
             EngineParts engine =
                     EngineParts.of(settings, models, storage, observation, clock, clocks.steady(), programs,

@@ -53,6 +53,22 @@ public enum Setting {
     KEELSON_CHAIN_MS("20",
             "the results of the first so many milliseconds of a chain have one commit, with the creation of a new run, from 0 to "
                     + "1000; the creation waits for at most 20"),
+    KEELSON_ARTIFACTS("",
+            "place of artifacts: `s3://bucket/prefix` for an object store (docs/operate/object-stores.md), the same on all "
+                    + "servers of a database; empty: the folder `artifacts` in the data folder"),
+    KEELSON_S3_ENDPOINT("", "address of the object store, such as `https://s3.example:9000`; empty: Amazon's"),
+    KEELSON_S3_REGION("", "region of the bucket; empty: `AWS_REGION`, and `us-east-1` with an endpoint"),
+    KEELSON_S3_PATH_STYLE("auto",
+            "whether requests name the bucket in the path instead of the host: `true`, `false`, or `auto` (with an "
+                    + "endpoint)"),
+    KEELSON_S3_ACCESS_KEY("", "id of the access key of the object store; empty: the credentials of the environment"),
+    KEELSON_S3_SECRET_KEY("", "secret of that access key"),
+    KEELSON_S3_SECRET_KEY_FILE("", "file that contains the secret, instead of `KEELSON_S3_SECRET_KEY`"),
+    KEELSON_S3_ENCRYPTION("",
+            "encryption by the object store: `AES256`, `aws:kms` or `aws:kms=KEY`; empty: the bucket's default"),
+    KEELSON_ARTIFACT_LINKS("0",
+            "seconds for which a link to an artifact in the object store works, from 0 to 3600; 0: the server sends the "
+                    + "content itself"),
     KEELSON_ARTIFACT_MAX_MIB("10240", "maximum size of one artifact in MiB, from 1 to 10240"),
     KEELSON_RUN_ARTIFACTS_MAX_MIB("10240", "maximum size of all artifacts of a run in MiB, from 1 to 1048576"),
     KEELSON_ARTIFACT_RETENTION_DAYS("30",

@@ -2,6 +2,7 @@ package io.keelson.server.app;
 
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
+import io.keelson.server.annex.s3.S3Settings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.upkeep.EventSweeper;
@@ -140,9 +141,19 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param maxBytes of one of them
      * @param maxBytesOfRun of all of a run together
      * @param retention from the end of its run, where its step says nothing
-     * @param documents whether the status documents of runs are kept beside them
+     * @param documents whether the status documents of runs are kept with them
+     * @param place in the object store; null for the folder
+     * @param access to an object store, also if artifacts are in the folder
+     * @param links how long a link to content in the object store works; zero: no links
      */
-    public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention, boolean documents) {}
+    public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention, boolean documents,
+            S3Settings.@Nullable Location place, S3Settings.Access access, Duration links) {
+
+        /** The object store; null for the folder. */
+        public @Nullable S3Settings store() {
+            return place == null ? null : new S3Settings(place, access);
+        }
+    }
 
     /** How a log line looks. */
     public enum LogFormat {

@@ -3,6 +3,7 @@ package io.keelson.server.app;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
+import io.keelson.server.annex.s3.S3Settings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.engine.Engine;
@@ -54,6 +55,7 @@ final class SettingsReader {
     private static final int MAX_CHAIN_MS = 1_000;
     private static final int MAX_ARTIFACT_MIB = 10_240;
     private static final int MAX_RUN_ARTIFACTS_MIB = 1_048_576;
+    private static final int MAX_LINK_SECONDS = 3_600;
     private static final int MAX_CALL_SECONDS = 300;
     private static final int MAX_RETENTION_DAYS = 36_500;
 
@@ -103,7 +105,11 @@ final class SettingsReader {
                                 Duration.ofMillis(number(Setting.KEELSON_CHAIN_MS, 0, MAX_CHAIN_MS)))),
                 new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MIB, 1, MAX_ARTIFACT_MIB) << 20,
                         (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MIB, 1, MAX_RUN_ARTIFACTS_MIB) << 20,
-                        days(Setting.KEELSON_ARTIFACT_RETENTION_DAYS), flag(Setting.KEELSON_STATUS_DOCUMENTS)),
+                        days(Setting.KEELSON_ARTIFACT_RETENTION_DAYS), flag(Setting.KEELSON_STATUS_DOCUMENTS),
+                        parsed(Setting.KEELSON_ARTIFACTS, S3Settings.Location::parse,
+                                "s3://bucket or s3://bucket/prefix"),
+                        objectStore(),
+                        Duration.ofSeconds(number(Setting.KEELSON_ARTIFACT_LINKS, 0, MAX_LINK_SECONDS))),
                 new EventSweeper.Ages(days(Setting.KEELSON_EVENTS_HOT_DAYS),
                         days(Setting.KEELSON_EVENTS_ARCHIVE_DAYS)),
                 (int) days(Setting.KEELSON_TRIGGER_DELIVERY_DAYS).toDays(), credits(Setting.KEELSON_INITIAL_CREDITS),
@@ -176,6 +182,10 @@ final class SettingsReader {
         if (bootstrapKey != null) {
             keyFiles.add(path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, bootstrapKey));
         }
+        String storeSecret = text(Setting.KEELSON_S3_SECRET_KEY_FILE);
+        if (storeSecret != null) {
+            keyFiles.add(path(Setting.KEELSON_S3_SECRET_KEY_FILE, storeSecret));
+        }
         String passwords = environment.getOrDefault("PGPASSFILE", "");
         if (!passwords.isEmpty()) {
             keyFiles.add(path(Setting.KEELSON_DATABASE_URL, passwords));
@@ -218,6 +228,52 @@ final class SettingsReader {
         return new EffectSettings(url == null ? null : url.replaceAll("/+$", ""),
                 text(Setting.KEELSON_PROVIDER_TOKEN), flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
                 seconds(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, MAX_CALL_SECONDS), types);
+    }
+
+    private S3Settings.Access objectStore() {
+        String endpoint = text(Setting.KEELSON_S3_ENDPOINT);
+        String style = oneOf(Setting.KEELSON_S3_PATH_STYLE, "auto", "true", "false");
+        if (endpoint != null && !WEB.matcher(endpoint).matches()) {
+            refuse(Setting.KEELSON_S3_ENDPOINT, endpoint, "an address such as https://s3.example:9000");
+            endpoint = null;
+        }
+        S3Settings.Encryption encryption = parsed(Setting.KEELSON_S3_ENCRYPTION, S3Settings.Encryption::parse,
+                "AES256, aws:kms or aws:kms=KEY");
+        return new S3Settings.Access(endpoint == null ? null : URI.create(endpoint.replaceAll("/+$", "")),
+                text(Setting.KEELSON_S3_REGION), style.equals("auto") ? endpoint != null : style.equals("true"),
+                objectStoreKeys(), encryption);
+    }
+
+    private S3Settings.@Nullable Keys objectStoreKeys() {
+        String id = text(Setting.KEELSON_S3_ACCESS_KEY);
+        String secret = text(Setting.KEELSON_S3_SECRET_KEY);
+        String named = text(Setting.KEELSON_S3_SECRET_KEY_FILE);
+        if (named != null && secret != null) {
+            refuse(Setting.KEELSON_S3_SECRET_KEY_FILE, named, "empty where KEELSON_S3_SECRET_KEY is set");
+        } else if (named != null) {
+            secret = content(Setting.KEELSON_S3_SECRET_KEY_FILE, path(Setting.KEELSON_S3_SECRET_KEY_FILE, named));
+        }
+        if (id != null && secret != null) {
+            return new S3Settings.Keys(id, secret);
+        }
+        if (id != null && named == null) {
+            refuse(Setting.KEELSON_S3_SECRET_KEY, "", "the secret of KEELSON_S3_ACCESS_KEY");
+        } else if (id == null && secret != null) {
+            refuse(Setting.KEELSON_S3_ACCESS_KEY, "", "the id of the key whose secret is set");
+        }
+        return null;
+    }
+
+    private <T> @Nullable T parsed(Setting setting, Function<String, Optional<T>> parser, String wanted) {
+        String text = text(setting);
+        if (text == null) {
+            return null;
+        }
+        Optional<T> value = parser.apply(text);
+        if (value.isEmpty()) {
+            refuse(setting, text, wanted);
+        }
+        return value.orElse(null);
     }
 
     private @Nullable Path webFolder() {

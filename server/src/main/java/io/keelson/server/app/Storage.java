@@ -1,12 +1,15 @@
 package io.keelson.server.app;
 
-import io.keelson.server.base.artifact.LocalArtifactStore;
+import io.keelson.server.base.artifact.ArtifactStore;
+import io.keelson.server.base.artifact.ArtifactStoreObserver;
+import io.keelson.server.base.artifact.ObservedArtifactStore;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Migrations;
 import io.keelson.server.base.db.Standbys;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.outlet.webhook.Deliveries;
 import io.keelson.server.outlet.webhook.Endpoints;
@@ -22,13 +25,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The database and the artifact store of a server, and the stores of single packages in them. */
-record Storage(Database database, LocalArtifactStore artifacts, AuthServices auth, ApiKeyUsage keyUsage,
+record Storage(Database database, ArtifactStore artifacts, AuthServices auth, ApiKeyUsage keyUsage,
         SecretStore secrets, Endpoints endpoints, Deliveries deliveries, Money money, RunReader runs) {
     private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
 
     /** Migrates the database, and re-encrypts secrets that are sealed under an older key. */
     static Storage open(Settings settings, List<SealingKey> keys, DatabaseUrl url, Closer closer)
-            throws IOException {
+            throws IOException, StartupException {
         Database database = closer.register(new Database(url,
                 DatabaseOptions.DEFAULTS.withPoolSize(settings.databaseConnections() / 2)));
         Migrations.migrate(url);
@@ -46,9 +49,15 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
         Endpoints endpoints = new Endpoints(database, secrets);
         endpoints.reseal();
         return new Storage(database,
-                new LocalArtifactStore(InstalledDatabase.artifacts(settings), settings.artifacts().maxBytes()), auth,
+                InstalledArtifacts.open(settings, closer), auth,
                 keyUsage,
                 secrets, endpoints, new Deliveries(database), new Money(database, DbClock.DATABASE), new RunReader());
+    }
+
+    /** With a count of the use of its artifact store. */
+    Storage observed(ArtifactStoreObserver observer) {
+        return new Storage(database, new ObservedArtifactStore(artifacts, observer), auth, keyUsage, secrets, endpoints,
+                deliveries, money, runs);
     }
 
     private static SecretStore secrets(List<SealingKey> keys, Database database) {

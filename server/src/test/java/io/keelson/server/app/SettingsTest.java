@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.keelson.core.plan.PlanProblem;
+import io.keelson.server.annex.s3.S3Settings;
 import io.keelson.server.api.http.support.Observed;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -63,6 +65,16 @@ class SettingsTest {
                 new Row("KEELSON_WAITING_SLOTS", "", settings -> settings.execution().waitingSlots(), 2_000),
                 new Row("KEELSON_WAITING_SLOTS", "10000", settings -> settings.execution().waitingSlots(), 10_000),
                 new Row("KEELSON_LEASE_SECONDS", "5", settings -> settings.execution().lease(), Duration.ofSeconds(5)),
+                new Row("KEELSON_ARTIFACTS", "s3://b-1/a", settings -> settings.artifacts().store().location(),
+                        new S3Settings.Location("b-1", "a/")),
+                new Row("KEELSON_ARTIFACTS", "", settings -> settings.artifacts().store(), null),
+                new Row("KEELSON_S3_ENDPOINT", "http://s:1/", settings -> settings.artifacts().access(),
+                        new S3Settings.Access(URI.create("http://s:1"), null, true, null, null)),
+                new Row("KEELSON_S3_PATH_STYLE", "true", settings -> settings.artifacts().access().pathStyle(), true),
+                new Row("KEELSON_S3_ENCRYPTION", "aws:kms=k", settings -> settings.artifacts().access().encryption(),
+                        new S3Settings.Encryption("aws:kms", "k")),
+                new Row("KEELSON_ARTIFACT_LINKS", "300", settings -> settings.artifacts().links(),
+                        Duration.ofMinutes(5)),
                 new Row("KEELSON_STATUS_DOCUMENTS", "", settings -> settings.artifacts().documents(), false),
                 new Row("KEELSON_STATUS_DOCUMENTS", "true", settings -> settings.artifacts().documents(), true),
                 new Row("KEELSON_INITIAL_CREDITS", "0.5", Settings::initialCredits, new BigDecimal("0.5")),
@@ -98,6 +110,8 @@ class SettingsTest {
             "KEELSON_ALLOW_PRIVATE_ADDRESSES, perhaps",
             "KEELSON_LOG_FORMAT, xml", "KEELSON_METRICS_ACCESS, all", "KEELSON_LOG_LEVEL, loud",
             "KEELSON_DATABASE_URL, mysql://h/d",
+            "KEELSON_ARTIFACTS, bucket", "KEELSON_S3_ENDPOINT, ftp://s", "KEELSON_S3_PATH_STYLE, no",
+            "KEELSON_S3_ENCRYPTION, DES", "KEELSON_ARTIFACT_LINKS, 3601",
             "KEELSON_URL, 127.0.0.1:7331", "KEELSON_URL, 'http:// x'"})
     void aBadValueIsNamed(String name, String value) {
         PlanProblem problem = problems(Map.of(name, value)).getFirst();
@@ -149,6 +163,20 @@ class SettingsTest {
         Settings settings = Settings.load(
                 Map.of("KEELSON_API_KEY", "hush", "KEELSON_DATABASE_URL", "postgresql://a:hush@h/d"), HOME, WORK);
         assertThat(settings.toString()).doesNotContain("hush");
+    }
+
+    @Test
+    void accessKeyOfAnObjectStoreHasAnIdAndASecret() throws Exception {
+        assertThat(problems(Map.of("KEELSON_S3_ACCESS_KEY", "id"))).extracting(PlanProblem::pointer)
+                .containsExactly("KEELSON_S3_SECRET_KEY");
+        assertThat(problems(Map.of("KEELSON_S3_SECRET_KEY", "hush"))).singleElement()
+                .satisfies(each -> assertThat(each.pointer()).isEqualTo("KEELSON_S3_ACCESS_KEY"))
+                .satisfies(each -> assertThat(each.message()).doesNotContain("hush"));
+        Path file = Files.writeString(folder.resolve("secret"), "hush\n");
+        Settings settings = Settings.load(Map.of("KEELSON_S3_ACCESS_KEY", "id", "KEELSON_S3_SECRET_KEY_FILE",
+                file.toString()), HOME, WORK);
+        assertThat(settings.artifacts().access().keys()).isEqualTo(new S3Settings.Keys("id", "hush"));
+        assertThat(settings.tools().folders().keyFiles()).contains(file);
     }
 
     @Test

@@ -1,0 +1,88 @@
+package io.keelson.server.annex.s3;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A TCP proxy that resets connections in the middle of a request or a response. */
+final class CuttingProxy implements AutoCloseable {
+
+    /** A cut of one connection after a number of bytes in one direction. */
+    private record Cut(boolean response, long after) {}
+
+    private final ServerSocket door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final URI store;
+    private final Queue<Cut> cuts = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger made = new AtomicInteger();
+
+    CuttingProxy(URI store) throws IOException {
+        this.store = store;
+        Thread.ofVirtual().start(this::accept);
+    }
+
+    URI url() {
+        return URI.create("http://127.0.0.1:" + door.getLocalPort());
+    }
+
+    /** Cuts a connection when its next transfer has more than that many bytes of requests. */
+    void cutRequest(long after) {
+        cuts.add(new Cut(false, after));
+    }
+
+    /** Cuts a connection when its next transfer has more than that many bytes of responses. */
+    void cutResponse(long after) {
+        cuts.add(new Cut(true, after));
+    }
+
+    /** Number of cuts so far. */
+    int made() {
+        return made.get();
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                Socket client = door.accept();
+                Socket server = new Socket(InetAddress.getLoopbackAddress(), store.getPort());
+                Thread.ofVirtual().start(() -> pass(client, server, false));
+                Thread.ofVirtual().start(() -> pass(server, client, true));
+            }
+        } catch (IOException e) {
+            // closed
+        }
+    }
+
+    private void pass(Socket from, Socket to, boolean response) {
+        byte[] buffer = new byte[1 << 14];
+        long passed = 0;
+        try (from; to) {
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+                passed += read;
+                Cut cut = cuts.peek();
+                if (cut != null && cut.response == response && passed > cut.after && cuts.remove(cut)) {
+                    made.incrementAndGet();
+                    from.setSoLinger(true, 0);
+                    to.setSoLinger(true, 0);
+                    return;
+                }
+                out.write(buffer, 0, read);
+            }
+        } catch (IOException e) {
+            // the other side has closed the connection
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        door.close();
+    }
+}
