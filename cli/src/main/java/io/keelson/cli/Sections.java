@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.admin.ArtifactsMoveCommand;
 import io.keelson.cli.admin.AuditCommand;
 import io.keelson.cli.admin.BackupCommand;
 import io.keelson.cli.admin.DatabaseCommand;
@@ -162,6 +163,10 @@ final class Sections {
     /** The list is in the help of this command only; the help of its subcommands does not contain it. */
     private static CommandLine add(CommandLine keelson, Predicate<Named> needed) {
         all().filter(needed).forEach(named -> keelson.addSubcommand(named.name(), named.type()));
+        CommandLine artifacts = keelson.getSubcommands().get("artifacts");
+        if (artifacts != null) {
+            artifacts.addSubcommand(ArtifactsMoveCommand.class);
+        }
         Objects.requireNonNull(keelson.getSubcommands().get(HELP)).getCommandSpec().usageMessage()
                 .description(HELP_DESCRIPTION);
         UsageMessageSpec usage = keelson.getCommandSpec().usageMessage();

@@ -58,6 +58,7 @@ class DocsTest {
             new NotRun("docs/internals/benchmarks.md", "./benchmark", MAVEN),
             new NotRun("docs/operate/backup.md", "", PLACEHOLDERS),
             new NotRun("docs/operate/install.md", "", PLACEHOLDERS),
+            new NotRun("docs/operate/object-stores.md", "", PLACEHOLDERS),
             new NotRun("docs/operate/operations.md", "mvn", MAVEN),
             new NotRun("docs/guide/board.md", "./keelson board", PLACEHOLDERS),
             new NotRun("docs/guide/budgets.md", "keelson budget RUN", PLACEHOLDERS),

@@ -1,16 +1,20 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.common.CliException;
+import io.keelson.server.app.InstalledArtifacts;
 import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.KeelsonVersion;
 import io.keelson.server.app.SecretKeys;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.Migrations;
+import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.outlet.backup.BackupException;
 import io.keelson.server.outlet.backup.BackupFolder;
 import io.keelson.server.outlet.backup.BackupLog;
 import io.keelson.server.outlet.backup.BackupWriter;
 import io.keelson.server.outlet.backup.Manifest;
+import io.keelson.server.outlet.backup.RunFiles;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
@@ -31,14 +35,14 @@ public final class BackupCommand extends InstallationCommand {
     boolean verify;
 
     @Option(names = "--artifacts", paramLabel = "FOLDER",
-            description = "Folder of the artifacts, if it is not artifacts in the data folder.")
+            description = "Folder of the artifacts, if it is not that of the settings.")
     @Nullable Path artifacts;
 
     @Option(names = "--no-artifacts", description = "Back up the database only.")
     boolean noArtifacts;
 
     @Override
-    void run(Settings settings) {
+    void run(Settings settings) throws IOException {
         BackupFolder backup = new BackupFolder(folder);
         if (verify) {
             Manifest verified = backup.verify(progress());
@@ -58,9 +62,7 @@ public final class BackupCommand extends InstallationCommand {
                         () -> CliException.failed(BackupException.Code.BACKUP_NO_SCHEMA.name(),
                                 "there is no database in " + settings.dataDir()
                                         + ": set KEELSON_DATA_DIR or KEELSON_DATABASE_URL"))) {
-            Path store = artifacts == null ? InstalledDatabase.artifacts(settings) : artifacts;
-            Manifest manifest = new BackupWriter(database.url(), noArtifacts ? null : store, backup,
-                    KeelsonVersion.current().toString(), progress()).write();
+            Manifest manifest = write(settings, database, backup);
             record(database);
             if (!manifest.secretKeys().isEmpty()) {
                 note("the secrets are encrypted under the key " + String.join(", ", manifest.secretKeys())
@@ -80,5 +82,23 @@ public final class BackupCommand extends InstallationCommand {
         } catch (SQLException e) {
             note("the database does not record this backup, so its age is not reported: " + e.getMessage());
         }
+    }
+
+    private Manifest write(Settings settings, InstalledDatabase database, BackupFolder backup) throws IOException {
+        if (noArtifacts) {
+            return write(database, null, backup);
+        }
+        if (artifacts != null) {
+            return write(database, RunFiles.in(artifacts), backup);
+        }
+        try (InstalledArtifacts.OpenedFiles store = InstalledArtifacts.files(settings)) {
+            return write(database, store.files(), backup);
+        } catch (StartupException e) {
+            throw CliException.startup(e);
+        }
+    }
+
+    private Manifest write(InstalledDatabase database, @Nullable RunFiles files, BackupFolder backup) {
+        return new BackupWriter(database.url(), files, backup, KeelsonVersion.current().toString(), progress()).write();
     }
 }

@@ -63,6 +63,8 @@ public final class DoctorCommand extends CliCommand {
         findings.add(MachineChecks.slots(settings));
         findings.addAll(MachineChecks.models(settings));
         findings.addAll(MachineChecks.allowedFolders(settings));
+        Logging.toFile(settings, Path.of("/dev/null"));
+        findings.addAll(MachineChecks.objectStore(settings));
         Keelson server = ServerConnection.find(settings);
         if (server != null) {
             findings.add(server(server));
@@ -75,7 +77,6 @@ public final class DoctorCommand extends CliCommand {
         if (!listens) {
             findings.add(MachineChecks.port(settings));
         }
-        Logging.toFile(settings, Path.of("/dev/null"));
         findings.addAll(new DatabaseChecks(clock()).findings(settings));
         return findings;
     }

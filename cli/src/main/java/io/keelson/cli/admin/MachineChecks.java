@@ -5,6 +5,7 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelConfiguration;
 import io.keelson.server.app.DataFolderSpace;
+import io.keelson.server.app.InstalledArtifacts;
 import io.keelson.server.app.Setting;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.problem.StartupException;
@@ -84,6 +85,21 @@ final class MachineChecks {
         } catch (StartupException e) {
             return List.of(CheckResult.fail("models", e.code() + ": " + e.getMessage(),
                     "correct the file, or KEELSON_MODELS; docs/guide/models.md has its form"));
+        }
+    }
+
+    /** The object store that KEELSON_ARTIFACTS names; nothing without one. Stores, reads and removes a small object. */
+    static List<CheckResult> objectStore(Settings settings) {
+        if (settings.artifacts().place() == null) {
+            return List.of();
+        }
+        try (InstalledArtifacts.Opened store = InstalledArtifacts.open(settings, settings.artifacts().place())) {
+            return List.of(CheckResult.ok("artifacts", store.store().place()));
+        } catch (StartupException e) {
+            return List.of(CheckResult.fail("artifacts", e.code() + ": " + e.getMessage(),
+                    "docs/operate/object-stores.md describes the settings"));
+        } catch (IOException e) {
+            return List.of(CheckResult.fail("artifacts", String.valueOf(e.getMessage()), "correct KEELSON_ARTIFACTS"));
         }
     }
 

@@ -3,6 +3,7 @@ package io.keelson.cli.admin;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.server.app.DataFolder;
+import io.keelson.server.app.InstalledArtifacts;
 import io.keelson.server.app.InstalledDatabase;
 import io.keelson.server.app.SecretKeys;
 import io.keelson.server.app.Settings;
@@ -51,7 +52,11 @@ public final class RestoreCommand extends InstallationCommand {
                     + SecretKeys.file(settings) + "; --without-secret-key restores all but the values of secrets");
         }
         try (InstalledDatabase database = InstalledDatabase.alone(settings)) {
-            new BackupReader(database.url(), InstalledDatabase.artifacts(settings), backup, progress()).restore();
+            try (InstalledArtifacts.OpenedFiles store = InstalledArtifacts.files(settings)) {
+                new BackupReader(database.url(), store.files(), backup, progress()).restore();
+            }
+        } catch (StartupException e) {
+            throw CliException.startup(e);
         }
         if (!missing.isEmpty()) {
             note("the values of secrets under the key " + String.join(", ", missing)

@@ -2,7 +2,8 @@ package io.keelson.cli.runs;
 
 import io.keelson.api.run.Artifact;
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.common.OneRunCommand;
+import io.keelson.cli.common.ClientCommand;
+import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection.Work;
 import io.keelson.cli.follow.ArtifactFiles;
 import io.keelson.cli.view.AmountText;
@@ -23,14 +24,17 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 
 @Command(name = "artifacts",
         description = "Lists the files that a run's steps have stored, with their retention; gets or removes one.",
         footer = {"  keelson artifacts latest",
                 "  keelson artifacts latest --get report.md             # here, under its name",
                 "  keelson artifacts latest --get report.md --to - | less",
-                "  keelson artifacts latest --remove report.md"})
-public final class ArtifactsCommand extends OneRunCommand {
+                "  keelson artifacts latest --remove report.md",
+                "  keelson artifacts move --to s3://bucket/keelson      # of all runs, to an object store"})
+public final class ArtifactsCommand extends ClientCommand {
 
     /** One of the two. */
     static final class What {
@@ -41,6 +45,9 @@ public final class ArtifactsCommand extends OneRunCommand {
                 description = "End this artifact's retention now; its content is removed an hour later.")
         @Nullable String remove;
     }
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "RUN", description = "The run's id, or latest.")
+    @Nullable String run;
 
     @ArgGroup
     @Nullable What what;
@@ -54,7 +61,11 @@ public final class ArtifactsCommand extends OneRunCommand {
     }
 
     @Override
-    protected void run(Keelson keelson, String id) throws IOException {
+    protected void run(Keelson keelson) throws IOException {
+        if (run == null) {
+            throw new ParameterException(spec.commandLine(), "Missing required parameter: 'RUN'");
+        }
+        String id = RunDocuments.id(keelson, run);
         Runs runs = keelson.runs();
         if (what != null && what.get != null) {
             get(runs, find(runs, id, what.get));

@@ -58,7 +58,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
     }
 
     /**
-     * Opens the store and tries what it can do. If it does not respond, it is opened all the same, and a warning logged: its
+     * Opens the store and probes it. If it does not respond, it is opened all the same, and a warning logged: its
      * requests fail until it responds.
      *
      * @param maxBytes of one artifact

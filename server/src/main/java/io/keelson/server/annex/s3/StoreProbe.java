@@ -68,7 +68,7 @@ final class StoreProbe {
                 : request.serverSideEncryption(encryption.algorithm()).ssekmsKeyId(encryption.key());
     }
 
-    /** A store that ignores the header replaces the object, one that does not support it refuses the request. */
+    /** A store without support for the header replaces the object or refuses the request. */
     private boolean conditional() {
         try {
             client.putObject(put().ifNoneMatch("*").build(), RequestBody.fromString(TEXT));

@@ -10,7 +10,7 @@ public interface CopyableStore extends ArtifactStore {
     long size(String storageKey) throws IOException;
 
     /**
-     * Stores content under the key that another store gave it, and replaces what the key has. Does not close the content.
+     * Stores content under the key that another store gave it, and replaces earlier content of the key. Does not close the content.
      *
      * @param sha256 64 lower-case hex digits that the bytes must match
      * @throws ContentDamagedException if they do not; nothing is stored then

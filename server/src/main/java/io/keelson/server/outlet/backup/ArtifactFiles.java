@@ -1,12 +1,10 @@
 package io.keelson.server.outlet.backup;
 
-import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.artifact.PrivateFolders;
 import io.keelson.server.engine.store.read.StoredFiles;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -30,15 +28,19 @@ final class ArtifactFiles {
     private static final int PAGE = 1_000;
 
     private final BackupFolder folder;
-    private final Path store;
+    private final RunFiles store;
     private final BackupProgress progress;
     private final List<String> missing = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
     private long files;
     private long bytes;
 
-    /** @param store the folder of the artifact store */
-    ArtifactFiles(BackupFolder folder, Path store, BackupProgress progress) {
+    /** Where content comes from. */
+    interface Source {
+        InputStream open() throws IOException;
+    }
+
+    ArtifactFiles(BackupFolder folder, RunFiles store, BackupProgress progress) {
         this.folder = folder;
         this.store = store;
         this.progress = progress;
@@ -47,7 +49,7 @@ final class ArtifactFiles {
     /** Copies the files of the connection's snapshot into the backup. Files that are there already and are right are kept. */
     Manifest.Artifacts copyOut(Connection c, Appendable sums) throws SQLException, IOException {
         long all = StoredFiles.count(c);
-        if (all > 0 && !Files.isDirectory(store)) {
+        if (all > 0 && !store.exists()) {
             throw new BackupException(BackupException.Code.BACKUP_FOLDER_UNUSABLE, "The folder of artifacts " + store
                     + " does not exist. Name it with --artifacts, or leave artifacts out with --no-artifacts.");
         }
@@ -59,15 +61,9 @@ final class ArtifactFiles {
             }
             page = StoredFiles.page(c, page.getLast().storageKey(), PAGE);
         }
-        if (Files.isDirectory(store.resolve(LocalArtifactStore.DOCUMENTS))) {
-            try (var documents = Files.walk(store.resolve(LocalArtifactStore.DOCUMENTS))) {
-                for (Path document : documents.filter(Files::isRegularFile).sorted().toList()) {
-                    String name = BackupFolder.ARTIFACTS + "/" + store.relativize(document);
-                    copy(document, folder.file(name), null, name, sums);
-                }
-            } catch (UncheckedIOException e) {
-                throw e.getCause();
-            }
+        for (String document : store.documents()) {
+            String name = BackupFolder.ARTIFACTS + "/" + document;
+            copy(() -> store.open(document), folder.file(name), null, name, sums);
         }
         removeOthers();
         return new Manifest.Artifacts(files, bytes, missing);
@@ -95,12 +91,12 @@ final class ArtifactFiles {
                 && Digests.of(copy).equals(artifact.sha256())) {
             note(name, artifact.sha256(), artifact.sizeBytes(), sums);
         } else {
-            copy(store.resolve(artifact.storageKey()), copy, artifact.sha256(), name, sums);
+            copy(() -> store.open(artifact.storageKey()), copy, artifact.sha256(), name, sums);
         }
     }
 
     /** @param digest that the copy must have; null if unknown. A file with another digest counts as missing */
-    private void copy(Path from, Path to, @Nullable String digest, String name, Appendable sums) throws IOException {
+    private void copy(Source from, Path to, @Nullable String digest, String name, Appendable sums) throws IOException {
         try {
             String copied = copy(from, to, digest);
             if (copied == null) {
@@ -124,15 +120,15 @@ final class ArtifactFiles {
     void copyIn(Map<String, String> sums) throws IOException {
         List<String> names =
                 sums.keySet().stream().filter(name -> name.startsWith(BackupFolder.ARTIFACTS + "/")).toList();
-        PrivateFolders.createAll(store);
+        store.create();
         long done = 0;
         for (String name : names) {
             String digest = sums.get(name);
             Path file = folder.file(name);
-            Path target = store.resolve(name.substring(BackupFolder.ARTIFACTS.length() + 1));
-            if (!Files.isRegularFile(target) || !Digests.of(target).equals(digest)) {
+            String path = name.substring(BackupFolder.ARTIFACTS.length() + 1);
+            if (!store.has(path, digest)) {
                 try {
-                    if (copy(file, target, digest) == null) {
+                    if (!store.copyIn(path, file, digest)) {
                         throw BackupFolder.damaged(file);
                     }
                 } catch (NoSuchFileException e) {
@@ -152,9 +148,9 @@ final class ArtifactFiles {
      *
      * @return its digest; null if it is not the given one
      */
-    private static @Nullable String copy(Path from, Path to, @Nullable String digest) throws IOException {
+    static @Nullable String copy(Source from, Path to, @Nullable String digest) throws IOException {
         MessageDigest counting = Digests.sha256();
-        try (InputStream content = new DigestInputStream(Files.newInputStream(from), counting)) {
+        try (InputStream content = new DigestInputStream(from.open(), counting)) {
             PrivateFolders.createAll(Objects.requireNonNull(to.getParent()));
             Path unfinished = to.resolveSibling(to.getFileName() + ".new");
             try (OutputStream out = Files.newOutputStream(unfinished)) {

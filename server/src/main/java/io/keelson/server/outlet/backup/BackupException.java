@@ -29,6 +29,10 @@ public final class BackupException extends RuntimeException {
         RESTORE_IN_PROGRESS,
         /** The database ended a backup or a restore; the next call continues. */
         BACKUP_INTERRUPTED,
+        /** An artifact store failed during a move of artifacts; the next call continues. */
+        ARTIFACTS_MOVE_INTERRUPTED,
+        /** The source of a move of artifacts lacks files of records, or their digests differ; nothing was removed. */
+        ARTIFACTS_MOVE_INCOMPLETE,
         /** The restored rows differ from the backup. */
         RESTORE_DIFFERS,
         /** The restored ledger is that of the backup, and its books are wrong. */

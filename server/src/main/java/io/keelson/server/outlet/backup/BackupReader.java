@@ -35,12 +35,12 @@ public final class BackupReader {
     private static final Pattern FILE = Pattern.compile("tables/\\w+\\.\\d{4,9}\\.copy\\.gz");
 
     private final DatabaseUrl url;
-    private final Path artifacts;
+    private final RunFiles artifacts;
     private final BackupFolder folder;
     private final BackupProgress progress;
 
-    /** @param artifacts the folder of the artifact store */
-    public BackupReader(DatabaseUrl url, Path artifacts, BackupFolder folder, BackupProgress progress) {
+    /** @param artifacts the target of the files of runs */
+    public BackupReader(DatabaseUrl url, RunFiles artifacts, BackupFolder folder, BackupProgress progress) {
         this.url = url;
         this.artifacts = artifacts;
         this.folder = folder;

@@ -14,7 +14,6 @@ import java.io.Writer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -50,16 +49,16 @@ public final class BackupWriter {
               from unnest(:tables::text[]) t (name)""");
 
     private final DatabaseUrl url;
-    private final @Nullable Path artifacts;
+    private final @Nullable RunFiles artifacts;
     private final BackupFolder folder;
     private final String keelson;
     private final BackupProgress progress;
 
     /**
-     * @param artifacts the folder of the artifact store; null for a backup without the files of runs
+     * @param artifacts the files of runs; null for a backup without the files of runs
      * @param keelson version of this program
      */
-    public BackupWriter(DatabaseUrl url, @Nullable Path artifacts, BackupFolder folder, String keelson,
+    public BackupWriter(DatabaseUrl url, @Nullable RunFiles artifacts, BackupFolder folder, String keelson,
             BackupProgress progress) {
         this.url = url;
         this.artifacts = artifacts;

@@ -43,6 +43,13 @@ final class Digests {
         return hex(digest);
     }
 
+    /** The digest of the rest of a stream, which is not closed. */
+    static String of(InputStream content) throws IOException {
+        MessageDigest digest = sha256();
+        new DigestInputStream(content, digest).transferTo(OutputStream.nullOutputStream());
+        return hex(digest);
+    }
+
     static String line(String sha256, String name) {
         return sha256 + "  " + name + "\n";
     }

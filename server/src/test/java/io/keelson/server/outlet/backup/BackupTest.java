@@ -90,7 +90,7 @@ class BackupTest {
             source = installation.url;
         }
         backup = new BackupFolder(folder.resolve("backup"));
-        manifest = new BackupWriter(source, artifacts, backup, "test", BackupProgress.NONE).write();
+        manifest = new BackupWriter(source, RunFiles.in(artifacts), backup, "test", BackupProgress.NONE).write();
     }
 
     private static List<String> column(DatabaseUrl url, String sql) throws SQLException {
@@ -120,7 +120,7 @@ class BackupTest {
     }
 
     private Manifest restore(DatabaseUrl target, Path store, BackupFolder from) {
-        return new BackupReader(target, store, from, BackupProgress.NONE).restore();
+        return new BackupReader(target, RunFiles.in(store), from, BackupProgress.NONE).restore();
     }
 
     private static Stream<DatabaseUrl> owners() {
@@ -193,7 +193,7 @@ class BackupTest {
         boolean restored = false;
         while (!restored) {
             try {
-                new BackupReader(target, store, backup, new Interruption(interruptions)).restore();
+                new BackupReader(target, RunFiles.in(store), backup, new Interruption(interruptions)).restore();
                 restored = true;
             } catch (IllegalStateException e) {
                 interruptions += 5;
@@ -213,7 +213,8 @@ class BackupTest {
         Path open = Files.createDirectory(folder.resolve("again-" + after),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         BackupFolder other = new BackupFolder(open);
-        assertThatThrownBy(() -> new BackupWriter(source, artifacts, other, "test", new Interruption(after)).write())
+        assertThatThrownBy(
+                () -> new BackupWriter(source, RunFiles.in(artifacts), other, "test", new Interruption(after)).write())
                 .hasMessage("interrupted");
         refused(Code.BACKUP_INCOMPLETE, other::read);
         refused(Code.BACKUP_INCOMPLETE, () -> restore(TestDatabase.createEmptyUrl(), folder.resolve("none"), other));
@@ -221,7 +222,7 @@ class BackupTest {
         Path left = Files.createDirectories(open.resolve("artifacts/of")).resolve("another");
         Files.writeString(left, "installation");
 
-        Manifest second = new BackupWriter(source, artifacts, other, "test", BackupProgress.NONE).write();
+        Manifest second = new BackupWriter(source, RunFiles.in(artifacts), other, "test", BackupProgress.NONE).write();
 
         assertThat(second.tables()).isEqualTo(manifest.tables());
         assertThat(left).doesNotExist();
@@ -232,11 +233,12 @@ class BackupTest {
     @Test
     void aFinishedBackupAndForeignFilesAreKept() throws IOException {
         refused(Code.BACKUP_FOLDER_NOT_EMPTY,
-                () -> new BackupWriter(source, artifacts, backup, "test", BackupProgress.NONE).write());
+                () -> new BackupWriter(source, RunFiles.in(artifacts), backup, "test", BackupProgress.NONE).write());
         Path foreign = Files.createDirectory(folder.resolve("foreign"));
         Files.writeString(foreign.resolve("notes.txt"), "mine");
         refused(Code.BACKUP_FOLDER_NOT_EMPTY,
-                () -> new BackupWriter(source, artifacts, new BackupFolder(foreign), "test", BackupProgress.NONE)
+                () -> new BackupWriter(source, RunFiles.in(artifacts), new BackupFolder(foreign), "test",
+                        BackupProgress.NONE)
                         .write());
         assertThat(foreign).isDirectoryContaining("glob:**/notes.txt");
         backup.verify(BackupProgress.NONE);
@@ -315,7 +317,8 @@ class BackupTest {
     void anUnfinishedRestoreIsNotBackedUp() {
         DatabaseUrl target = TestDatabase.createEmptyUrl();
         assertThatThrownBy(
-                () -> new BackupReader(target, folder.resolve("none"), backup, new Interruption(9)).restore())
+                () -> new BackupReader(target, RunFiles.in(folder.resolve("none")), backup, new Interruption(9))
+                        .restore())
                 .hasMessage("interrupted");
         assertThatThrownBy(() -> new BackupWriter(target, null, new BackupFolder(folder.resolve("half")), "test",
                 BackupProgress.NONE).write()).isInstanceOfSatisfying(DatabaseException.class,
@@ -338,7 +341,8 @@ class BackupTest {
         Files.createFile(full.resolve("unfinished"));
         Files.createSymbolicLink(full.resolve("SHA256SUMS"), Path.of("/dev/full"));
         assertThatThrownBy(
-                () -> new BackupWriter(source, artifacts, new BackupFolder(full), "test", BackupProgress.NONE)
+                () -> new BackupWriter(source, RunFiles.in(artifacts), new BackupFolder(full), "test",
+                        BackupProgress.NONE)
                         .write())
                 .hasMessageContaining("cannot write to " + full + ": No space left on device.")
                 .hasMessageEndingWith("call the command again: it continues.");
@@ -350,7 +354,8 @@ class BackupTest {
         Files.createDirectories(copy.getParent());
         Files.createSymbolicLink(copy, Path.of("/dev/full"));
         assertThatThrownBy(
-                () -> new ArtifactFiles(backup, store, BackupProgress.NONE).copyIn(Digests.read(backup.sums())))
+                () -> new ArtifactFiles(backup, RunFiles.in(store), BackupProgress.NONE)
+                        .copyIn(Digests.read(backup.sums())))
                 .hasMessageContaining("cannot write to " + store + ": No space left on device.")
                 .hasMessageEndingWith("call the command again: it continues.");
     }
@@ -374,7 +379,7 @@ class BackupTest {
                     {"name": "w", "start": true, "plan": {"tasks": [
                       {"id": "a", "steps": [{"tool": "noop", "input": {"cost": 0.25}}]}]}}""");
             work.at("", 0, 0);
-            new BackupWriter(busy, folder.resolve("busy/artifacts"), hot, "test", work).write();
+            new BackupWriter(busy, RunFiles.in(folder.resolve("busy/artifacts")), hot, "test", work).write();
         }
         restore(target, folder.resolve("none"), hot);
         assertThat(column(busy, "select count(*) from orchestration_runs").getFirst())

@@ -82,7 +82,7 @@ class ReleasedDataTest {
             Files.copy(packed.getPath("secret-key"), data.resolve("secret-key"));
         }
         DatabaseUrl target = TestDatabase.createEmptyUrl();
-        Manifest manifest = new BackupReader(target, data.resolve("artifacts"), new BackupFolder(backup),
+        Manifest manifest = new BackupReader(target, RunFiles.in(data.resolve("artifacts")), new BackupFolder(backup),
                 BackupProgress.NONE).restore();
         assertThat(manifest.tables()).filteredOn(table -> table.rows() > 0).hasSizeGreaterThan(45);
         try (Database database = new Database(target, DatabaseOptions.DEFAULTS.withPoolSize(2))) {
@@ -129,8 +129,9 @@ class ReleasedDataTest {
         Path backup = folder.resolve("written");
         DatabaseUrl url = TestDatabase.createUrl();
         new Installation(data, url).close();
-        Manifest manifest = new BackupWriter(url, data.resolve("artifacts"), new BackupFolder(backup), "release",
-                BackupProgress.NONE).write();
+        Manifest manifest =
+                new BackupWriter(url, RunFiles.in(data.resolve("artifacts")), new BackupFolder(backup), "release",
+                        BackupProgress.NONE).write();
         assertThat(manifest.artifacts()).isNotNull();
         try (OutputStream out = Files.newOutputStream(zip); ZipOutputStream packed = new ZipOutputStream(out);
                 Stream<Path> files = Files.walk(backup)) {
