@@ -197,8 +197,18 @@ class DeployTest {
         Set<String> paths = new TreeSet<>(YAML.readTree(text("server/src/main/resources/openapi.yaml")).get("paths")
                 .propertyNames());
         assertThat(paths).containsAll(container.findValuesAsString("path")).contains("/metrics");
-        assertThat(kinds.get("PodDisruptionBudget").at("/spec/minAvailable").intValue())
+        assertThat(kinds.get("PodDisruptionBudget").at("/spec/maxUnavailable").intValue())
                 .isLessThan(kinds.get("HorizontalPodAutoscaler").at("/spec/minReplicas").intValue());
+    }
+
+    @Test
+    void chartHasTheVersionOfTheBuild() throws IOException {
+        JsonNode chart = documents("deploy/helm/keelson/Chart.yaml").getFirst();
+        Matcher version = Pattern.compile("<artifactId>keelson-parent</artifactId>\\s*<version>([0-9.]+)")
+                .matcher(text("pom.xml"));
+        assertThat(version.find()).isTrue();
+        assertThat(chart.get("appVersion").stringValue()).isEqualTo(version.group(1));
+        assertThat(chart.get("version").stringValue()).isEqualTo(version.group(1));
     }
 
     @Test
