@@ -50,7 +50,7 @@ final class Background {
         WorkspaceStore workspaces = storage.auth().workspaces();
         List<BackgroundTask> tasks = new ArrayList<>(storage.keyUsage().tasks());
         if (settings.artifacts().documents()) {
-            tasks.addAll(closer.register(new StatusDocuments(database, InstalledArtifacts.documents(settings)).start())
+            tasks.addAll(closer.register(new StatusDocuments(database, storage.files().documents().open()).start())
                     .tasks());
         }
         DataFolderSpace space = closer.register(new DataFolderSpace(settings.dataDir()).start());

@@ -7,6 +7,7 @@ import io.keelson.server.base.artifact.CopyableStore;
 import io.keelson.server.base.artifact.DocumentStore;
 import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.artifact.LocalDocumentStore;
+import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.outlet.backup.RunFiles;
 import java.io.IOException;
@@ -21,17 +22,31 @@ public final class InstalledArtifacts {
 
     private InstalledArtifacts() {}
 
+    /** Opens the store of status documents, if a server writes them. */
+    interface Documents {
+        DocumentStore open() throws IOException;
+    }
+
+    /** The stores of a server. */
+    record Stores(ArtifactStore artifacts, Documents documents) {}
+
     /**
      * Opens it for a server.
      *
+     * @param database has the locks of status documents in an object store
      * @throws IOException if the folder cannot be used
      * @throws StartupException if the object store refuses the settings
      */
-    static ArtifactStore open(Settings settings, Closer closer) throws IOException, StartupException {
+    static Stores open(Settings settings, DatabaseUrl database, Closer closer) throws IOException, StartupException {
         Settings.Artifacts artifacts = settings.artifacts();
-        S3Settings store = artifacts.store();
-        return store == null ? new LocalArtifactStore(InstalledDatabase.artifacts(settings), artifacts.maxBytes())
-                : closer.register(S3ArtifactStore.open(store, artifacts.maxBytes(), artifacts.links()));
+        S3Settings place = artifacts.store();
+        if (place == null) {
+            Path folder = InstalledDatabase.artifacts(settings);
+            return new Stores(new LocalArtifactStore(folder, artifacts.maxBytes()),
+                    () -> new LocalDocumentStore(folder.resolve(LocalArtifactStore.DOCUMENTS)));
+        }
+        S3ArtifactStore store = closer.register(S3ArtifactStore.open(place, artifacts.maxBytes(), artifacts.links()));
+        return new Stores(store, () -> store.documents(closer.register(new DatabaseDocumentLocks(database))));
     }
 
     /**
@@ -93,11 +108,5 @@ public final class InstalledArtifacts {
         public void close() {
             release.run();
         }
-    }
-
-    /** The status documents of runs, in the folder of the artifacts. */
-    static DocumentStore documents(Settings settings) throws IOException {
-        return new LocalDocumentStore(
-                InstalledDatabase.artifacts(settings).resolve(LocalArtifactStore.DOCUMENTS));
     }
 }

@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The database and the artifact store of a server, and the stores of single packages in them. */
-record Storage(Database database, ArtifactStore artifacts, AuthServices auth, ApiKeyUsage keyUsage,
+record Storage(Database database, InstalledArtifacts.Stores files, AuthServices auth, ApiKeyUsage keyUsage,
         SecretStore secrets, Endpoints endpoints, Deliveries deliveries, Money money, RunReader runs) {
     private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
 
@@ -49,15 +49,20 @@ record Storage(Database database, ArtifactStore artifacts, AuthServices auth, Ap
         Endpoints endpoints = new Endpoints(database, secrets);
         endpoints.reseal();
         return new Storage(database,
-                InstalledArtifacts.open(settings, closer), auth,
+                InstalledArtifacts.open(settings, url, closer), auth,
                 keyUsage,
                 secrets, endpoints, new Deliveries(database), new Money(database, DbClock.DATABASE), new RunReader());
     }
 
     /** With a count of the use of its artifact store. */
     Storage observed(ArtifactStoreObserver observer) {
-        return new Storage(database, new ObservedArtifactStore(artifacts, observer), auth, keyUsage, secrets, endpoints,
-                deliveries, money, runs);
+        return new Storage(database, new InstalledArtifacts.Stores(
+                new ObservedArtifactStore(files.artifacts(), observer), files.documents()), auth, keyUsage, secrets,
+                endpoints, deliveries, money, runs);
+    }
+
+    ArtifactStore artifacts() {
+        return files.artifacts();
     }
 
     private static SecretStore secrets(List<SealingKey> keys, Database database) {

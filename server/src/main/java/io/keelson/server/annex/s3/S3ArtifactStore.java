@@ -5,6 +5,8 @@ import io.keelson.server.base.artifact.ArtifactRules;
 import io.keelson.server.base.artifact.ContentDamagedException;
 import io.keelson.server.base.artifact.ContentLink;
 import io.keelson.server.base.artifact.CopyableStore;
+import io.keelson.server.base.artifact.DocumentLocks;
+import io.keelson.server.base.artifact.DocumentStore;
 import io.keelson.server.base.artifact.StoredArtifact;
 import io.keelson.server.base.problem.StartupException;
 import java.io.IOException;
@@ -233,6 +235,11 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
         } catch (SdkException e) {
             throw StoreFailure.of(e);
         }
+    }
+
+    /** Documents about runs in the same place. */
+    public DocumentStore documents(DocumentLocks locks) {
+        return new S3DocumentStore(client, settings, locks);
     }
 
     @Override

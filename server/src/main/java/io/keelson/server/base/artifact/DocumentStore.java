@@ -22,7 +22,7 @@ public interface DocumentStore {
     record Mark(int attempt, long seq, long steps, boolean sealed) {
 
         /** The mark of a run without documents. */
-        static final Mark NONE = new Mark(1, 0, 0, false);
+        public static final Mark NONE = new Mark(1, 0, 0, false);
     }
 
     /** The documents of one run, with exclusive write access. */

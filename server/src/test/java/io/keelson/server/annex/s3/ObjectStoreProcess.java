@@ -115,6 +115,14 @@ public final class ObjectStoreProcess {
                 url().toString(), "KEELSON_S3_ACCESS_KEY", KEYS.id(), "KEELSON_S3_SECRET_KEY", KEYS.secret());
     }
 
+    /** Keys of all objects, after their bucket. */
+    public List<String> objects() throws IOException {
+        Path data = folder.resolve("data");
+        try (Stream<Path> files = Files.walk(data)) {
+            return files.filter(Files::isRegularFile).map(each -> data.relativize(each).toString()).toList();
+        }
+    }
+
     private void remove() {
         stop();
         try (Stream<Path> files = Files.walk(folder)) {

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -40,8 +41,10 @@ class ObjectStoreApiTest {
         DatabaseUrl url = TestDatabase.createUrl();
         Map<String, String> variables = new TreeMap<>(ObjectStoreProcess.shared().variables());
         variables.put("KEELSON_ARTIFACT_LINKS", "60");
+        variables.put("KEELSON_STATUS_DOCUMENTS", "true");
         api = new ApiServer(folder, url, variables);
         variables.put("KEELSON_S3_ENDPOINT", "http://127.0.0.1:9");
+        variables.remove("KEELSON_STATUS_DOCUMENTS");
         variables.put("KEELSON_EXECUTOR_SLOTS", "0");
         away = new ApiServer(folder.resolve("away"), url, variables);
     }
@@ -67,6 +70,14 @@ class ObjectStoreApiTest {
         assertThat(part.status()).isEqualTo(206);
         assertThat(part.text()).isEqualTo("abc");
         assertThat(Files.exists(folder.resolve("artifacts"))).isFalse();
+    }
+
+    @Test
+    void statusDocumentsAreInTheStore() {
+        String run = written().replaceFirst(".*/runs/([^/]+)/.*", "$1");
+        Awaitility.await().untilAsserted(() -> assertThat(ObjectStoreProcess.shared().objects())
+                .anyMatch(key -> key.endsWith("/runs/run_" + run + "/manifest.json"))
+                .anyMatch(key -> key.endsWith("/runs/run_" + run + "/steps/1.json")));
     }
 
     @Test
