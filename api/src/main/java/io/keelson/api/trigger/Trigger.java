@@ -29,6 +29,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param recipeId id of the recipe; null for a mission
  * @param mission the mission in the shape of a mission file; null for a recipe, absent in lists
  * @param inputs values of inputs, by name, with expressions
+ * @param priority expression for the priority of the run; null for that of the mission
+ * @param flow rules by which events wait, are merged or dropped, as they were given; null without rules
  * @param example event by which the expressions were checked; null without one, absent in lists
  * @param enabled whether it receives events and starts runs
  * @param version number of the version, from 1
@@ -38,7 +40,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public record Trigger(@Id String id, @Id String workspaceId, String name, String path, Source source,
         @Nullable String key, @Nullable String filter, @Nullable @Id String recipeId,
-        @Omittable @Nullable ObjectNode mission, ObjectNode inputs, @Omittable @Nullable ObjectNode example,
+        @Omittable @Nullable ObjectNode mission, ObjectNode inputs, @Nullable String priority,
+        @Nullable ObjectNode flow, @Omittable @Nullable ObjectNode example,
         boolean enabled, int version, String createdBy, Instant createdAt, Instant updatedAt) {
 
     /**
@@ -63,7 +66,10 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      * @param filter {@code ${ … }} over {@code .headers} and {@code .body}; an event for which it is false or null starts no run
      * @param recipe a recipe by its name or id; or a mission is given
      * @param mission as in a mission file, without members of a single run
-     * @param inputs values of inputs, by name, with {@code ${ … }} over {@code .headers} and {@code .body}
+     * @param inputs values of inputs, by name, with {@code ${ … }} over {@code .headers}, {@code .body} and, with {@code flow.batch},
+     *     {@code .batch}, the list of all events
+     * @param priority {@code ${ … }} for the priority of the run, a whole number: lower goes first
+     * @param flow rules by which events wait, are merged or dropped
      * @param example event that the expressions are checked with; required if there are expressions
      * @param enabled whether it receives events
      */
@@ -71,7 +77,8 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
     public record Definition(@Text(format = "name", pattern = "\\S", max = 200) String name, NewSource source,
             @Nullable @Text(min = 1, max = 4000) String key, @Nullable @Text(min = 1, max = 8000) String filter,
             @Nullable @Text(max = 200) String recipe, @Nullable ObjectNode mission, @Default("{}") ObjectNode inputs,
-            @Nullable Example example, @Default("true") boolean enabled) {
+            @Nullable @Text(min = 1, max = 4000) String priority, @Nullable Flow flow, @Nullable Example example,
+            @Default("true") boolean enabled) {
 
         public Definition {
             inputs = inputs == null ? JsonNodeFactory.instance.objectNode() : inputs;
@@ -120,6 +127,8 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      * @param recipe a recipe by its name or id, which replaces a mission
      * @param mission a mission, which replaces a recipe
      * @param inputs values of inputs, by name
+     * @param priority expression for the priority of the run; null removes it
+     * @param flow all rules by which events wait, are merged or dropped; an object without members removes them
      * @param example event that the expressions are checked with
      * @param enabled whether it receives events and starts runs
      */
@@ -127,8 +136,66 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
     public record Change(@Nullable @Text(format = "name", pattern = "\\S", max = 200) String name,
             @Nullable NewSource source, @Nullable Optional<@Text(min = 1, max = 4000) String> key,
             @Nullable Optional<@Text(min = 1, max = 8000) String> filter, @Nullable @Text(max = 200) String recipe,
-            @Nullable ObjectNode mission, @Nullable ObjectNode inputs, @Nullable Example example,
-            @Nullable Boolean enabled) {}
+            @Nullable ObjectNode mission, @Nullable ObjectNode inputs,
+            @Nullable Optional<@Text(min = 1, max = 4000) String> priority, @Nullable Flow flow,
+            @Nullable Example example, @Nullable Boolean enabled) {}
+
+    /**
+     * Rules by which events wait, are merged or dropped, in this order. Each counts the events of one key.
+     *
+     * @param rate maximum number of events in a time
+     * @param batch one run for several events; not together with {@code debounce}
+     * @param debounce one run for the last event of a burst
+     * @param singleton one open run at a time
+     */
+    @Request
+    public record Flow(@Nullable Rate rate, @Nullable Batch batch, @Nullable Debounce debounce,
+            @Nullable Singleton singleton) {}
+
+    /**
+     * Maximum number of events in a time, over all servers.
+     *
+     * @param key {@code ${ … }}; all events of the trigger if absent
+     * @param limit number of events that are admitted in each period
+     * @param periodSeconds length of the period, in seconds
+     * @param over rule for further events: {@code drop} them, or {@code queue} them until they are admitted
+     */
+    @Request
+    public record Rate(@Nullable @Text(min = 1, max = 4000) String key, @Range(min = 1, max = 100_000) int limit,
+            @Range(min = 1, max = 86_400) int periodSeconds, @Default("queue") @OneOf({"drop", "queue"}) String over) {}
+
+    /**
+     * One run for several events.
+     *
+     * @param key {@code ${ … }}; all events of the trigger if absent
+     * @param max number of events that start the run at once
+     * @param periodSeconds maximum wait after the first event, in seconds
+     */
+    @Request
+    public record Batch(@Nullable @Text(min = 1, max = 4000) String key, @Range(min = 2, max = 1000) int max,
+            @Range(min = 1, max = 86_400) int periodSeconds) {}
+
+    /**
+     * One run for the last event of a burst.
+     *
+     * @param key {@code ${ … }}; all events of the trigger if absent
+     * @param periodSeconds time without further events after which the run starts, in seconds
+     * @param timeoutSeconds maximum wait after the first event, in seconds
+     */
+    @Request
+    public record Debounce(@Nullable @Text(min = 1, max = 4000) String key,
+            @Range(min = 1, max = 86_400) int periodSeconds, @Range(min = 1, max = 604_800) int timeoutSeconds) {}
+
+    /**
+     * One open run at a time.
+     *
+     * @param key {@code ${ … }}; all events of the trigger if absent
+     * @param over rule for an event while a run is open: {@code skip} it, {@code replace} the run, which is cancelled, or {@code queue} it
+     *     until the run ends
+     */
+    @Request
+    public record Singleton(@Nullable @Text(min = 1, max = 4000) String key,
+            @OneOf({"skip", "replace", "queue"}) String over) {}
 
     /**
      * Result of an event that is not stored.

@@ -125,7 +125,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 storage.money(), engine, new PlanEdits(database, store.scopes(), plans));
         TriggerModule triggers = closer.register(new TriggerModule(new TriggerModule.Parts(database,
                 storage.secrets(), storage.runs(), store.keys(), engine.history(), submissions, expressions,
-                observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch, settings.triggerDays())));
+                engine, observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch,
+                settings.triggerDays())));
         return new EngineParts(engine, store, tools, outbound, List.of(effects, mcp, calls, triggers), computation,
                 missions, roster, recipes, calls::rules, mcp, submissions);
     }

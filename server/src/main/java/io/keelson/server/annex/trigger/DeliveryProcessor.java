@@ -1,7 +1,9 @@
 package io.keelson.server.annex.trigger;
 
+import io.keelson.api.trigger.Trigger;
 import io.keelson.server.annex.trigger.TriggerObserver.Happened;
 import io.keelson.server.annex.trigger.TriggeredRuns.Prepared;
+import io.keelson.server.annex.trigger.TriggeredRuns.Screened;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.history.DatabaseHistory;
@@ -9,9 +11,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -42,6 +46,7 @@ final class DeliveryProcessor implements AutoCloseable {
     private final TriggerStore triggers;
     private final DeliveryStore deliveries;
     private final TriggeredRuns runs;
+    private final FlowGate gate;
     private final DatabaseHistory history;
     private final TriggerObserver observer;
     private final BackgroundTask task = BackgroundTask.every("triggers", POLL_INTERVAL, this::look);
@@ -49,11 +54,12 @@ final class DeliveryProcessor implements AutoCloseable {
 
     /** @param days for which decided deliveries are kept */
     DeliveryProcessor(Database database, TriggerStore triggers, DeliveryStore deliveries, TriggeredRuns runs,
-            DatabaseHistory history, TriggerObserver observer, int days) {
+            FlowGate gate, DatabaseHistory history, TriggerObserver observer, int days) {
         this.database = database;
         this.triggers = triggers;
         this.deliveries = deliveries;
         this.runs = runs;
+        this.gate = gate;
         this.history = history;
         this.observer = observer;
         this.retention = BackgroundTask.every("trigger retention", RETENTION_INTERVAL, () -> forget(days));
@@ -99,12 +105,11 @@ final class DeliveryProcessor implements AutoCloseable {
         Map<UUID, TriggerRow> known =
                 triggers.all(taken.stream().map(DeliveryRow::triggerId).collect(Collectors.toSet())).stream()
                         .collect(Collectors.toMap(TriggerRow::id, Function.identity()));
+        Map<UUID, List<DeliveryRow>> ofTriggers = taken.stream().filter(each -> known.containsKey(each.triggerId()))
+                .collect(Collectors.groupingBy(DeliveryRow::triggerId));
         List<Work> work = new ArrayList<>();
-        for (DeliveryRow delivery : taken) {
-            TriggerRow trigger = known.get(delivery.triggerId());
-            if (trigger != null) {
-                work.add(new Work(delivery, trigger.version(), prepared(trigger, delivery)));
-            }
+        for (Map.Entry<UUID, List<DeliveryRow>> each : ofTriggers.entrySet()) {
+            work.addAll(screened(Objects.requireNonNull(known.get(each.getKey())), each.getValue()));
         }
         List<Decision> decided = new ArrayList<>();
         InterruptedException interrupted = database.<@Nullable InterruptedException>inTransaction(c -> {
@@ -116,6 +121,9 @@ final class DeliveryProcessor implements AutoCloseable {
             }
             for (Decision each : decided) {
                 deliveries.decide(c, each.delivery(), each.outcome());
+                if (FlowGate.groups(Objects.requireNonNull(known.get(each.delivery().triggerId())).read())) {
+                    deliveries.decideGroup(c, each.delivery(), each.outcome());
+                }
             }
             return null;
         });
@@ -136,9 +144,36 @@ final class DeliveryProcessor implements AutoCloseable {
         }
     }
 
-    private Prepared prepared(TriggerRow trigger, DeliveryRow delivery) {
+    /** Applies filter and flow, and prepares the runs of the deliveries that pass. */
+    private List<Work> screened(TriggerRow trigger, List<DeliveryRow> taken) throws InterruptedException {
+        Trigger.Definition definition = trigger.read();
+        List<Work> work = new ArrayList<>();
+        List<FlowGate.Arrival> arrivals = new ArrayList<>();
+        for (DeliveryRow delivery : taken) {
+            switch (runs.screen(trigger, definition, delivery)) {
+                case Screened.Decided(Outcome outcome) ->
+                    work.add(new Work(delivery, trigger.version(), new Prepared.Decided(outcome)));
+                case Screened.Keyed(FlowGate.Keys keys) -> arrivals.add(new FlowGate.Arrival(delivery, keys));
+            }
+        }
+        Trigger.Flow flow = definition.flow();
+        if (flow == null) {
+            arrivals.forEach(each -> work.add(new Work(each.delivery(), trigger.version(),
+                    prepared(trigger, definition, each.delivery()))));
+            return work;
+        }
+        arrivals.sort(Comparator.comparing(each -> each.delivery().receivedAt()));
+        FlowGate.Passed passed = gate.pass(trigger, flow, arrivals);
+        passed.decided().forEach(this::count);
+        arrivals.stream().filter(each -> passed.passed().contains(each.delivery().id()))
+                .forEach(each -> work.add(new Work(each.delivery(), trigger.version(),
+                        prepared(trigger, definition, each.delivery()))));
+        return work;
+    }
+
+    private Prepared prepared(TriggerRow trigger, Trigger.Definition definition, DeliveryRow delivery) {
         try {
-            return runs.prepare(trigger, delivery);
+            return runs.prepare(trigger, definition, delivery);
         } catch (RuntimeException e) {
             LOG.warn("could not prepare delivery {} of trigger {}", delivery.id(), trigger.id(), e);
             return new Prepared.Decided(failure(delivery, e));

@@ -9,10 +9,16 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A stored delivery. */
+/**
+ * A stored delivery.
+ *
+ * @param formedAt time at which it was chosen to start the run of its group; null before, and without a group
+ * @param groupKey key of its group; null without one
+ */
 record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID runId, State state, int repeats,
         int failures, @Nullable String errorCode, @Nullable String errorMessage, Instant receivedAt,
-        @Nullable Instant decidedAt, ObjectNode headers, JsonNode body) {
+        @Nullable Instant decidedAt, @Nullable Instant formedAt, @Nullable String groupKey, ObjectNode headers,
+        JsonNode body) {
 
     /** The outcome of a delivery. */
     enum State {
@@ -40,7 +46,8 @@ record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID r
     }
 
     private @Nullable String shownRun() {
-        return state.hasRun() ? runId.toString() : null;
+        boolean waits = state == State.PENDING && groupKey != null && formedAt == null;
+        return state.hasRun() && !waits ? runId.toString() : null;
     }
 
     /** The whole document, as the API shows it. */

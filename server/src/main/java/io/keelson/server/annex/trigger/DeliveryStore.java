@@ -43,8 +43,14 @@ final class DeliveryStore {
                set state = :state, run_id = :run, failures = :failures, error_code = left(:code, 100),
                    error_message = left(:message, 2000),
                    due_at = clock_timestamp() + make_interval(secs => :delay),
+                   at_work = at_work and :state in ('pending', 'started'),
                    decided_at = case when :state <> 'pending' then clock_timestamp() end
              where id = :id and state = 'pending'""");
+
+    private static final Sql FOLLOW = Sql.of("""
+            update trigger_deliveries
+               set state = :state, error_code = left(:code, 100), error_message = left(:message, 2000)
+             where trigger_id = :trigger and group_key is not null and run_id = :run and state = 'merged'""");
 
     private static final Sql LIST = Sql.of("select " + LISTED + """
 
@@ -82,9 +88,11 @@ final class DeliveryStore {
      */
     record Accepted(UUID id, UUID runId, DeliveryRow.State state, boolean duplicate) {
 
-        TriggerDelivery.Receipt receipt(String key) {
+        /** @param grouped whether it may get the run of another event */
+        TriggerDelivery.Receipt receipt(String key, boolean grouped) {
+            boolean known = state.hasRun() && !(grouped && state == DeliveryRow.State.PENDING);
             return new TriggerDelivery.Receipt(id.toString(), key, duplicate, state.wire(),
-                    state.hasRun() ? runId.toString() : null);
+                    known ? runId.toString() : null);
         }
     }
 
@@ -131,6 +139,15 @@ final class DeliveryStore {
                 .set("failures", delivery.failures() + (outcome.failed() ? 1 : 0)).set("code", outcome.code())
                 .set("message", outcome.message()).set("delay", (int) outcome.delay().toSeconds())
                 .set("id", delivery.id()).update();
+    }
+
+    /** Ends the other deliveries of a group as the delivery ends that was to start their run, if it has no run. */
+    void decideGroup(Connection c, DeliveryRow delivery, Outcome outcome) throws SQLException {
+        if (!outcome.state().hasRun()) {
+            FOLLOW.on(c).set("state", outcome.state().wire()).set("code", outcome.code())
+                    .set("message", outcome.message()).set("trigger", delivery.triggerId())
+                    .set("run", delivery.runId()).update();
+        }
     }
 
     /**

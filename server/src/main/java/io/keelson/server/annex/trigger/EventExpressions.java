@@ -17,6 +17,9 @@ final class EventExpressions {
 
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
+    /** The key of a rule without an expression. */
+    private static final String ALL = "*";
+
     private final Expressions expressions;
 
     EventExpressions(Expressions expressions) {
@@ -76,6 +79,36 @@ final class EventExpressions {
      */
     boolean passes(UUID workspace, @Nullable String filter, ObjectNode scope) {
         return filter == null || of(workspace).condition(filter, scope);
+    }
+
+    /**
+     * The keys of the rules of a trigger's flow. A rule without an expression counts all events under one key.
+     *
+     * @throws ExpressionException if an expression fails or gives no key
+     */
+    FlowGate.Keys keys(UUID workspace, Trigger.Flow flow, ObjectNode scope) {
+        Trigger.Rate rate = flow.rate();
+        Trigger.Batch batch = flow.batch();
+        Trigger.Debounce debounce = flow.debounce();
+        Trigger.Singleton singleton = flow.singleton();
+        return new FlowGate.Keys(rate == null ? null : keyOr(workspace, rate.key(), scope),
+                batch != null ? keyOr(workspace, batch.key(), scope)
+                        : debounce == null ? null : keyOr(workspace, debounce.key(), scope),
+                singleton == null ? null : keyOr(workspace, singleton.key(), scope));
+    }
+
+    private String keyOr(UUID workspace, @Nullable String expression, ObjectNode scope) {
+        return expression == null ? ALL : key(workspace, expression, scope);
+    }
+
+    /**
+     * The priority of an event's run; null for that of the mission. The mission's check refuses other values than whole numbers.
+     *
+     * @throws ExpressionException if the expression fails
+     */
+    @Nullable JsonNode priority(UUID workspace, Trigger.Definition definition, ObjectNode scope) {
+        String expression = definition.priority();
+        return expression == null ? null : of(workspace).resolve(NODES.stringNode(expression), scope);
     }
 
     /**

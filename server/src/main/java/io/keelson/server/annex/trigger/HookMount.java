@@ -102,7 +102,8 @@ final class HookMount implements Mount {
         }
         Event event = new Event(key(trigger, definition, request, headers, body), headers, body);
         return intake.accept(trigger.id(), event)
-                .map(accepted -> ApiResponse.json(ACCEPTED, Json.document(accepted.receipt(event.key()))))
+                .map(accepted -> ApiResponse.json(ACCEPTED,
+                        Json.document(accepted.receipt(event.key(), FlowGate.groups(definition)))))
                 .orElseThrow(() -> unknown(trigger.id()));
     }
 

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class TriggerActions {
 
     private static final String UNIQUE_VIOLATION = "23505";
+    private static final Trigger.Flow NO_FLOW = new Trigger.Flow(null, null, null, null);
 
     private final TriggerStore triggers;
     private final DeliveryStore deliveries;
@@ -128,15 +129,20 @@ final class TriggerActions {
         return new Trigger.Definition(or(body.name(), before.name()), or(body.source(), before.source()),
                 or(body.key(), before.key()), or(body.filter(), before.filter()),
                 retargeted ? body.recipe() : before.recipe(), retargeted ? body.mission() : before.mission(),
-                or(body.inputs(), before.inputs()), body.example() == null ? before.example() : body.example(),
+                or(body.inputs(), before.inputs()), or(body.priority(), before.priority()),
+                flow(body.flow(), before.flow()), body.example() == null ? before.example() : body.example(),
                 or(body.enabled(), before.enabled()));
+    }
+
+    private static Trigger.@Nullable Flow flow(Trigger.@Nullable Flow given, Trigger.@Nullable Flow before) {
+        return given == null ? before : given.equals(NO_FLOW) ? null : given;
     }
 
     private static <T> T or(@Nullable T given, T before) {
         return given == null ? before : given;
     }
 
-    private static @Nullable String or(@Nullable Optional<String> given, @Nullable String before) {
+    private static <T> @Nullable T or(@Nullable Optional<T> given, @Nullable T before) {
         return given == null ? before : given.orElse(null);
     }
 

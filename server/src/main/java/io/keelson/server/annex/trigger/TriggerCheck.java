@@ -14,8 +14,11 @@ import io.keelson.server.mission.submission.PreparedMission;
 import io.keelson.server.mission.submission.RecipeMissions;
 import io.keelson.server.tenant.secret.SecretStore;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -59,8 +62,10 @@ final class TriggerCheck {
         UUID recipe = named == null ? null
                 : missions.find(workspace, named).map(RecipeRow::id)
                         .orElseThrow(() -> ApiProblem.of(List.of(RecipeMissions.unknownRecipe(named))));
-        ObjectNode inputs = given.example() == null ? given.inputs() : evaluated(workspace, given, given.example());
-        var _ = SubmissionMapping.value(missions.ofSchedule(workspace, recipe, inputs, given.mission(), "webhook"));
+        Evaluation found = given.example() == null ? new Evaluation(given.inputs(), null)
+                : evaluated(workspace, given, given.example());
+        var _ = SubmissionMapping.value(missions.ofSchedule(workspace, recipe, found.inputs(), given.mission(),
+                "webhook", found.priority()));
         return recipe;
     }
 
@@ -79,12 +84,50 @@ final class TriggerCheck {
         problems.addAll(single(given.key(), "/key"));
         problems.addAll(single(given.filter(), "/filter"));
         problems.addAll(expressions.problems(given.inputs(), "/inputs"));
-        boolean any = given.key() != null || given.filter() != null || expressions.hasAny(given.inputs());
+        problems.addAll(single(given.priority(), "/priority"));
+        boolean any = given.key() != null || given.filter() != null || given.priority() != null
+                || expressions.hasAny(given.inputs());
+        if (given.flow() != null) {
+            problems.addAll(flow(given.flow()));
+            any |= keys(given.flow()).values().stream().anyMatch(Objects::nonNull);
+        }
         if (any && given.example() == null) {
             problems.add(new PlanProblem("REQUIRED", "/example",
                     "an example is required, with which the expressions are checked"));
         }
         return problems;
+    }
+
+    private List<PlanProblem> flow(Trigger.Flow flow) {
+        List<PlanProblem> problems = new ArrayList<>();
+        if (flow.batch() != null && flow.debounce() != null) {
+            problems.add(new PlanProblem("INVALID_VALUE", "/flow/debounce",
+                    "a trigger has `batch` or `debounce`, and not both"));
+        }
+        if (flow.debounce() != null && flow.debounce().timeoutSeconds() < flow.debounce().periodSeconds()) {
+            problems.add(new PlanProblem("OUT_OF_RANGE", "/flow/debounce/timeout_seconds",
+                    "may not be less than period_seconds"));
+        }
+        keys(flow).forEach((pointer, key) -> problems.addAll(single(key, pointer)));
+        return problems;
+    }
+
+    /** The expressions of keys by their pointers; null for a rule without one. */
+    private static Map<String, @Nullable String> keys(Trigger.Flow flow) {
+        Map<String, @Nullable String> keys = new LinkedHashMap<>();
+        if (flow.rate() != null) {
+            keys.put("/flow/rate/key", flow.rate().key());
+        }
+        if (flow.batch() != null) {
+            keys.put("/flow/batch/key", flow.batch().key());
+        }
+        if (flow.debounce() != null) {
+            keys.put("/flow/debounce/key", flow.debounce().key());
+        }
+        if (flow.singleton() != null) {
+            keys.put("/flow/singleton/key", flow.singleton().key());
+        }
+        return keys;
     }
 
     private List<PlanProblem> source(UUID workspace, NewSource source) {
@@ -116,9 +159,21 @@ final class TriggerCheck {
         return expressions.problems(JsonNodeFactory.instance.stringNode(expression), pointer);
     }
 
-    /** The inputs of the example. */
-    private ObjectNode evaluated(UUID workspace, Trigger.Definition given, Trigger.Example example) {
-        ObjectNode scope = Event.scope(lowerCase(example.headers()), example.body());
+    private record Evaluation(ObjectNode inputs, @Nullable JsonNode priority) {}
+
+    /** The scope of an event, which is a batch of its own. */
+    private static ObjectNode scope(Trigger.Definition given, Trigger.Example example) {
+        ObjectNode headers = lowerCase(example.headers());
+        ObjectNode scope = Event.scope(headers, example.body());
+        if (given.flow() != null && given.flow().batch() != null) {
+            scope.putArray("batch").add(Event.scope(headers, example.body()));
+        }
+        return scope;
+    }
+
+    /** The inputs and the priority of the example. */
+    private Evaluation evaluated(UUID workspace, Trigger.Definition given, Trigger.Example example) {
+        ObjectNode scope = scope(given, example);
         String key = given.key();
         if (key != null) {
             var _ = expecting("/key", () -> expressions.key(workspace, key, scope));
@@ -126,13 +181,20 @@ final class TriggerCheck {
         if (!expecting("/filter", () -> expressions.passes(workspace, given.filter(), scope))) {
             throw ApiProblem.of(EXAMPLE_REJECTED, "/filter", "the example does not meet the filter");
         }
-        return expecting("/inputs", () -> expressions.inputs(workspace, given, scope));
+        if (given.flow() != null) {
+            var _ = expecting("/flow", () -> expressions.keys(workspace, given.flow(), scope));
+        }
+        ObjectNode inputs = expecting("/inputs", () -> expressions.inputs(workspace, given, scope));
+        JsonNode priority = given.priority() == null ? null
+                : expecting("/priority", () -> Objects.requireNonNull(
+                        expressions.priority(workspace, given, scope)));
+        return new Evaluation(inputs, priority);
     }
 
     /** The result that an event would have. */
     Trigger.Tested tested(TriggerRow trigger, Trigger.Example event) {
         Trigger.Definition definition = trigger.read();
-        ObjectNode scope = Event.scope(lowerCase(event.headers()), event.body());
+        ObjectNode scope = scope(definition, event);
         String key = null;
         ObjectNode inputs = null;
         try {

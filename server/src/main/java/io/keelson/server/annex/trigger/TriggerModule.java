@@ -37,16 +37,18 @@ public final class TriggerModule implements ToolModule {
      */
     public record Parts(Database database, SecretStore secrets, RunReader runs, IdempotencyKeys keys,
             DatabaseHistory history, SubmissionServices submissions, Expressions expressions,
-            TriggerObserver observer, Clock clock, Ids ids, int days) {}
+            Commands commands, TriggerObserver observer, Clock clock, Ids ids, int days) {}
 
     public TriggerModule(Parts parts) {
         this.parts = parts;
         this.triggers = new TriggerStore(parts.database());
         this.deliveries = new DeliveryStore(parts.database());
         this.expressions = new EventExpressions(parts.expressions());
+        FlowStore flow = new FlowStore(parts.database());
         this.processor = new DeliveryProcessor(parts.database(), triggers, deliveries,
                 new TriggeredRuns(parts.submissions().runs(), parts.submissions().missions(),
-                        new WorkspaceStore(parts.database()), parts.database(), parts.runs(), expressions),
+                        new WorkspaceStore(parts.database()), parts.database(), parts.runs(), expressions, flow),
+                new FlowGate(parts.database(), triggers, flow, deliveries, parts.runs(), parts.commands()),
                 parts.history(), parts.observer(), parts.days());
         this.intake = new EventIntake(deliveries, parts.ids(), processor::signal, parts.history(), parts.observer());
     }

@@ -45,7 +45,8 @@ record TriggerRow(UUID id, UUID workspaceId, String name, @Nullable UUID recipeI
                 new Trigger.Source(source.kind(), source.secrets(), source.header(), source.user(),
                         source.toleranceSeconds()),
                 given.key(), given.filter(), recipeId == null ? null : recipeId.toString(), given.mission(),
-                given.inputs(), example == null ? null : Json.document(example), enabled, version, createdBy,
+                given.inputs(), given.priority(), given.flow() == null ? null : Json.document(given.flow()),
+                example == null ? null : Json.document(example), enabled, version, createdBy,
                 createdAt, updatedAt));
     }
 

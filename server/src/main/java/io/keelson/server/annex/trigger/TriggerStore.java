@@ -50,6 +50,8 @@ final class TriggerStore {
     private static final Sql HELD = Sql.of(
             "select id, enabled, version from triggers where id = any (:ids) order by id for share");
 
+    private static final Sql LOCK = Sql.of("select id, enabled, version from triggers where id = :id for update");
+
     private static final Sql CHANGE = Sql.of("""
             update triggers set name = :name, recipe_id = :recipe, definition = :definition::jsonb, enabled = :enabled,
                 version = version + 1, updated_at = clock_timestamp()
@@ -122,6 +124,11 @@ final class TriggerStore {
     /** Keeps the triggers from being changed or deleted until the transaction ends. */
     List<Held> hold(Connection c, Collection<UUID> ids) throws SQLException {
         return HELD.on(c).setUuids("ids", ids).all(RecordColumns.of(Held.class));
+    }
+
+    /** Keeps other servers from looking at the trigger's flow until the transaction ends. */
+    Optional<Held> lock(Connection c, UUID id) throws SQLException {
+        return LOCK.on(c).set("id", id).first(RecordColumns.of(Held.class));
     }
 
     /**

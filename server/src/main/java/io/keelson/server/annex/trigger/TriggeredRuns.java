@@ -19,6 +19,8 @@ import io.keelson.server.tenant.workspace.WorkspaceStore;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Submits the runs of deliveries, under the same limits as requests. */
@@ -30,15 +32,17 @@ final class TriggeredRuns {
     private final Database database;
     private final RunReader reader;
     private final EventExpressions expressions;
+    private final FlowStore flow;
 
     TriggeredRuns(RunSubmission submission, RecipeMissions missions, WorkspaceStore workspaces, Database database,
-            RunReader reader, EventExpressions expressions) {
+            RunReader reader, EventExpressions expressions, FlowStore flow) {
         this.submission = submission;
         this.missions = missions;
         this.workspaces = workspaces;
         this.database = database;
         this.reader = reader;
         this.expressions = expressions;
+        this.flow = flow;
     }
 
     /** The result of the rules that need no lock. */
@@ -51,16 +55,43 @@ final class TriggeredRuns {
         record Ready(RunSubmission.Request request) implements Prepared {}
     }
 
-    /** Evaluates the expressions of a delivery, and reads the mission of its run. */
-    Prepared prepare(TriggerRow trigger, DeliveryRow delivery) {
-        Trigger.Definition definition = trigger.read();
+    /** The result of the filter. */
+    sealed interface Screened {
+
+        /** There is no run. */
+        record Decided(Outcome outcome) implements Screened {}
+
+        /** The keys of the rules of flow; without keys for a trigger without rules. */
+        record Keyed(FlowGate.Keys keys) implements Screened {}
+    }
+
+    /** Evaluates the filter and the keys of the rules of flow. */
+    Screened screen(TriggerRow trigger, Trigger.Definition definition, DeliveryRow delivery) {
         ObjectNode scope = Event.scope(delivery.headers(), delivery.body());
-        ObjectNode inputs;
         try {
             if (!expressions.passes(trigger.workspaceId(), definition.filter(), scope)) {
-                return new Prepared.Decided(Outcome.dropped("FILTERED", "the event does not meet the filter"));
+                return new Screened.Decided(Outcome.dropped("FILTERED", "the event does not meet the filter"));
+            }
+            return new Screened.Keyed(definition.flow() == null ? new FlowGate.Keys(null, null, null)
+                    : expressions.keys(trigger.workspaceId(), definition.flow(), scope));
+        } catch (ExpressionException e) {
+            return new Screened.Decided(Outcome.refusal(e.code(), e.getMessage()));
+        }
+    }
+
+    /** Evaluates the inputs of a delivery that has passed, and reads the mission of its run. */
+    Prepared prepare(TriggerRow trigger, Trigger.Definition definition, DeliveryRow delivery) {
+        ObjectNode scope = Event.scope(delivery.headers(), delivery.body());
+        ObjectNode inputs;
+        JsonNode priority;
+        try {
+            if (definition.flow() != null && definition.flow().batch() != null) {
+                ArrayNode batch = scope.putArray("batch");
+                flow.group(trigger.id(), delivery.runId()).forEach(each -> batch.add(Event.scope(each.headers(),
+                        each.body())));
             }
             inputs = expressions.inputs(trigger.workspaceId(), definition, scope);
+            priority = expressions.priority(trigger.workspaceId(), definition, scope);
         } catch (ExpressionException e) {
             return new Prepared.Decided(Outcome.refusal(e.code(), e.getMessage()));
         }
@@ -69,7 +100,7 @@ final class TriggeredRuns {
             return new Prepared.Decided(Outcome.dropped("WORKSPACE_CLOSED", "the workspace is closed"));
         }
         return switch (missions.ofSchedule(trigger.workspaceId(), trigger.recipeId(), inputs, definition.mission(),
-                "webhook")) {
+                "webhook", priority)) {
             case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) ->
                 new Prepared.Decided(refusal(problems));
             case ReadResult.Ok<PreparedMission>(PreparedMission prepared) -> new Prepared.Ready(

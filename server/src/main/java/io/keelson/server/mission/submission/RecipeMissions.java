@@ -167,7 +167,20 @@ public final class RecipeMissions {
      */
     public ReadResult<PreparedMission> ofSchedule(UUID workspace, @Nullable UUID recipe, ObjectNode inputs,
             @Nullable ObjectNode own, String trigger) {
+        return ofSchedule(workspace, recipe, inputs, own, trigger, null);
+    }
+
+    /**
+     * Reads the mission of a schedule or trigger, as {@link #ofSchedule(UUID, UUID, ObjectNode, ObjectNode, String)}.
+     *
+     * @param priority priority of the run; null for that of the mission
+     */
+    public ReadResult<PreparedMission> ofSchedule(UUID workspace, @Nullable UUID recipe, ObjectNode inputs,
+            @Nullable ObjectNode own, String trigger, @Nullable JsonNode priority) {
         ObjectNode run = JsonNodeFactory.instance.objectNode().put("trigger", trigger);
+        if (priority != null) {
+            run.set("priority", priority);
+        }
         run.set("input", inputs);
         if (recipe != null) {
             Optional<RecipeRow> found = database.withConnection(c -> recipes.find(c, workspace, recipe));

@@ -271,7 +271,7 @@ class OpenApiTest {
                                                     database, new RunReader(), money, engine,
                                                     new PlanEdits(database, new ScopeReader(),
                                                             new NewPlans(knowledge, knowledge::timeout))),
-                                            expressions, _ -> {
+                                            expressions, engine, _ -> {
                                             }, Clock.systemUTC(), UUID::randomUUID, 7))),
                             engine.history(), () -> null))
                     .routes();

@@ -1,0 +1,39 @@
+package io.keelson.server.annex.trigger;
+
+import io.keelson.api.trigger.Trigger;
+import io.keelson.server.annex.trigger.FlowStore.Member;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** When groups of deliveries start their runs. Groups are not empty, in the order in which their members were received. */
+final class FlowTimes {
+
+    private FlowTimes() {}
+
+    /** A period after the last event, and the timeout after the first one at the latest. */
+    static Instant debounced(Trigger.Debounce rule, List<Member> group) {
+        Instant quiet = group.getLast().receivedAt().plusSeconds(rule.periodSeconds());
+        Instant latest = group.getFirst().receivedAt().plusSeconds(rule.timeoutSeconds());
+        return quiet.isBefore(latest) ? quiet : latest;
+    }
+
+    /** A period after the first event; now for a full group. */
+    static Instant batched(Trigger.Batch rule, List<Member> group, Instant now) {
+        return group.size() >= rule.max() ? now : group.getFirst().receivedAt().plusSeconds(rule.periodSeconds());
+    }
+
+    /** The first members of a batch, at least one, whose bodies have {@code maxBytes} together at most. */
+    static List<Member> first(Trigger.Batch rule, List<Member> group, long maxBytes) {
+        List<Member> chosen = new ArrayList<>();
+        long bytes = 0;
+        for (Member each : group) {
+            bytes += each.bytes();
+            if (chosen.size() == rule.max() || !chosen.isEmpty() && bytes > maxBytes) {
+                break;
+            }
+            chosen.add(each);
+        }
+        return chosen;
+    }
+}
