@@ -15,5 +15,12 @@ const agent = createReactAgent({
     }),
   ],
 });
-const { messages } = await agent.invoke({ messages: [{ role: 'user', content: await question() }] });
-console.log(messages.at(-1).content);
+const input = { messages: [{ role: 'user', content: await question() }] };
+let state;
+// streamMode 'messages' streams the model's answers. The option streaming of ChatOpenAI would fetch a tokenizer from the Internet.
+for await (const [mode, part] of await agent.stream(input, { streamMode: ['messages', 'values'] })) {
+  if (mode === 'values') {
+    state = part;
+  }
+}
+console.log(state.messages.at(-1).content);

@@ -18,4 +18,4 @@ const agent = new Agent({
     }),
   },
 });
-console.log((await agent.generate(await question())).text);
+console.log(await (await agent.stream(await question())).text);

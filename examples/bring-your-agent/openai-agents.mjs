@@ -10,4 +10,6 @@ const agent = new Agent({
     tool({ name: 'weather', description: DESCRIPTION, parameters: z.object({ city: z.string() }), execute: weather }),
   ],
 });
-console.log((await run(agent, await question())).finalOutput);
+const result = await run(agent, await question(), { stream: true });
+await result.completed;
+console.log(result.finalOutput);
