@@ -123,7 +123,7 @@ final class ArtifactFiles {
         store.create();
         long done = 0;
         for (String name : names) {
-            String digest = sums.get(name);
+            String digest = Objects.requireNonNull(sums.get(name));
             Path file = folder.file(name);
             String path = name.substring(BackupFolder.ARTIFACTS.length() + 1);
             if (!store.has(path, digest)) {
