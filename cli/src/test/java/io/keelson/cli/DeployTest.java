@@ -176,8 +176,10 @@ class DeployTest {
     void manifestsSetWhatIsReadAndAskWhatIsServed(@TempDir Path folder) throws Exception {
         Set<String> settings = Arrays.stream(Setting.values()).map(Setting::name).collect(Collectors.toSet());
         for (String file : List.of("deploy/kubernetes/keelson.yaml", "deploy/compose/docker-compose.yaml",
-                "deploy/Dockerfile", "docs/operate/operations.md", "docs/operate/runbooks.md")) {
-            assertThat(Pattern.compile("KEELSON_[A-Z_]+").matcher(text(file)).results().map(word -> word.group()))
+                "deploy/Dockerfile", "deploy/helm/keelson/examples/s3.yaml",
+                "deploy/helm/keelson/templates/config.yaml", "deploy/helm/keelson/templates/deployment.yaml",
+                "docs/operate/operations.md", "docs/operate/runbooks.md")) {
+            assertThat(Pattern.compile("KEELSON_[A-Z_0-9]+").matcher(text(file)).results().map(word -> word.group()))
                     .as(file).isSubsetOf(settings).isNotEmpty();
         }
         Map<String, JsonNode> kinds = new TreeMap<>();

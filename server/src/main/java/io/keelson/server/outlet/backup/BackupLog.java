@@ -21,7 +21,8 @@ public final class BackupLog {
 
     private static final Sql AGE =
             Sql.of("""
-            select greatest(0, extract(epoch from clock_timestamp() - max(ended_at)))::float8 as age from installation_backups""");
+            select max(ended_at) is null as absent, greatest(0, extract(epoch from clock_timestamp() - max(ended_at)))::float8 as age
+              from installation_backups""");
 
     private BackupLog() {}
 
@@ -41,9 +42,8 @@ public final class BackupLog {
 
     /** Age of the latest backup in seconds; NaN without one. */
     public static double age(Connection c) throws SQLException {
-        return PRESENT.on(c).exists() ? AGE.on(c).one(row -> {
-            double age = row.getDouble("age");
-            return row.wasNull() ? Double.NaN : age;
-        }) : Double.NaN;
+        return PRESENT.on(c).exists()
+                ? AGE.on(c).one(row -> row.getBoolean("absent") ? Double.NaN : row.getDouble("age"))
+                : Double.NaN;
     }
 }
