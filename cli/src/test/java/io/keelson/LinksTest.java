@@ -1,0 +1,68 @@
+package io.keelson;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Links between pages lead to files and headings, and the tests that the comparison with other systems names exist. */
+class LinksTest {
+    private static final Path ROOT = RepositoryFiles.ROOT;
+    private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```");
+    private static final Pattern LINK = Pattern.compile("]\\((?![a-z]+:)([^)#\\s]*)(?:#([^)\\s]+))?\\)");
+    private static final Pattern HEADING = Pattern.compile("(?m)^#{1,6} (.*)$");
+
+    @Test
+    void linksLeadToFilesAndHeadings() throws IOException {
+        List<String> broken = new ArrayList<>();
+        for (Path page : RepositoryFiles.below(ROOT, each -> each.toString().endsWith(".md"))) {
+            for (MatchResult link : LINK.matcher(prose(page)).results().toList()) {
+                Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1)).normalize();
+                if (!Files.exists(target) || link.group(2) != null && target.toString().endsWith(".md")
+                        && !anchors(target).contains(link.group(2))) {
+                    broken.add(ROOT.relativize(page) + ": " + link.group());
+                }
+            }
+        }
+        assertThat(broken).as("correct the link, or the heading that it names").isEmpty();
+    }
+
+    @Test
+    void testsNamedByTheComparisonExist() throws IOException {
+        Set<String> tests = new HashSet<>();
+        RepositoryFiles.below(ROOT, each -> each.toString().endsWith("Test.java"))
+                .forEach(each -> tests.add(each.getFileName().toString().replace(".java", "")));
+        List<String> named = Pattern.compile("`(\\w+Test)`").matcher(prose(ROOT.resolve("docs/concepts/compared.md")))
+                .results().map(each -> each.group(1)).toList();
+        assertThat(named).hasSizeGreaterThan(50);
+        assertThat(named).as("name the test that proves the statement").allMatch(tests::contains);
+    }
+
+    private static String prose(Path page) throws IOException {
+        return CODE.matcher(Files.readString(page)).replaceAll("");
+    }
+
+    /** Anchors as GitHub makes them. */
+    private static Set<String> anchors(Path page) throws IOException {
+        Map<String, Integer> times = new HashMap<>();
+        Set<String> anchors = new HashSet<>();
+        for (MatchResult heading : HEADING.matcher(prose(page)).results().toList()) {
+            String anchor = heading.group(1).replaceAll("\\[([^]]*)]\\([^)]*\\)", "$1").strip()
+                    .toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}_\\- ]", "").replace(' ', '-');
+            int before = times.merge(anchor, 1, Integer::sum) - 1;
+            anchors.add(before == 0 ? anchor : anchor + "-" + before);
+        }
+        return anchors;
+    }
+}
