@@ -24,16 +24,16 @@ public record DatabaseState(double timeline, double bytes, Standbys standbys, do
     public static final long ARCHIVE_BEHIND_BYTES = 256L << 20;
 
     /**
-     * Only the size reads files: their directory entries. The archiver's statistics name a segment, or a file of a history or a
-     * backup, whose name contains no position.
+     * Only the size reads files: their directory entries. The archiver's statistics name a segment, a file of a backup, which begins with
+     * the name of a segment, or a history, whose name contains no position.
      */
     private static final Sql READ = Sql.of("""
             with wal as materialized (
                 select case when not pg_is_in_recovery() then pg_current_wal_lsn() end as position,
                     pg_size_bytes(current_setting('wal_segment_size')) as segment),
             archiver as (
-                select failed_count, coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing,
-                    case when last_archived_wal ~ '^[0-9A-F]{24}$' then last_archived_wal end as last
+                select coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing,
+                    case when last_archived_wal ~ '^[0-9A-F]{24}' then last_archived_wal end as last
                   from pg_stat_archiver where current_setting('archive_mode') <> 'off')
             select ('x' || left(case when position is not null then pg_walfile_name(position) end, 8))::bit(32)::bigint::float8
                     as timeline,
@@ -44,7 +44,7 @@ public record DatabaseState(double timeline, double bytes, Standbys standbys, do
                           union all
                          select prepared from pg_prepared_xacts where database = current_database()) t (began))
                     as oldest_transaction,
-                (select case when last is null and failed_count = 0 then 0
+                (select case when last is null and not failing then 0
                         else greatest(0, pg_wal_lsn_diff(position, '0/0')
                             - coalesce(('x' || substr(last, 9, 8))::bit(32)::bigint * 4294967296
                                 + (('x' || substr(last, 17, 8))::bit(32)::bigint + 1) * segment, 0)) end::float8
