@@ -25,12 +25,18 @@ class LinksTest {
 
     @Test
     void linksLeadToFilesAndHeadings() throws IOException {
+        List<Path> pages = RepositoryFiles.below(ROOT, each -> each.toString().endsWith(".md"));
+        Map<Path, Set<String>> anchors = new HashMap<>();
+        for (Path page : pages) {
+            anchors.put(page, anchors(page));
+        }
         List<String> broken = new ArrayList<>();
-        for (Path page : RepositoryFiles.below(ROOT, each -> each.toString().endsWith(".md"))) {
+        for (Path page : pages) {
             for (MatchResult link : LINK.matcher(prose(page)).results().toList()) {
                 Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1)).normalize();
-                if (!Files.exists(target) || link.group(2) != null && target.toString().endsWith(".md")
-                        && !anchors(target).contains(link.group(2))) {
+                if (!Files.exists(target)
+                        || link.group(2) != null && !anchors.getOrDefault(target, Set.of(link.group(2)))
+                                .contains(link.group(2))) {
                     broken.add(ROOT.relativize(page) + ": " + link.group());
                 }
             }
