@@ -12,7 +12,7 @@ import java.util.Base64;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,7 @@ final class Signatures {
      *
      * @param header the value of a header; null if absent
      */
-    record Request(UnaryOperator<@Nullable String> header, byte[] body) {
+    record Request(Function<String, @Nullable String> header, byte[] body) {
 
         private String of(String name) {
             String value = header.apply(name);

@@ -118,12 +118,13 @@ final class ArtifactFiles {
 
     /** Copies the backup's files into the store. Files that are there already and are right are kept. */
     void copyIn(Map<String, String> sums) throws IOException {
-        List<String> names =
-                sums.keySet().stream().filter(name -> name.startsWith(BackupFolder.ARTIFACTS + "/")).toList();
+        List<Map.Entry<String, String>> artifacts = sums.entrySet().stream()
+                .filter(sum -> sum.getKey().startsWith(BackupFolder.ARTIFACTS + "/")).toList();
         store.create();
         long done = 0;
-        for (String name : names) {
-            String digest = Objects.requireNonNull(sums.get(name));
+        for (Map.Entry<String, String> artifact : artifacts) {
+            String name = artifact.getKey();
+            String digest = artifact.getValue();
             Path file = folder.file(name);
             String path = name.substring(BackupFolder.ARTIFACTS.length() + 1);
             if (!store.has(path, digest)) {
@@ -139,7 +140,7 @@ final class ArtifactFiles {
                     throw BackupFolder.unusable("write to", store, e);
                 }
             }
-            progress.at(BackupFolder.ARTIFACTS, ++done, names.size());
+            progress.at(BackupFolder.ARTIFACTS, ++done, artifacts.size());
         }
     }
 
