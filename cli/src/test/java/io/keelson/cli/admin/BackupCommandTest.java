@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.cli.CliProcess;
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
+import io.keelson.core.Breadth;
+import io.keelson.server.annex.s3.ObjectStoreProcess;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -52,6 +55,43 @@ class BackupCommandTest {
     private static void refused(Result result, int exit, String code) {
         assertThat(result.code()).as(result.err()).isEqualTo(exit);
         assertThat(result.err()).startsWith("error: ").contains("[" + code + "]");
+    }
+
+    @Test
+    @Breadth.InPart(1)
+    void artifactsOfAnObjectStoreAreMovedBackedUpAndRestored() throws Exception {
+        Map<String, String> store = new HashMap<>(there);
+        store.putAll(ObjectStoreProcess.shared().variables());
+        Map<String, String> data = new HashMap<>(store);
+        String bucket = data.remove("KEELSON_ARTIFACTS");
+
+        Result moved = InProcessCli.run(data, "artifacts", "move", "--to", bucket, "--json");
+        assertThat(moved.code()).as(moved.err()).isZero();
+        assertThat(moved.json().get("copied").asInt()).isEqualTo(1);
+        Result again = InProcessCli.run(store, "artifacts", "move", "--from", "folder");
+        assertThat(again.out()).startsWith(bucket + "/ has 1 file; 0 files copied");
+        assertThat(InProcessCli.run(store, "doctor").out()).contains("ok    artifacts ");
+
+        String backup = folder.resolve("from-store").toString();
+        Result made = InProcessCli.run(store, "backup", backup, "--json");
+        assertThat(made.json().get("artifacts").asInt()).as(made.err()).isEqualTo(1);
+        Map<String, String> target = new HashMap<>(ObjectStoreProcess.shared().variables());
+        target.putAll(place(folder.resolve("restored-to-store"), TestDatabase.createEmptyUrl()));
+        Result restored = InProcessCli.run(target, "restore", backup, "--without-secret-key");
+        assertThat(restored.out()).as(restored.err()).contains("1 artifact, 4 B");
+        assertThat(ObjectStoreProcess.shared().objects())
+                .anyMatch(key -> key.startsWith(target.get("KEELSON_ARTIFACTS").substring("s3://".length())));
+    }
+
+    @Test
+    void moveNeedsTwoStores() {
+        refused(InProcessCli.run(there, "artifacts", "move"), 2, "USAGE");
+        refused(InProcessCli.run(there, "artifacts", "move", "--to", "bucket"), 2, "USAGE");
+        refused(InProcessCli.run(there, "artifacts"), 2, "USAGE");
+        Map<String, String> away = new HashMap<>(there);
+        away.putAll(Map.of("KEELSON_S3_ENDPOINT", "http://127.0.0.1:9", "KEELSON_S3_ACCESS_KEY", "id",
+                "KEELSON_S3_SECRET_KEY", "secret"));
+        refused(InProcessCli.run(away, "artifacts", "move", "--to", "s3://bucket"), 1, "ARTIFACT_STORE_UNREACHABLE");
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.keelson.server.annex.s3;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
@@ -53,11 +52,12 @@ final class StoreFailure {
         while (cause.getCause() != null && cause.getCause() != cause) {
             cause = cause.getCause();
         }
-        return line(cause instanceof IOException ? cause.getClass().getSimpleName() + ": " + cause.getMessage()
-                : cause.getMessage());
+        String name = cause.getClass().getSimpleName();
+        String message = cause.getMessage();
+        return message == null ? name : line(cause instanceof IOException ? name + ": " + message : message);
     }
 
-    private static String line(@Nullable String text) {
-        return String.valueOf(text).replaceAll("\\s+", " ").strip();
+    private static String line(String text) {
+        return text.replaceAll("\\s+", " ").strip();
     }
 }

@@ -21,6 +21,8 @@ import org.slf4j.LoggerFactory;
 public final class ArtifactSweeper {
     private static final Logger LOG = LoggerFactory.getLogger(ArtifactSweeper.class);
     private static final int BATCH_SIZE = 500;
+    /** After that many failures in a row the store itself has failed; a request to it can take a minute and a half. */
+    private static final int MAX_FAILURES = 20;
     /** Longer than the longest download. */
     static final Duration GRACE = Duration.ofHours(1);
     /** Longer than the longest time between an upload and its result. */
@@ -64,9 +66,13 @@ public final class ArtifactSweeper {
         do {
             some = database.withConnection(c -> life.removable(c, GRACE, BATCH_SIZE));
             removed = new ArrayList<>();
+            int failures = 0;
             for (Removable each : some) {
                 if (remove(each.storageKey())) {
                     removed.add(each.id());
+                    failures = 0;
+                } else if (++failures == MAX_FAILURES) {
+                    break;
                 }
             }
             List<UUID> noted = removed;

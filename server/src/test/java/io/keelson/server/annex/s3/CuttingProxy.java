@@ -7,9 +7,13 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /** A TCP proxy that resets connections in the middle of a request or a response. */
 final class CuttingProxy implements AutoCloseable {
@@ -21,6 +25,7 @@ final class CuttingProxy implements AutoCloseable {
     private final URI store;
     private final Queue<Cut> cuts = new ConcurrentLinkedQueue<>();
     private final AtomicInteger made = new AtomicInteger();
+    private final AtomicReference<@Nullable String> lost = new AtomicReference<>();
 
     CuttingProxy(URI store) throws IOException {
         this.store = store;
@@ -41,6 +46,11 @@ final class CuttingProxy implements AutoCloseable {
         cuts.add(new Cut(true, after));
     }
 
+    /** Cuts a connection instead of passing on the response to the next request that contains the text. */
+    void loseResponseTo(String request) {
+        lost.set(request);
+    }
+
     /** Number of cuts so far. */
     int made() {
         return made.get();
@@ -51,15 +61,16 @@ final class CuttingProxy implements AutoCloseable {
             while (true) {
                 Socket client = door.accept();
                 Socket server = new Socket(InetAddress.getLoopbackAddress(), store.getPort());
-                Thread.ofVirtual().start(() -> pass(client, server, false));
-                Thread.ofVirtual().start(() -> pass(server, client, true));
+                AtomicBoolean losing = new AtomicBoolean();
+                Thread.ofVirtual().start(() -> pass(client, server, false, losing));
+                Thread.ofVirtual().start(() -> pass(server, client, true, losing));
             }
         } catch (IOException e) {
             // closed
         }
     }
 
-    private void pass(Socket from, Socket to, boolean response) {
+    private void pass(Socket from, Socket to, boolean response, AtomicBoolean losing) {
         byte[] buffer = new byte[1 << 14];
         long passed = 0;
         try (from; to) {
@@ -68,7 +79,14 @@ final class CuttingProxy implements AutoCloseable {
             for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
                 passed += read;
                 Cut cut = cuts.peek();
-                if (cut != null && cut.response == response && passed > cut.after && cuts.remove(cut)) {
+                String text = lost.get();
+                if (!response && text != null
+                        && new String(buffer, 0, read, StandardCharsets.ISO_8859_1).contains(text)) {
+                    lost.set(null);
+                    losing.set(true);
+                }
+                if (response && losing.get()
+                        || cut != null && cut.response == response && passed > cut.after && cuts.remove(cut)) {
                     made.incrementAndGet();
                     from.setSoLinger(true, 0);
                     to.setSoLinger(true, 0);

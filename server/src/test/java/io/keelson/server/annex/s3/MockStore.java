@@ -16,7 +16,7 @@ final class MockStore implements AutoCloseable {
     private static final String START = """
             ip link set lo up
             "$0" -cp "$1" io.keelson.server.annex.s3.SocketRelay "$2" 9090 &
-            exec "$0" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -jar "$3"
+            exec "$0" -XX:+UseSerialGC -Xmx512m -jar "$3"
             """;
 
     private final Process process;

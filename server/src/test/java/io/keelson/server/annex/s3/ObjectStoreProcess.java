@@ -2,6 +2,7 @@ package io.keelson.server.annex.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -68,7 +69,8 @@ public final class ObjectStoreProcess {
 
     void start() throws IOException {
         process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-jar", JAR.toString(), "--properties",
+                "-XX:TieredStopAtLevel=" + (Breadth.all() ? 4 : 1), "-XX:+UseSerialGC", "-Xmx256m", "-jar",
+                JAR.toString(), "--properties",
                 folder.resolve("s3proxy.conf").toString()).redirectErrorStream(true)
                 .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                 .redirectOutput(folder.resolve("log").toFile()).start();

@@ -138,6 +138,23 @@ class S3ArtifactStoreTest extends ArtifactStoreContract {
     }
 
     @Test
+    void lostAnswerToTheEndOfAnUploadIsNotAFailure() throws IOException {
+        ObjectStoreProcess process = ObjectStoreProcess.shared();
+        try (CuttingProxy proxy = new CuttingProxy(process.url())) {
+            S3ArtifactStore store = open(process.settings(proxy.url(), ObjectStoreProcess.KEYS), Long.MAX_VALUE);
+            byte[] content = random(LONG);
+            proxy.loseResponseTo("<CompleteMultipartUpload");
+            StoredArtifact stored = store.put(OWNER, "long", "text/plain", new ByteArrayInputStream(content));
+            assertThat(proxy.made()).isOne();
+            try (InputStream in = store.open(stored.storageKey())) {
+                assertThat(in.readAllBytes()).isEqualTo(content);
+            }
+            assertThat(keys(store, LATER)).containsExactly(stored.storageKey());
+            assertThat(store.removeUnfinished(LATER)).isZero();
+        }
+    }
+
+    @Test
     void copiedContentHasTheDigestOfItsSource() throws IOException {
         S3ArtifactStore store = store();
         String key = ArtifactRules.newKey(OWNER);

@@ -17,16 +17,16 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Faults of object stores and of the way to them, on S3Proxy and S3Mock. Prints the rows of docs/operate/object-stores.md. */
 @EnabledIfSystemProperty(named = "keelson.long", matches = "true")
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class S3FaultsTest {
 
@@ -42,7 +43,6 @@ class S3FaultsTest {
     private static final Instant LATER = Instant.parse("2200-01-01T00:00:00Z");
 
     private final byte[] content = new byte[LENGTH];
-    private final List<String> rows = new ArrayList<>();
     private MockStore mock;
 
     @BeforeAll
@@ -54,7 +54,6 @@ class S3FaultsTest {
     @AfterAll
     void stop() throws IOException {
         mock.close();
-        rows.forEach(System.err::println);
     }
 
     private S3Settings settings(String server, URI endpoint, S3Settings.Keys keys) {
@@ -197,7 +196,7 @@ class S3FaultsTest {
         return ((HttpURLConnection) link.toURL().openConnection()).getResponseCode();
     }
 
-    private void row(String server, String fault, int tries, String result) {
-        rows.add(String.format(Locale.ROOT, "| %s | %s | %d | %s |", server, fault, tries, result));
+    private static void row(String server, String fault, int tries, String result) {
+        System.err.printf(Locale.ROOT, "| %s | %s | %d | %s |%n", server, fault, tries, result);
     }
 }
