@@ -51,10 +51,12 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      * @param secrets names of the workspace's secrets, each of which is accepted
      * @param header header with the secret; null but for {@code secret}
      * @param user name of the user; null but for {@code basic}
+     * @param event name of the events; null but for {@code event}
      * @param toleranceSeconds maximum difference of a signature's time to the server's time, in seconds
      */
-    public record Source(@OneOf({"standard", "github", "stripe", "slack", "secret", "basic"}) String kind,
-            List<String> secrets, @Nullable String header, @Nullable String user, int toleranceSeconds) {}
+    public record Source(@OneOf({"standard", "github", "stripe", "slack", "secret", "basic", "event"}) String kind,
+            List<String> secrets, @Nullable String header, @Nullable String user, @Nullable String event,
+            int toleranceSeconds) {}
 
     /**
      * Creates a trigger. It has either a recipe or a mission.
@@ -89,17 +91,20 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      * Source of events.
      *
      * @param kind proof that a sender has to give: a signature of Standard Webhooks, GitHub, Stripe or Slack, a secret in a header, or
-     *     a user and a password
-     * @param secrets names of the workspace's secrets; each is accepted, so that a new one can replace an old one without a gap
+     *     a user and a password; {@code event} for events at {@code POST /events}, with an API key
+     * @param secrets names of the workspace's secrets; each is accepted, so that a new one can replace an old one without a gap. The kind
+     *     {@code event} has none, each other kind at least one
      * @param header header with the secret, for the kind {@code secret}; {@code X-Webhook-Secret} if absent
      * @param user name of the user, for the kind {@code basic}
+     * @param event name of the events, for the kind {@code event}; a {@code *} at its end stands for any text
      * @param toleranceSeconds maximum difference of a signature's time to the server's time, in seconds
      */
     @Request
-    public record NewSource(@OneOf({"standard", "github", "stripe", "slack", "secret", "basic"}) String kind,
-            @Size(min = 1, max = 3) List<@Text(min = 1, max = 100) String> secrets,
+    public record NewSource(@OneOf({"standard", "github", "stripe", "slack", "secret", "basic", "event"}) String kind,
+            @Default("[]") @Size(max = 3) List<@Text(min = 1, max = 100) String> secrets,
             @Nullable @Text(pattern = "^[A-Za-z0-9-]{1,100}$") String header,
             @Nullable @Text(min = 1, max = 200) String user,
+            @Nullable @Text(min = 1, max = 200) String event,
             @Default("300") @Range(min = 10, max = 3600) int toleranceSeconds) {}
 
     /**

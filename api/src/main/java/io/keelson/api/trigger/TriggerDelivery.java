@@ -42,12 +42,13 @@ public record TriggerDelivery(@Id String id, @Id String triggerId, String key,
      * Answer to the sender of an event.
      *
      * @param id id of the delivery
+     * @param triggerId id of the trigger
      * @param key identity of the event
      * @param duplicate whether the event was received before
      * @param state outcome so far
      * @param runId id of the run; null if none is started or will be
      */
-    public record Receipt(@Id String id, String key, boolean duplicate,
+    public record Receipt(@Id String id, @Id String triggerId, String key, boolean duplicate,
             @OneOf({"pending", "started", "merged", "dropped", "refused", "dead"}) String state,
             @Nullable @Id String runId) {}
 

@@ -89,9 +89,9 @@ final class DeliveryStore {
     record Accepted(UUID id, UUID runId, DeliveryRow.State state, boolean duplicate) {
 
         /** @param grouped whether it may get the run of another event */
-        TriggerDelivery.Receipt receipt(String key, boolean grouped) {
+        TriggerDelivery.Receipt receipt(UUID trigger, String key, boolean grouped) {
             boolean known = state.hasRun() && !(grouped && state == DeliveryRow.State.PENDING);
-            return new TriggerDelivery.Receipt(id.toString(), key, duplicate, state.wire(),
+            return new TriggerDelivery.Receipt(id.toString(), trigger.toString(), key, duplicate, state.wire(),
                     known ? runId.toString() : null);
         }
     }

@@ -80,7 +80,8 @@ final class HookMount implements Mount {
             throw ApiProblem.of(ErrorCode.METHOD_NOT_ALLOWED, "a trigger receives events by POST").header("Allow",
                     "POST");
         }
-        TriggerRow trigger = triggers.byId(id).filter(TriggerRow::enabled).orElseThrow(() -> unknown(id));
+        TriggerRow trigger = triggers.byId(id).filter(TriggerRow::enabled)
+                .filter(each -> each.read().source().event() == null).orElseThrow(() -> unknown(id));
         return Tenancy.<ApiResponse, IOException>within(trigger.workspaceId(), () -> receive(trigger, request));
     }
 
@@ -103,7 +104,7 @@ final class HookMount implements Mount {
         Event event = new Event(key(trigger, definition, request, headers, body), headers, body);
         return intake.accept(trigger.id(), event)
                 .map(accepted -> ApiResponse.json(ACCEPTED,
-                        Json.document(accepted.receipt(event.key(), FlowGate.groups(definition)))))
+                        Json.document(accepted.receipt(trigger.id(), event.key(), FlowGate.groups(definition)))))
                 .orElseThrow(() -> unknown(trigger.id()));
     }
 

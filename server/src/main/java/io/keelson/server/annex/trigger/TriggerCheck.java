@@ -33,6 +33,7 @@ final class TriggerCheck {
     /** Kinds whose senders give no id of an event. */
     private static final Set<String> WITHOUT_ID = Set.of("secret", "basic");
 
+    private static final String EVENT = "event";
     private static final String EXAMPLE_REJECTED = "EXAMPLE_REJECTED";
 
     private final EventExpressions expressions;
@@ -138,6 +139,16 @@ final class TriggerCheck {
         if ((source.user() != null) != source.kind().equals("basic")) {
             problems.add(
                     new PlanProblem("INVALID_VALUE", "/source/user", "the kind 'basic' has a user, and no other kind"));
+        }
+        boolean event = source.kind().equals(EVENT);
+        if ((source.event() != null) != event) {
+            problems.add(new PlanProblem("INVALID_VALUE", "/source/event",
+                    "the kind 'event' has the name of its events, and no other kind"));
+        }
+        if (source.secrets().isEmpty() != event) {
+            problems.add(new PlanProblem(event ? "INVALID_VALUE" : "REQUIRED", "/source/secrets",
+                    event ? "the kind 'event' has no secrets: its senders have API keys"
+                            : "at least one secret is required"));
         }
         Set<String> known = secrets.list(workspace).stream().map(Secret::name).collect(Collectors.toSet());
         for (int i = 0; i < source.secrets().size(); i++) {

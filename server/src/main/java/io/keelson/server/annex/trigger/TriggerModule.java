@@ -68,6 +68,7 @@ public final class TriggerModule implements ToolModule {
         new TriggerActions(triggers, deliveries,
                 new TriggerCheck(expressions, parts.submissions().missions(), parts.secrets()), parts.database(),
                 parts.ids(), new KeyedTransaction(parts.database(), parts.keys()), processor::signal).addTo(table);
+        new EventActions(triggers, expressions, intake).addTo(table);
     }
 
     @Override

@@ -41,8 +41,9 @@ record TriggerRow(UUID id, UUID workspaceId, String name, @Nullable UUID recipeI
         Trigger.Definition given = read();
         Trigger.NewSource source = given.source();
         Trigger.Example example = given.example();
-        return Json.document(new Trigger(id.toString(), workspaceId.toString(), name, path(id),
-                new Trigger.Source(source.kind(), source.secrets(), source.header(), source.user(),
+        return Json.document(new Trigger(id.toString(), workspaceId.toString(), name,
+                source.event() == null ? path(id) : "/api/v1/events",
+                new Trigger.Source(source.kind(), source.secrets(), source.header(), source.user(), source.event(),
                         source.toleranceSeconds()),
                 given.key(), given.filter(), recipeId == null ? null : recipeId.toString(), given.mission(),
                 given.inputs(), given.priority(), given.flow() == null ? null : Json.document(given.flow()),

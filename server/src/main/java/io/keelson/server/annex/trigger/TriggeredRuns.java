@@ -100,7 +100,7 @@ final class TriggeredRuns {
             return new Prepared.Decided(Outcome.dropped("WORKSPACE_CLOSED", "the workspace is closed"));
         }
         return switch (missions.ofSchedule(trigger.workspaceId(), trigger.recipeId(), inputs, definition.mission(),
-                "webhook", priority)) {
+                definition.source().event() == null ? "webhook" : "event", priority)) {
             case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) ->
                 new Prepared.Decided(refusal(problems));
             case ReadResult.Ok<PreparedMission>(PreparedMission prepared) -> new Prepared.Ready(

@@ -30,7 +30,7 @@ class SignaturesTest {
     }
 
     private static NewSource source(String kind, String header, String user) {
-        return new NewSource(kind, List.of("a"), header, user, 300);
+        return new NewSource(kind, List.of("a"), header, user, null, 300);
     }
 
     private static boolean github(String secret, String body, String signature) {

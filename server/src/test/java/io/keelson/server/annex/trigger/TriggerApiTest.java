@@ -220,6 +220,8 @@ class TriggerApiTest {
             "\"title\": \"${ | \"other\": \"${ | INPUT_UNKNOWN /inputs/other",
             "\"example\" | \"recipe\": \"x\", \"example\" | REQUIRED /recipe",
             "\"kind\": | \"user\": \"ann\", \"kind\": | INVALID_VALUE /source/user",
+            "\"hook\", \"former\" | '' | REQUIRED /source/secrets",
+            "\"github\" | \"event\" | INVALID_VALUE /source/event",
             "\"kind\": | \"debounce\": {}, \"kind\": | UNKNOWN_KEY /source/debounce"})
     void definitionIsCheckedWithItsExample(String from, String to, String problem) {
         String definition = DEFINITION.formatted("checked", MISSION).replace(from, to);
@@ -258,6 +260,45 @@ class TriggerApiTest {
                 .isEqualTo("7");
         assertThat(decided(trigger, started).get("run_id").stringValue()).isNotEqualTo(before);
         assertThat(api.post("/api/v1/triggers", DEFINITION.formatted("replayed", MISSION)).status()).isEqualTo(409);
+    }
+
+    private static ApiServer.Answer event(String type, String body, String... headers) {
+        String[] all = new String[headers.length + 2];
+        all[0] = "Content-Type";
+        all[1] = type;
+        System.arraycopy(headers, 0, all, 2, headers.length);
+        return api.send("POST", "/api/v1/events", body.getBytes(StandardCharsets.UTF_8), all);
+    }
+
+    @Test
+    void eventsOfProgramsStartRunsOfTheTriggersThatNameThem() {
+        JsonNode trigger = api.post("/api/v1/triggers", """
+                {"name": "orders", "source": {"kind": "event", "event": "order.*"}, "mission": %s,
+                 "inputs": {"title": "${ .headers[\\"ce-type\\"] + \\" \\" + .body.n }"},
+                 "example": {"headers": {"ce-type": "order.paid"}, "body": {"n": "1"}}}""".formatted(MISSION)).json();
+        assertThat(trigger.has("id")).as(trigger.toString()).isTrue();
+
+        ApiServer.Answer plain =
+                event("application/json", "{\"name\": \"order.paid\", \"id\": \"1\", \"data\": {\"n\": \"a\"}}");
+        ApiServer.Answer structured = event("application/cloudevents+json", """
+                {"specversion": "1.0", "type": "order.sent", "source": "/shop", "id": "1", "data": {"n": "b"}}""");
+        ApiServer.Answer binary = event("application/json", "{\"n\": \"b\"}", "ce-specversion", "1.0", "ce-type",
+                "order.sent", "ce-source", "/shop", "ce-id", "1");
+
+        assertThat(plain.status()).as(plain.text()).isEqualTo(202);
+        JsonNode first = plain.json().at("/items/0");
+        assertThat(first.get("trigger_id")).isEqualTo(trigger.get("id"));
+        assertThat(decided(trigger, first).get("state").stringValue()).isEqualTo("started");
+        JsonNode run = api.awaitState(first.get("run_id").stringValue(), "completed");
+        assertThat(run.at("/output/title").stringValue()).isEqualTo("order.paid a");
+        assertThat(run.get("trigger").stringValue()).isEqualTo("event");
+        assertThat(structured.json().at("/items/0/duplicate").booleanValue()).isFalse();
+        assertThat(binary.json().at("/items/0/duplicate").booleanValue()).as(binary.text()).isTrue();
+        assertThat(event("application/json", "{\"name\": \"bill.paid\", \"id\": \"1\"}").json().get("items")).isEmpty();
+        assertThat(event("application/json", "{\"name\": \"\", \"x\": 1}").json().get("problems")).hasSize(3);
+        assertThat(event("text/plain", "x").status()).isEqualTo(415);
+        assertThat(TestEvents.github(api, "/hooks/trg_" + trigger.get("id").stringValue(), "1", "{}").status())
+                .isEqualTo(404);
     }
 
     @Test

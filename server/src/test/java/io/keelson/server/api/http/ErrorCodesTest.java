@@ -20,7 +20,7 @@ class ErrorCodesTest {
     /** Errors that come before an operation is found, and of {@code /hooks}. */
     private static final Set<ErrorCode> WITHOUT_OPERATION =
             EnumSet.of(ErrorCode.ROUTE_NOT_FOUND, ErrorCode.METHOD_NOT_ALLOWED, ErrorCode.SIGNATURE_INVALID,
-                    ErrorCode.DELIVERY_KEY_INVALID, ErrorCode.TRIGGER_SECRET_MISSING);
+                    ErrorCode.TRIGGER_SECRET_MISSING);
 
     @Test
     void everyErrorCodeBelongsToAnOperationOrToAll() {
