@@ -96,7 +96,7 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      *     {@code event} has none, each other kind at least one
      * @param header header with the secret, for the kind {@code secret}; {@code X-Webhook-Secret} if absent
      * @param user name of the user, for the kind {@code basic}
-     * @param event name of the events, for the kind {@code event}; a {@code *} at its end stands for any text
+     * @param event name of the events, for the kind {@code event}; a {@code *} at its end matches any text
      * @param toleranceSeconds maximum difference of a signature's time to the server's time, in seconds
      */
     @Request

@@ -126,7 +126,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         TriggerModule triggers = closer.register(new TriggerModule(new TriggerModule.Parts(database,
                 storage.secrets(), storage.runs(), store.keys(), engine.history(), submissions, expressions,
                 engine, observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch,
-                settings.triggerDays())));
+                settings.execution().lease(), settings.triggerDays())));
         return new EngineParts(engine, store, tools, outbound, List.of(effects, mcp, calls, triggers), computation,
                 missions, roster, recipes, calls::rules, mcp, submissions);
     }

@@ -38,7 +38,6 @@ final class DeliveryProcessor implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryProcessor.class);
     private static final int BATCH_SIZE = 64;
-    private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
     private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(10);
 
@@ -49,12 +48,16 @@ final class DeliveryProcessor implements AutoCloseable {
     private final FlowGate gate;
     private final DatabaseHistory history;
     private final TriggerObserver observer;
+    private final Duration lease;
     private final BackgroundTask task = BackgroundTask.every("triggers", POLL_INTERVAL, this::look);
     private final BackgroundTask retention;
 
-    /** @param days for which decided deliveries are kept */
+    /**
+     * @param lease for which deliveries are taken
+     * @param days for which decided deliveries are kept
+     */
     DeliveryProcessor(Database database, TriggerStore triggers, DeliveryStore deliveries, TriggeredRuns runs,
-            FlowGate gate, DatabaseHistory history, TriggerObserver observer, int days) {
+            FlowGate gate, DatabaseHistory history, TriggerObserver observer, Duration lease, int days) {
         this.database = database;
         this.triggers = triggers;
         this.deliveries = deliveries;
@@ -62,6 +65,7 @@ final class DeliveryProcessor implements AutoCloseable {
         this.gate = gate;
         this.history = history;
         this.observer = observer;
+        this.lease = lease;
         this.retention = BackgroundTask.every("trigger retention", RETENTION_INTERVAL, () -> forget(days));
     }
 
@@ -89,7 +93,7 @@ final class DeliveryProcessor implements AutoCloseable {
     void look() throws InterruptedException {
         List<DeliveryRow> taken;
         do {
-            taken = history.loss() == null ? deliveries.claim(BATCH_SIZE, LEASE) : List.of();
+            taken = history.loss() == null ? deliveries.claim(BATCH_SIZE, lease) : List.of();
             if (!taken.isEmpty()) {
                 decide(taken);
             }

@@ -17,6 +17,7 @@ import io.keelson.server.mission.submission.SubmissionServices;
 import io.keelson.server.tenant.secret.SecretStore;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 
 /** Triggers: their routes, the paths that receive events, and the start of runs. */
@@ -33,11 +34,12 @@ public final class TriggerModule implements ToolModule {
      * Parts of a server that triggers use.
      *
      * @param ids for triggers, deliveries and runs
+     * @param lease time after which another server decides the deliveries of a stopped server
      * @param days for which decided deliveries are kept
      */
     public record Parts(Database database, SecretStore secrets, RunReader runs, IdempotencyKeys keys,
             DatabaseHistory history, SubmissionServices submissions, Expressions expressions,
-            Commands commands, TriggerObserver observer, Clock clock, Ids ids, int days) {}
+            Commands commands, TriggerObserver observer, Clock clock, Ids ids, Duration lease, int days) {}
 
     public TriggerModule(Parts parts) {
         this.parts = parts;
@@ -49,7 +51,7 @@ public final class TriggerModule implements ToolModule {
                 new TriggeredRuns(parts.submissions().runs(), parts.submissions().missions(),
                         new WorkspaceStore(parts.database()), parts.database(), parts.runs(), expressions, flow),
                 new FlowGate(parts.database(), triggers, flow, deliveries, parts.runs(), parts.commands()),
-                parts.history(), parts.observer(), parts.days());
+                parts.history(), parts.observer(), parts.lease(), parts.days());
         this.intake = new EventIntake(deliveries, parts.ids(), processor::signal, parts.history(), parts.observer());
     }
 

@@ -271,7 +271,7 @@ class TriggerApiTest {
     }
 
     @Test
-    void eventsOfProgramsStartRunsOfTheTriggersThatNameThem() {
+    void eventsOfProgramsStartRunsOfMatchingTriggers() {
         JsonNode trigger = api.post("/api/v1/triggers", """
                 {"name": "orders", "source": {"kind": "event", "event": "order.*"}, "mission": %s,
                  "inputs": {"title": "${ .headers[\\"ce-type\\"] + \\" \\" + .body.n }"},

@@ -272,7 +272,7 @@ class OpenApiTest {
                                                     new PlanEdits(database, new ScopeReader(),
                                                             new NewPlans(knowledge, knowledge::timeout))),
                                             expressions, engine, _ -> {
-                                            }, Clock.systemUTC(), UUID::randomUUID, 7))),
+                                            }, Clock.systemUTC(), UUID::randomUUID, Duration.ofSeconds(30), 7))),
                             engine.history(), () -> null))
                     .routes();
         }
