@@ -250,7 +250,11 @@ public final class ChangeSet {
     private final Map<UUID, String> stepInputs = new HashMap<>();
     private final Map<UUID, String> taskOutputs = new HashMap<>();
     private final List<Event> events = new ArrayList<>();
+    /** Transfers of runs before their first reservation in this change. */
     private final List<Transfer> transfers = new ArrayList<>();
+    /** First reservations of runs, and all later transfers of these runs. */
+    private final List<Transfer> reservations = new ArrayList<>();
+    private final Set<UUID> reserving = new HashSet<>();
     private final Map<UUID, Balance> balances = new LinkedHashMap<>();
     private final Map<Lane, Optional<QueueItem>> queue = new LinkedHashMap<>();
     private final Map<TimerKey, Optional<Timer>> timers = new LinkedHashMap<>();
@@ -350,7 +354,10 @@ public final class ChangeSet {
     }
 
     void add(Transfer transfer) {
-        transfers.add(transfer);
+        if (transfer.kind() == Transfer.Kind.RESERVE) {
+            reserving.add(transfer.runId());
+        }
+        (reserving.contains(transfer.runId()) ? reservations : transfers).add(transfer);
     }
 
     /** Reserves that much of the workspace's credits. */
@@ -621,9 +628,31 @@ public final class ChangeSet {
         return events;
     }
 
-    /** Rows of the ledger. */
+    /**
+     * Rows of the ledger. Credits that runs give back come first, as other runs may reserve them in this change. A refund behind a
+     * reservation of its run stays behind it.
+     */
     public List<Transfer> transfers() {
-        return transfers;
+        if (reservations.isEmpty()) {
+            return transfers;
+        }
+        List<Transfer> all = new ArrayList<>(transfers);
+        all.addAll(reservations);
+        return all;
+    }
+
+    /**
+     * Credits that runs give back behind a reservation in this change, by workspace. The balance's change does not have them, so the
+     * balance must have them beside it: else a reservation would exceed it.
+     */
+    public Map<UUID, BigDecimal> passingCredits() {
+        Map<UUID, BigDecimal> passing = new HashMap<>();
+        for (Transfer transfer : reservations) {
+            if (transfer.kind() == Transfer.Kind.REFUND) {
+                passing.merge(transfer.workspaceId(), transfer.amount(), BigDecimal::add);
+            }
+        }
+        return passing;
     }
 
     /** Changes of balances, one for each workspace that has one. */

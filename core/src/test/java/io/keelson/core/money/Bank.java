@@ -82,16 +82,22 @@ public final class Bank {
     }
 
     /**
-     * False when a slot would be negative; nothing has changed then.
+     * False when a slot would be negative, or does not have the reservations that end in their own commit; nothing has changed then.
      *
-     * @param node whose slot of each balance changes; null for all slots
+     * @param node whose slot of each balance changes; null for all slots, whose sum has decided
      */
     public boolean covers(ChangeSet changes, @Nullable Integer node) {
-        return changes.balances().stream().allMatch(change -> {
-            UUID workspace = change.workspaceId();
+        Map<UUID, BigDecimal> change = new HashMap<>();
+        changes.balances().forEach(each -> change.put(each.workspaceId(), each.available()));
+        if (node != null) {
+            changes.passingCredits().forEach((workspace, amount) -> change.merge(workspace, amount.negate(),
+                    BigDecimal::add));
+        }
+        return change.entrySet().stream().allMatch(each -> {
+            UUID workspace = each.getKey();
             BigDecimal there = node == null ? available(workspace)
                     : slots.containsKey(workspace) ? slots.get(workspace).get(node % SLOTS) : Amounts.ZERO;
-            return there.add(change.available()).signum() >= 0;
+            return there.add(each.getValue()).signum() >= 0;
         });
     }
 
@@ -122,6 +128,7 @@ public final class Bank {
         ledger.add(t);
         folded.put(t.workspaceId(), move(move(folded.getOrDefault(t.workspaceId(), Accounts.NOTHING),
                 t.kind().from(), t.amount().negate()), t.kind().to(), t.amount()));
+        unless(folded.get(t.workspaceId()).available.signum() >= 0, "I1: more is reserved than is left: %s", t);
     }
 
     private static Accounts move(Accounts accounts, LedgerAccount account, BigDecimal amount) {

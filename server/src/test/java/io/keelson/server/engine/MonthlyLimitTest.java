@@ -136,6 +136,27 @@ class MonthlyLimitTest {
         }
     }
 
+    /**
+     * A run reserves nothing when it begins. Its one step extends the reservation and ends the run in one commit, which leaves its slot
+     * of the balance enough for the cost, but never had as much as a usual reservation.
+     */
+    @Test
+    void aReservationThatEndsInItsCommitIsNoMoreThanTheRest(@TempDir Path folder) throws Exception {
+        try (Nodes nodes = new Nodes(folder)) {
+            limit(nodes, "0.9");
+            Engine engine = nodes.node(Engine.Chains.OFF);
+            for (int i = 0; i < 3; i++) {
+                NewRun run = nodes.run(ONE.formatted("0.1"));
+                assertThat(start(engine, run)).isEqualTo(Reply.CHANGED);
+                nodes.awaitState(run.id(), "completed");
+                assertThat(used(nodes)).isEqualByComparingTo(BigDecimal.valueOf(i + 1L, 1));
+            }
+            assertThat(nodes.text("select string_agg(trim_scale(amount)::text, ' ' order by id) from billing_ledger"
+                    + " where transaction_type = 'reserve'")).isEqualTo("0.1 0.1 0.1");
+            Invariants.hold(nodes.database);
+        }
+    }
+
     /** A limit below what the month has used leaves nothing until refunds and a higher limit do. */
     @Test
     void aLoweredLimitLeavesNothingThatARefundGivesBack(@TempDir Path folder) throws Exception {

@@ -215,12 +215,7 @@ final class ChangesWriter {
     /** Credits that runs reserve and give back in this commit: the changes of balances do not have them. */
     private List<Part<?>> passing() {
         Map<UUID, BigDecimal> refunded = new TreeMap<>(BY_ID);
-        for (ChangeSet.Attempt attempt : changes.attempts()) {
-            if (changes.isNew(attempt.runId()) && attempt.credits().refunded().signum() > 0) {
-                refunded.merge(Objects.requireNonNull(runs.get(attempt.runId())).workspaceId(),
-                        attempt.credits().refunded(), BigDecimal::add);
-            }
-        }
+        refunded.putAll(changes.passingCredits());
         if (refunded.isEmpty()) {
             return List.of();
         }
