@@ -76,6 +76,8 @@ final class SlotScheduling {
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
             if (task.hasSlot && (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)) {
                 open(d, task, null);
+                // another node may have found a backoff over, while a limit held the step back
+                TaskProgress.armRetries(d, task);
             }
         }
         for (AgentRow agent : List.copyOf(d.view.agents)) {
