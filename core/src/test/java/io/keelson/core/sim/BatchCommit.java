@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -65,14 +66,13 @@ final class BatchCommit {
     }
 
     private void decide(PendingCommand pendingCommand, LocalCapacity capacity) {
-        Simulation sim = node.sim;
         Command command = pendingCommand.command;
         int seen = changes.events().size();
         RunView view = node.views.get(command.runId());
         if (command instanceof Command.Create create) {
             pendingCommand.reply = Reply.UNCHANGED;
             if (view == null) {
-                Created created = Decider.create(create, changes, now, this::nextId, capacity, funds);
+                Created created = create(pendingCommand.executed, create, capacity);
                 pendingCommand.reply = created.reply();
                 if (created.view() != null) {
                     node.views.put(command.runId(), created.view());
@@ -83,14 +83,43 @@ final class BatchCommit {
         } else {
             pendingCommand.reply = Decider.decide(view, command, changes, now, this::nextId, capacity, funds);
         }
-        pendingCommand.events = new ArrayList<>(changes.events().subList(seen, changes.events().size()));
-        ReplyDurability.fenced(command, pendingCommand.events);
-        sim.coverage.decided(command);
-        sim.tell(node.name(), command, code(pendingCommand.reply),
-                pendingCommand.events.stream().map(BatchCommit::brief).toList());
-        Violation.unless(pendingCommand.events.isEmpty() || !(silent(pendingCommand.reply)),
-                "%s was answered %s and yet %s",
-                command, pendingCommand.reply, pendingCommand.events);
+        pendingCommand.events = decided(command, pendingCommand.reply, seen);
+        Command report = pendingCommand.report();
+        RunView created = node.views.get(command.runId());
+        pendingCommand.reportReply = null;
+        if (report != null && created != null) {
+            int before = changes.events().size();
+            pendingCommand.reportReply =
+                    Decider.decide(created, report, changes, now, this::nextId, capacity, funds);
+            pendingCommand.events.addAll(decided(report, pendingCommand.reportReply, before));
+            if (pendingCommand.reply.equals(Reply.CHANGED)) {
+                node.sim.coverage.happened(DraftedRun.IN_ONE_COMMIT);
+            }
+        }
+    }
+
+    /** Steps that were executed before this commit keep the ids and the slot of their execution. */
+    private Created create(BatchListener.@Nullable FirstSteps executed, Command.Create create, LocalCapacity capacity) {
+        if (executed == null) {
+            return Decider.create(create, changes, now, this::nextId, capacity, funds);
+        }
+        Iterator<UUID> drawn = executed.ids().iterator();
+        capacity.executes(executed.tool());
+        Created created =
+                Decider.create(create, changes, now, () -> drawn.hasNext() ? drawn.next() : nextId(), capacity,
+                        funds);
+        capacity.executes(null);
+        return created;
+    }
+
+    /** @param seen the number of events before the decision */
+    private List<Event> decided(Command command, Reply reply, int seen) {
+        List<Event> events = new ArrayList<>(changes.events().subList(seen, changes.events().size()));
+        ReplyDurability.fenced(command, events);
+        node.sim.coverage.decided(command);
+        node.sim.tell(node.name(), command, code(reply), events.stream().map(BatchCommit::brief).toList());
+        Violation.unless(events.isEmpty() || !silent(reply), "%s was answered %s and yet %s", command, reply, events);
+        return events;
     }
 
     private UUID nextId() {
@@ -145,8 +174,9 @@ final class BatchCommit {
         if (outcome == Store.Outcome.WRITTEN) {
             node.sim.batchListener
                     .committed(new BatchListener.Batch(node.name(), batch.stream().map(each -> each.command).toList(),
-                            loaded, locked, now, slots, ids, batch.stream().map(each -> each.reply).toList(),
-                            changes.events()));
+                            batch.stream().map(each -> each.executed).toList(), loaded, locked, now, slots, ids,
+                            batch.stream().map(each -> each.reply).toList(),
+                            batch.stream().map(each -> each.reportReply).toList(), changes.events()));
             batch.forEach(pendingCommand -> node.sim.coverage.committed(pendingCommand.events));
             node.sim.tell(node.name(), "committed", changes.events().size());
         }

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Receives all writes of a simulation in order, so that another store can repeat them. */
 public interface BatchListener {
@@ -31,17 +32,29 @@ public interface BatchListener {
     };
 
     /**
+     * The steps of a new run that a node has executed before the run's first commit.
+     *
+     * @param ids that the draft of the run has used, in order
+     * @param tool of the first step, which has a slot of the node
+     * @param report of the ended steps; null if absent
+     */
+    record FirstSteps(List<UUID> ids, String tool, @Nullable Command report) {}
+
+    /**
      * A batch that a node has committed.
      *
      * @param node with the number of its life: a node that was started again has another name and knows nothing
+     * @param executed by command, the steps of a new run that were executed before this commit; null if absent
      * @param loaded runs whose views it had to load for it
      * @param locked whether the runs were locked first
      * @param now the time that the decisions were given
-     * @param ids those that the decisions have used, in order
+     * @param ids those that the decisions have used, in order, without those of drafts
      * @param replies to each of the commands; null where there was no such run
+     * @param reportReplies by command, to the report of executed steps; null if absent
      */
-    record Batch(String node, List<Command> commands, Set<UUID> loaded, boolean locked, Instant now, int slots,
-            List<UUID> ids, List<Reply> replies, List<Event> events) {
+    record Batch(String node, List<Command> commands, List<@Nullable FirstSteps> executed, Set<UUID> loaded,
+            boolean locked, Instant now, int slots, List<UUID> ids, List<Reply> replies,
+            List<@Nullable Reply> reportReplies, List<Event> events) {
 
         /** What the node could take at once; used up by the decisions. */
         public LocalCapacity offer() {

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /** A node's own executions. Stopped ones report nothing; those of a node that crashed are gone with it. */
 final class Executor {
@@ -27,13 +28,29 @@ final class Executor {
     private final Map<UUID, Held> running = new HashMap<>();
     /** Leases that have asked for a hold and have no reply. */
     private final Set<Held> waiting = new HashSet<>();
+    /** Executions of new runs that are not submitted. */
+    private int drafts;
 
     Executor(Node node) {
         this.node = node;
     }
 
     int size() {
-        return running.size();
+        return running.size() + drafts;
+    }
+
+    /**
+     * Executes the first steps of a new run before its first commit. Some runs are created before a step ends.
+     *
+     * @param submit the creation of the run, with the executed steps
+     */
+    void draft(DraftedRun drafted, Consumer<BatchListener.FirstSteps> submit) {
+        drafts++;
+        node.later(Tools.time(node.sim), () -> {
+            drafts--;
+            submit.accept(drafted.executed(node.sim.chance(15) ? List.of() : reports(drafted.members(), 40),
+                    Actor.agent(node.name())));
+        });
     }
 
     List<Lane> lanes() {
@@ -51,7 +68,7 @@ final class Executor {
     void start(UUID run, StepRow step, ChangeSet.Chain chain) {
         Held lease = new Held(run, step.id(), new Lane(step.task().id(), step.lane()), step.leaseEpoch(), step.spec());
         running.put(step.id(), lease);
-        int dice = Math.floorMod(step.id().hashCode() + step.leaseEpoch(), 40);
+        int dice = dice(step);
         if (chains(node.sim.seed) && dice >= 5 && !chain.steps().isEmpty() && !CallServer.has(node.sim, lease)) {
             List<Held> members = new ArrayList<>(List.of(lease));
             chain.steps().forEach(next -> members.add(
@@ -66,6 +83,11 @@ final class Executor {
                     dice == 3, Actor.agent(node.name())), reply -> held(lease, most, reply)));
         }
         node.later(Tools.time(node.sim), () -> report(lease));
+    }
+
+    /** Below 5 for a step that holds a worst case. */
+    static int dice(StepRow step) {
+        return Math.floorMod(step.id().hashCode() + step.leaseEpoch(), 40);
     }
 
     /** Sends the request whose worst case is held. */
@@ -90,28 +112,38 @@ final class Executor {
         if (!running.remove(members.getFirst().stepId(), members.getFirst())) {
             return;
         }
-        Actor who = Actor.agent(node.name());
-        List<Command.Report> reports = new ArrayList<>();
-        for (Held member : members) {
-            Command report = Tools.report(node.sim, member, null, who);
-            if (report instanceof Command.Report each) {
-                reports.add(each);
-            }
-            if (!(report instanceof Command.Complete) || node.sim.chance(8)) {
-                break;
-            }
-        }
+        List<Command.Report> reports = reports(members, 8);
         if (!reports.isEmpty()) {
             int cut = node.sim.chance(25) ? 1 + node.sim.random.nextInt(reports.size()) : reports.size();
-            own(reports.subList(0, cut), who);
+            own(reports.subList(0, cut));
             if (cut < reports.size()) {
-                own(reports.subList(cut, reports.size()), who);
+                own(reports.subList(cut, reports.size()));
             }
         }
     }
 
-    private void own(List<Command.Report> reports, Actor who) {
-        Command chain = new Command.CompleteChain(reports.getFirst().runId(), reports, node.sim.chance(20), who);
+    /**
+     * Reports of the first steps of a chain; no report if the first one does not end.
+     *
+     * @param outlasting in percent, the steps whose report has none of the step behind them
+     */
+    private List<Command.Report> reports(List<Held> members, int outlasting) {
+        List<Command.Report> reports = new ArrayList<>();
+        for (Held member : members) {
+            Command report = Tools.report(node.sim, member, null, Actor.agent(node.name()));
+            if (report instanceof Command.Report each) {
+                reports.add(each);
+            }
+            if (!(report instanceof Command.Complete) || node.sim.chance(outlasting)) {
+                break;
+            }
+        }
+        return reports;
+    }
+
+    private void own(List<Command.Report> reports) {
+        Command chain = new Command.CompleteChain(reports.getFirst().runId(), reports, node.sim.chance(20),
+                Actor.agent(node.name()));
         node.own(chain, reply -> ReplyDurability.keep(chain, reply, node.sim.store.run(chain.runId())));
     }
 

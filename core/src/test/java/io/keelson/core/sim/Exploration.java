@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All states that can be reached from a first one, breadth first, so that the way to a broken law is a shortest one. */
+/** All states that can be reached from the first ones, breadth first, so that the way to a broken law is a shortest one. */
 final class Exploration {
     private record Step(int from, String label) {}
 
@@ -21,9 +21,9 @@ final class Exploration {
     private long moves;
 
     /** @throws Violation with the way that leads there */
-    Exploration from(SmallWorld first) {
+    Exploration from(List<SmallWorld> firsts) {
         Deque<SmallWorld> todo = new ArrayDeque<>();
-        number(first, new Step(-1, "start"), todo);
+        firsts.forEach(first -> number(first, new Step(-1, "start " + numbers.size()), todo));
         for (int at = 0; !todo.isEmpty(); at++) {
             SmallWorld world = todo.poll();
             try {

@@ -275,8 +275,10 @@ final class MoneyLaws {
         BigDecimal charged =
                 before == null ? BigDecimal.ZERO
                         : total(before.run.chargedBefore(), before.head.charged(), before.head.remainder());
-        Map<String, TaskBudgetRow> budgets = new HashMap<>(before == null ? after.budgets : before.budgets);
-        after.budgets.forEach(budgets::putIfAbsent);
+        Map<String, TaskBudgetRow> budgets = new HashMap<>(before == null ? Map.of() : before.budgets);
+        after.budgets.forEach((task, budget) -> budgets.putIfAbsent(task, before == null
+                ? new TaskBudgetRow(task, budget.limit(), BigDecimal.ZERO, false)
+                : budget));
         String state = before == null ? "created" : before.run.state().wire();
         for (Event event : events) {
             Object changed = event.members().get("hard_limit");

@@ -157,11 +157,21 @@ final class Node {
     /** A command from outside; lost while the node is down. */
     void receive(Command command, Set<Fault> met, Consumer<Reply> answer) {
         int born = life;
-        inLife(born, () -> submit(command, met, answer), false);
+        inLife(born, () -> {
+            DraftedRun drafted = command instanceof Command.Create create ? DraftedRun.of(this, create) : null;
+            if (drafted == null) {
+                submit(command, met, answer);
+            } else {
+                executor.draft(drafted, executed -> submit(new PendingCommand(command, executed, answer), met));
+            }
+        }, false);
     }
 
     void submit(Command command, Set<Fault> met, Consumer<Reply> answer) {
-        PendingCommand pendingCommand = new PendingCommand(command, answer);
+        submit(new PendingCommand(command, null, answer), met);
+    }
+
+    private void submit(PendingCommand pendingCommand, Set<Fault> met) {
         pendingCommand.met.addAll(met);
         if (late) {
             pendingCommand.met.add(Fault.NODE_PAUSED);
@@ -341,6 +351,10 @@ final class Node {
                 sim.coverage.met(pending.events, Set.of(Fault.ANSWER_DROPPED));
             } else if (pending.reply != null) {
                 pending.answer();
+                if (pending.reportReply != null) {
+                    ReplyDurability.keep(pending.report(), pending.reportReply,
+                            sim.store.run(pending.command.runId()));
+                }
             }
         }
         done(batchCommit.batch);

@@ -47,15 +47,20 @@ final class RandomPlans {
 
     private final Random random;
     private final int places;
+    private final boolean chains;
 
     RandomPlans(Random random) {
-        this(random, 2);
+        this(random, 2, false);
     }
 
-    /** @param places of decimals in its amounts */
-    RandomPlans(Random random, int places) {
+    /**
+     * @param places of decimals in its amounts
+     * @param chains whether most steps are of tools that nodes run
+     */
+    RandomPlans(Random random, int places, boolean chains) {
         this.random = random;
         this.places = places;
+        this.chains = chains;
     }
 
     NewRun run(UUID id, UUID workspace) {
@@ -223,7 +228,7 @@ final class RandomPlans {
     }
 
     private StepSpec step(String name) {
-        int n = random.nextInt(12);
+        int n = chains && chance(60) ? 11 : random.nextInt(12);
         return step(name, n == 0 ? StepKind.APPROVAL
                 : n == 1 ? StepKind.WAIT
                         : n == 2 ? StepKind.SIGNAL
@@ -232,7 +237,7 @@ final class RandomPlans {
 
     private StepSpec step(String name, StepKind kind) {
         String tool = switch (kind) {
-            case TOOL -> chance(50) ? LOCAL : "remote";
+            case TOOL -> chance(chains ? 85 : 50) ? LOCAL : "remote";
             case TURN -> "agent.turn";
             case VERIFY -> JUDGE;
             case APPROVAL, WAIT, SIGNAL, RUN -> kind.wire();

@@ -2,9 +2,11 @@ package io.keelson.core.sim;
 
 import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.Created;
 import io.keelson.core.decide.Decider;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StepRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Funds;
@@ -39,6 +41,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 
@@ -102,16 +105,37 @@ final class SmallWorld {
         this.left = left;
     }
 
-    static SmallWorld started(Mishaps mishaps) {
+    /** The worlds in which the run begins: created alone, or with the report of a step that a worker has executed before. */
+    static List<SmallWorld> started(Mishaps mishaps) {
+        return List.of(created(mishaps, false), created(mishaps, true));
+    }
+
+    /** @param executed whether the first commit has the report of the first step, while the worker executes the second one */
+    private static SmallWorld created(Mishaps mishaps, boolean executed) {
         NewRun run = new NewRun(new UUID(0, 1), new UUID(9, 9), "r", null, "goal", plan(), "{}", "{}",
                 new RunPolicy(false, 1, 2, 2, 2, 2, false, 2, 1, 5).with(RULES), "{}", "[]", null, 0, "manual", null,
                 null, "ann");
         ChangeSet changes = new ChangeSet();
-        Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids(0), LocalCapacity.none(),
+        String worker = WORKERS.getFirst();
+        LocalCapacity capacity = executed ? new LocalCapacity(worker, tool -> true, LEASE, 1) : LocalCapacity.none();
+        Ids ids = ids(0);
+        Created created = Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids, capacity,
                 Funds.UNLIMITED);
+        if (executed) {
+            StepRow first = changes.started().keySet().iterator().next();
+            Reply reply = Decider.decide(Objects.requireNonNull(created.view()), new Command.Complete(run.id(),
+                    first.id(), first.leaseEpoch(), Result.of("1"), Actor.SYSTEM), changes, NOW, ids, capacity,
+                    Funds.UNLIMITED);
+            Violation.unless(reply.equals(Reply.CHANGED), "the report with the creation was answered %s", reply);
+        }
         Store store = new Store(null, Prices.NONE);
         store.commit(changes, List.of(), null, NOW, NOW);
-        return new SmallWorld(store.run(run.id()), Map.of(), mishaps);
+        RunRows rows = store.run(run.id());
+        Map<String, Held> beliefs = executed ? Map.of(worker, rows.stepsNow().stream()
+                .filter(step -> step.state() == StepState.RUNNING)
+                .map(step -> new Held(run.id(), step.id(), rows.laneOf(step), step.leaseEpoch(), step.spec()))
+                .findFirst().orElseThrow()) : Map.of();
+        return new SmallWorld(rows, beliefs, mishaps);
     }
 
     private static Plan plan() {

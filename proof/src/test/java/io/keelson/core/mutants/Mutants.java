@@ -62,7 +62,9 @@ final class Mutants {
                         "tokens are counted twice"),
                 new Mutant("decide/Decider.java", "return new Reply.Taken(taken);",
                         "return new Reply.Taken(java.util.Collections.nCopies(chain.reports().size(), Reply.CHANGED));",
-                        "refused reports of a chain are answered as taken").foundBy(38));
+                        "refused reports of a chain are answered as taken").foundBy(27),
+                new Mutant(LANES, "&& !d.changes.isNew(d.run.id())) {", ") {",
+                        "a step that outlasts the first commit of its run has no lease").foundBy(71));
     }
 
     private static List<Mutant> time() {
@@ -272,6 +274,9 @@ final class Mutants {
                 new Mutant(CREDITS, "d.changes.settle(run.workspaceId(), run.reserved, run.charged);",
                         "d.changes.settle(run.workspaceId(), run.reserved, Amounts.ZERO);",
                         "spent credits are refunded"),
+                new Mutant("decide/ChangeSet.java",
+                        "passing.merge(transfer.workspaceId(), transfer.amount(), BigDecimal::add);", "",
+                        "a reservation that ends in its own commit exceeds what is left").foundBy(247),
                 new Mutant("decide/ChildBudgets.java", "room.compareTo(amount.subtract(has)) < 0",
                         "room.signum() < 0",
                         "a child's budget exceeds the rest of its parent's limit").foundBy(176),
@@ -311,6 +316,9 @@ final class Mutants {
                         "!task.isGroup()) { SlotScheduling.start(d, task.agent()); TaskProgress.armRetries(d, task);",
                         "!task.isGroup()) { SlotScheduling.start(d, task.agent());",
                         "a resume under a slow clock loses a backoff that another node saw end").foundBy(1264),
+                new Mutant(LANES, "TaskProgress.armRetries(d, task);", "",
+                        "a step that a limit holds back loses a backoff that a node with a faster clock saw end")
+                        .foundBy(2799),
                 new Mutant("decide/TaskRow.java", "this.continuations = continuations;", "",
                         "a loaded task has lost its turns"),
                 new Mutant("decide/RunView.java", "step.holder = step.state == StepState.RUNNING ? holder : null;", "",

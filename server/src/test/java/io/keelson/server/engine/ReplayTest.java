@@ -37,9 +37,10 @@ class ReplayTest {
                 follow(replica, seed);
             }
             replica.boardHolds();
-            System.out.printf("replay: %,d stories, %,d batches, %,d times compared%n", seeds.size(), replica.batches,
-                    replica.looks);
+            System.out.printf("replay: %,d stories, %,d batches, %,d times compared, %,d reports in first commits%n",
+                    seeds.size(), replica.batches, replica.looks, replica.reports);
             if (seeds.containsAll(RARE)) {
+                assertThat(replica.reports).as("reports in first commits of runs").isPositive();
                 assertThat(replica.commands).containsExactlyInAnyOrderElementsOf(Reach.types(Command.class).toList());
             }
         }

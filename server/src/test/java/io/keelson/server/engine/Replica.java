@@ -21,6 +21,7 @@ import io.keelson.server.engine.commit.BatchCommit;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.CommitListener;
 import io.keelson.server.engine.commit.DatabaseTime;
+import io.keelson.server.engine.commit.Executed;
 import io.keelson.server.engine.commit.PendingCommand;
 import io.keelson.server.engine.commit.ViewCache;
 import io.keelson.server.engine.store.CreditSlots;
@@ -51,6 +52,8 @@ final class Replica implements BatchListener, AutoCloseable {
     final Set<Class<?>> commands = new HashSet<>();
     int batches;
     int looks;
+    /** Reports in the first commits of runs. */
+    int reports;
 
     private final Database database = TestDatabase.create();
     private final Connection connection = database.committerConnection();
@@ -76,7 +79,12 @@ final class Replica implements BatchListener, AutoCloseable {
             if (!committed.locked()) {
                 time.set(committed.now());
             }
-            List<PendingCommand> pending = committed.commands().stream().map(PendingCommand::new).toList();
+            List<PendingCommand> pending = new ArrayList<>();
+            for (int i = 0; i < committed.commands().size(); i++) {
+                BatchListener.FirstSteps executed = committed.executed().get(i);
+                pending.add(new PendingCommand(committed.commands().get(i), null, executed == null ? null
+                        : new Executed(executed.ids(), executed.tool(), executed.report())));
+            }
             new BatchCommit(store, views, this::next, this, time, () -> story.prices(), List.of()).run(connection,
                     CreditSlots.only(0), pending);
             assertThat(ids).as("ids left over").isExhausted();
@@ -130,6 +138,11 @@ final class Replica implements BatchListener, AutoCloseable {
             for (int i = 0; i < done.size(); i++) {
                 commands.add(done.get(i).command.getClass());
                 assertThat(done.get(i).reply).as("reply to %s", done.get(i).command).isEqualTo(batch.replies().get(i));
+                assertThat(done.get(i).reportReply).as("reply to the report with %s", done.get(i).command)
+                        .isEqualTo(batch.reportReplies().get(i));
+                if (done.get(i).reportReply != null) {
+                    reports++;
+                }
                 assertThat(done.get(i).failure instanceof Commands.RunNotFound).isEqualTo(done.get(i).reply == null);
             }
             batch.events().forEach(event -> events.computeIfAbsent(event.runId(), id -> new ArrayList<>()).add(event));

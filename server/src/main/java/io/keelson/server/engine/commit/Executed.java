@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param tool of the first step, which has a slot of this node
  * @param report of the ended steps; null if absent
  */
-record Executed(List<UUID> ids, String tool, @Nullable Command report) {
+public record Executed(List<UUID> ids, String tool, @Nullable Command report) {
 
     /** The draft's ids, so that each step has the id of its execution, and then others. */
     Ids ids(Ids others) {

@@ -21,7 +21,7 @@ public final class PendingCommand {
     /** The reply to the report of those steps; {@link Reply#UNCHANGED} without a report or after a refusal. */
     final CompletableFuture<Reply> reported = new CompletableFuture<>();
     @Nullable public Reply reply;
-    @Nullable Reply reportReply;
+    public @Nullable Reply reportReply;
     @Nullable public Throwable failure;
 
     public PendingCommand(Command command) {
@@ -32,7 +32,7 @@ public final class PendingCommand {
         this(command, key, null);
     }
 
-    PendingCommand(Command command, @Nullable KeyUse key, @Nullable Executed executed) {
+    public PendingCommand(Command command, @Nullable KeyUse key, @Nullable Executed executed) {
         this.command = command;
         this.key = key;
         this.executed = executed;
