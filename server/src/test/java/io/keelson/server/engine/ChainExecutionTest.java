@@ -16,11 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,31 +25,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Chains of steps on an engine: the database at each moment, and steps that are executed and not reported. */
 @Breadth.Spread
 @Timeout(120)
-class ChainExecutionTest {
+class ChainExecutionTest extends GatedEngines {
     private static final Duration HOUR = Duration.ofHours(1);
     /** Nothing is reported before the end of the chain. */
     private static final Engine.Chains AT_THE_END = new Engine.Chains(true, HOUR, HOUR);
     /** Each result is reported as soon as possible. */
     private static final Engine.Chains AT_ONCE = new Engine.Chains(true, Duration.ZERO, HOUR);
 
-    @TempDir
-    Path folder;
-    private final GateTool gate = new GateTool();
-    private Nodes nodes;
-
-    @BeforeEach
-    void start() throws Exception {
-        nodes = new Nodes(folder, gate);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        gate.open.release(1_000);
-        try {
-            nodes.assertSound();
-        } finally {
-            nodes.close();
-        }
+    @Override
+    Nodes open(Path folder) throws Exception {
+        return new Nodes(folder, gate);
     }
 
     /** A task of so many steps {@code s1, s2, …}, each of which is a gate. */

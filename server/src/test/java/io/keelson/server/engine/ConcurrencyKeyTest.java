@@ -10,32 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Runs with a concurrency key: limited in number, in order, regardless of how earlier ones end. */
-class ConcurrencyKeyTest {
+class ConcurrencyKeyTest extends GatedEngines {
 
-    @TempDir
-    Path folder;
-    private final GateTool gate = new GateTool();
-    private Nodes nodes;
-
-    @BeforeEach
-    void start() throws Exception {
-        nodes = new Nodes(folder, gate);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        gate.open.release(1_000);
-        try {
-            nodes.assertSound();
-        } finally {
-            nodes.close();
-        }
+    @Override
+    Nodes open(Path folder) throws Exception {
+        return new Nodes(folder, gate);
     }
 
     @Test

@@ -27,12 +27,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-class EngineTest {
+class EngineTest extends GatedEngines {
     private static final String GATED = """
             name: gated
             goal: g
@@ -51,24 +48,9 @@ class EngineTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-    @TempDir
-    Path folder;
-    private final GateTool gate = new GateTool();
-    private Nodes nodes;
-
-    @BeforeEach
-    void start() throws Exception {
-        nodes = new Nodes(folder, gate);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        gate.open.release(1_000);
-        try {
-            nodes.assertSound();
-        } finally {
-            nodes.close();
-        }
+    @Override
+    Nodes open(Path folder) throws Exception {
+        return new Nodes(folder, gate);
     }
 
     @Test

@@ -16,14 +16,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Limits of concurrent work in a workspace, with any number of concurrent claims. */
-class WorkLimitsTest {
+class WorkLimitsTest extends GatedEngines {
 
     /** Knows how many were at work with it at the same time. */
     private static final class Crowd implements Tool {
@@ -46,25 +43,11 @@ class WorkLimitsTest {
         }
     }
 
-    @TempDir
-    Path folder;
-    private final GateTool gate = new GateTool();
     private final Crowd crowd = new Crowd();
-    private Nodes nodes;
 
-    @BeforeEach
-    void start() throws Exception {
-        nodes = new Nodes(folder, gate, crowd);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        gate.open.release(1_000);
-        try {
-            nodes.assertSound();
-        } finally {
-            nodes.close();
-        }
+    @Override
+    Nodes open(Path folder) throws Exception {
+        return new Nodes(folder, gate, crowd);
     }
 
     @Test
