@@ -192,8 +192,9 @@ final class TriggerCheck {
         if (!expecting("/filter", () -> expressions.passes(workspace, given.filter(), scope))) {
             throw ApiProblem.of(EXAMPLE_REJECTED, "/filter", "the example does not meet the filter");
         }
-        if (given.flow() != null) {
-            var _ = expecting("/flow", () -> expressions.keys(workspace, given.flow(), scope));
+        Trigger.Flow flow = given.flow();
+        if (flow != null) {
+            var _ = expecting("/flow", () -> expressions.keys(workspace, flow, scope));
         }
         ObjectNode inputs = expecting("/inputs", () -> expressions.inputs(workspace, given, scope));
         JsonNode priority = given.priority() == null ? null
