@@ -62,6 +62,7 @@ class DocsTest {
             new NotRun("docs/operate/operations.md", "mvn", MAVEN),
             new NotRun("docs/operate/operations.md", "curl", "needs Grafana"),
             new NotRun("docs/operate/three-servers.md", "", PLACEHOLDERS),
+            new NotRun("docs/operate/scaling.md", "scripts/", "a test of its own"),
             new NotRun("docs/operate/kubernetes.md", "", "needs a cluster"),
             new NotRun("docs/guide/board.md", "./keelson board", PLACEHOLDERS),
             new NotRun("docs/guide/budgets.md", "keelson budget RUN", PLACEHOLDERS),
