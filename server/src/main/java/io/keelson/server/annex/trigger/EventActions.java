@@ -1,7 +1,6 @@
 package io.keelson.server.annex.trigger;
 
 import io.keelson.api.trigger.Trigger;
-import io.keelson.api.trigger.TriggerDelivery;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
