@@ -15,6 +15,7 @@ import java.io.OutputStream;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -330,6 +331,22 @@ class GatewayModelsTest {
         assertThat(text(Json.read(whole.body()))).as(whole.body()).endsWith("six");
         assertThat(model.journal()).hasSize(before + 1);
         assertThat(program.charged()).isEqualByComparingTo(COST);
+    }
+
+    /** A proxy may close each connection; a stream that breaks off must not look whole to its client. */
+    @Test
+    void aStreamHasAnEndAlsoOnAConnectionThatCloses() throws Exception {
+        Program program = new Program(null);
+        String body = body(CHAT, "closed", ", \"stream\": true");
+        try (Socket socket = new Socket(api.url().getHost(), api.url().getPort())) {
+            socket.getOutputStream().write(("POST " + CHAT + " HTTP/1.1\r\nHost: " + api.url().getAuthority()
+                    + "\r\nConnection: close\r\nAuthorization: Bearer " + program.token()
+                    + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n" + body)
+                    .getBytes(StandardCharsets.UTF_8));
+            assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .containsIgnoringCase("\r\nTransfer-Encoding: chunked\r\n").contains("[DONE]")
+                    .endsWith("\r\n0\r\n\r\n");
+        }
     }
 
     /** As Claude Code does it: the first answer is lost and charged at its worst case, the second one is recorded. */

@@ -132,6 +132,10 @@ public final class ResponseWriter {
             return;
         }
         context.res().setBufferSize(BUFFER);
+        if (context.req().getProtocol().equals("HTTP/1.1")) {
+            // also with Connection: close, where the end of an answer that breaks off would otherwise look like that of a whole one
+            context.header("Transfer-Encoding", "chunked");
+        }
         try {
             live.writer().writeTo(context.res().getOutputStream());
         } catch (InterruptedException e) {
