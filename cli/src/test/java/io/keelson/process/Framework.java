@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,6 +31,11 @@ enum Framework {
     private static final List<String> CODING_AGENTS = List.of("@openai/codex@0.171.0",
             "@anthropic-ai/claude-code@2.1.332");
 
+    /**
+     * Whether it fails, or requests it again, when an answer breaks off in the middle. Others go on with its beginning: they were seen to end
+     * with it as their output, or to request their next answer.
+     */
+    final boolean refusesBroken = !Set.of("AI_SDK", "LANGGRAPH", "CODEX", "CLAUDE").contains(name());
     private final List<String> packages;
 
     Framework(String... packages) {

@@ -30,6 +30,7 @@ final class HeldProxy implements AutoCloseable {
     /** The end of a killed process is at its connections at once. */
     private static final int CLOSED_MILLIS = 100;
     private static final int MAX_MARK = 256;
+    private static final byte[] CLOSE = "Connection: close\r\n".getBytes(StandardCharsets.ISO_8859_1);
     private static final String EVENT_END = "\n\n";
     private static final String HEAD_END = "\r\n\r\n";
     private static final Pattern LENGTH = Pattern.compile("(?im)^content-length: *(\\d+)");
@@ -220,6 +221,7 @@ final class HeldProxy implements AutoCloseable {
         InputStream in = node.getInputStream();
         byte[] bytes = new byte[8192];
         boolean held = hold != null;
+        boolean first = true;
         int start = -1;
         for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
             int before = answer.length();
@@ -227,14 +229,22 @@ final class HeldProxy implements AutoCloseable {
                 answer.append(new String(bytes, 0, read, StandardCharsets.ISO_8859_1));
             }
             int passed = 0;
+            if (before == 0 && first) {
+                // the client closes its connection after the answer; for the server the connection lasts, so it marks the answer's end
+                first = false;
+                passed = answer.indexOf("\r\n") + 2;
+                out.write(bytes, 0, passed);
+                out.write(CLOSE);
+            }
             if (held && hold != null && hold.mark != null) {
                 Matcher mark = hold.mark.matcher(answer);
                 start = start < 0 && mark.find(Math.max(0, before - MAX_MARK)) ? mark.start() : start;
                 int end = start < 0 || !hold.marksPass ? start : answer.indexOf(EVENT_END, start);
                 if (end >= 0) {
                     int cut = hold.marksPass ? end + EVENT_END.length() : end;
-                    passed = Math.clamp((long) cut - before, 0, read);
-                    out.write(bytes, 0, passed);
+                    int to = Math.clamp((long) cut - before, passed, read);
+                    out.write(bytes, passed, to - passed);
+                    passed = to;
                     hold.hold();
                     held = false;
                 }
@@ -243,7 +253,7 @@ final class HeldProxy implements AutoCloseable {
         }
     }
 
-    /** A request, which asks for the end of its connection; empty where the client has hung up. */
+    /** A request without the client's word on its connection; empty if the client has hung up. */
     private static byte[] read(InputStream in) throws IOException {
         ByteArrayOutputStream head = new ByteArrayOutputStream();
         while (!head.toString(StandardCharsets.ISO_8859_1).endsWith(HEAD_END)) {
@@ -259,10 +269,9 @@ final class HeldProxy implements AutoCloseable {
             throw new IOException("a request in chunks");
         }
         byte[] body = in.readNBytes(length.find() ? Integer.parseInt(length.group(1)) : 0);
-        String closing = text.replaceAll("(?im)^(connection|upgrade|http2-settings):.*\r\n", "")
-                .replaceFirst(HEAD_END + "$", "\r\nConnection: close" + HEAD_END);
+        String kept = text.replaceAll("(?im)^(connection|upgrade|http2-settings):.*\r\n", "");
         ByteArrayOutputStream whole = new ByteArrayOutputStream();
-        whole.write(closing.getBytes(StandardCharsets.ISO_8859_1));
+        whole.write(kept.getBytes(StandardCharsets.ISO_8859_1));
         whole.write(body);
         return whole.toByteArray();
     }

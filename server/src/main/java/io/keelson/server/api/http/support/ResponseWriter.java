@@ -133,7 +133,7 @@ public final class ResponseWriter {
         }
         context.res().setBufferSize(BUFFER);
         if (context.req().getProtocol().equals("HTTP/1.1")) {
-            // also with Connection: close, where the end of an answer that breaks off would otherwise look like that of a whole one
+            // also with Connection: close, as the end of an answer that breaks off would otherwise equal that of a whole one
             context.header("Transfer-Encoding", "chunked");
         }
         try {
