@@ -68,14 +68,14 @@ final class Resumption {
             AttemptRestarts.nextAttempt(d, task);
         } else if (task.state == TaskState.VERIFYING) {
             SlotScheduling.start(d, task.agent());
-            TaskProgress.armRetries(d, task);
+            SlotScheduling.armRetries(d, task);
             SlotScheduling.open(d, task, null);
         } else if (task.state == TaskState.CONTINUING) {
             SlotScheduling.start(d, task.agent());
             TaskProgress.nextTurn(d, task);
         } else if (task.state == TaskState.RUNNING && !task.isGroup()) {
             SlotScheduling.start(d, task.agent());
-            TaskProgress.armRetries(d, task);
+            SlotScheduling.armRetries(d, task);
             if (!SlotScheduling.open(d, task, null) && !task.evaluating) {
                 TaskProgress.finish(d, task);
             }

@@ -77,11 +77,24 @@ final class SlotScheduling {
             if (task.hasSlot && (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)) {
                 open(d, task, null);
                 // another node may have found a backoff over, while a limit held the step back
-                TaskProgress.armRetries(d, task);
+                armRetries(d, task);
             }
         }
         for (AgentRow agent : List.copyOf(d.view.agents)) {
             fill(d, agent);
+        }
+    }
+
+    /**
+     * Arms backoffs and deferrals that are not over by this node's time, though another node may have found them over during the
+     * run's pause.
+     */
+    static void armRetries(Decision d, TaskRow task) {
+        for (StepRow step : task.steps) {
+            if ((step.state == StepState.AWAITING_RETRY || step.deferred()) && step.nextRunAt != null
+                    && step.nextRunAt.isAfter(d.now)) {
+                d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
+            }
         }
     }
 

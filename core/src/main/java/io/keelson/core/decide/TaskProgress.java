@@ -24,19 +24,6 @@ final class TaskProgress {
         }
     }
 
-    /**
-     * Arms backoffs and deferrals that are not over by this node's time, though another node may have found them over during the
-     * run's pause.
-     */
-    static void armRetries(Decision d, TaskRow task) {
-        for (StepRow step : task.steps) {
-            if ((step.state == StepState.AWAITING_RETRY || step.deferred()) && step.nextRunAt != null
-                    && step.nextRunAt.isAfter(d.now)) {
-                d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
-            }
-        }
-    }
-
     /** The engine completes a step without a holder: a wait, an approval. */
     static void succeed(Decision d, StepRow step, String output, PayloadPart.@Nullable Waited waited) {
         succeed(d, step, output, new StepPayload.Completed(null, waited));

@@ -313,10 +313,10 @@ final class Mutants {
                 new Mutant("decide/Decision.java", "changes.touch(run); changes.disarm(", "changes.disarm(",
                         "a lost answer leaves stale views on other nodes valid"),
                 new Mutant(RESUMPTION,
-                        "!task.isGroup()) { SlotScheduling.start(d, task.agent()); TaskProgress.armRetries(d, task);",
+                        "!task.isGroup()) { SlotScheduling.start(d, task.agent()); SlotScheduling.armRetries(d, task);",
                         "!task.isGroup()) { SlotScheduling.start(d, task.agent());",
                         "a resume under a slow clock loses a backoff that another node saw end").foundBy(1264),
-                new Mutant(LANES, "TaskProgress.armRetries(d, task);", "",
+                new Mutant(LANES, "armRetries(d, task);", "",
                         "a step that a limit holds back loses a backoff that a node with a faster clock saw end")
                         .foundBy(2799),
                 new Mutant("decide/TaskRow.java", "this.continuations = continuations;", "",
