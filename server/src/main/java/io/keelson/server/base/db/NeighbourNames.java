@@ -20,7 +20,7 @@ final class NeighbourNames {
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals"
-                    + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_steps timers upload_slots"
+                    + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_steps timers triggers trigger_deliveries upload_slots"
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
 
     static final String OWN_VIEWS =
@@ -48,6 +48,8 @@ final class NeighbourNames {
                     + " ix_proposals_pending ix_proposals_run ix_proposals_workspace ix_run_children_run"
                     + " ix_run_parents_parent ix_schedule_ticks_at_work ix_schedule_ticks_open"
                     + " ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human ix_timers_run"
+                    + " ix_trigger_deliveries_decided ix_trigger_deliveries_due ix_trigger_deliveries_group ix_trigger_deliveries_list"
+                    + " ix_trigger_deliveries_rate ix_trigger_deliveries_single ix_trigger_deliveries_workspace ix_triggers_recipe"
                     + " ix_webhook_deliveries_completed ix_webhook_deliveries_list ix_webhook_deliveries_pending"
                     + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_queue_deadline"
                     + " ix_work_queue_lease ix_work_queue_run ix_work_queue_turn"

@@ -124,6 +124,9 @@ class BatchCommitTest {
         try (Nodes nodes = new Nodes(folder); CountingProxy proxy = new CountingProxy(nodes.database.url());
                 Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS.withPoolSize(1));
                 Connection connection = database.committerConnection()) {
+            // The pool opens its connection on another thread, which would be counted, too.
+            database.runInTransaction(_ -> {
+            });
             List<Observer.BatchPath> ways = new ArrayList<>();
             BatchCommit batchCommit = new BatchCommit(store.runs(), new ViewCache(1_000),
                     UuidCreator::getTimeOrderedEpoch, bystander, new DatabaseTime(nanos::get), () -> Prices.NONE,
