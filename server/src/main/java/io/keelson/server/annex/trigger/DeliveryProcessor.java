@@ -39,6 +39,7 @@ final class DeliveryProcessor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryProcessor.class);
     private static final int BATCH_SIZE = 64;
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(10);
     private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(10);
 
     private final Database database;
@@ -84,6 +85,9 @@ final class DeliveryProcessor implements AutoCloseable {
     }
 
     private void forget(int days) {
+        while (gate.free(days) && !retention.isClosed()) {
+            LOG.debug("further keys of singletons are freed");
+        }
         while (deliveries.forget(days) && !retention.isClosed()) {
             LOG.debug("further deliveries are deleted");
         }
@@ -100,10 +104,15 @@ final class DeliveryProcessor implements AutoCloseable {
         } while (taken.size() == BATCH_SIZE && !task.isClosed());
     }
 
-    /** A delivery with the version of the trigger that it was prepared by. */
-    private record Work(DeliveryRow delivery, int version, Prepared prepared) {}
+    /**
+     * A delivery that was prepared.
+     *
+     * @param version version of the trigger by which it was prepared
+     * @param groups whether others may be merged with it
+     */
+    private record Work(DeliveryRow delivery, int version, boolean groups, Prepared prepared) {}
 
-    private record Decision(DeliveryRow delivery, Outcome outcome) {}
+    private record Decision(DeliveryRow delivery, Outcome outcome, boolean groups) {}
 
     private void decide(List<DeliveryRow> taken) throws InterruptedException {
         Map<UUID, TriggerRow> known =
@@ -113,7 +122,11 @@ final class DeliveryProcessor implements AutoCloseable {
                 .collect(Collectors.groupingBy(DeliveryRow::triggerId));
         List<Work> work = new ArrayList<>();
         for (Map.Entry<UUID, List<DeliveryRow>> each : ofTriggers.entrySet()) {
-            work.addAll(screened(Objects.requireNonNull(known.get(each.getKey())), each.getValue()));
+            work.addAll(work(Objects.requireNonNull(known.get(each.getKey())), each.getValue()));
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            // The server stops: an expression that was interrupted refuses no event.
+            throw new InterruptedException();
         }
         List<Decision> decided = new ArrayList<>();
         InterruptedException interrupted = database.<@Nullable InterruptedException>inTransaction(c -> {
@@ -124,10 +137,7 @@ final class DeliveryProcessor implements AutoCloseable {
                 return e;
             }
             for (Decision each : decided) {
-                deliveries.decide(c, each.delivery(), each.outcome());
-                if (FlowGate.groups(Objects.requireNonNull(known.get(each.delivery().triggerId())).read())) {
-                    deliveries.decideGroup(c, each.delivery(), each.outcome());
-                }
+                deliveries.decide(c, each.delivery(), each.outcome(), each.groups());
             }
             return null;
         });
@@ -148,21 +158,34 @@ final class DeliveryProcessor implements AutoCloseable {
         }
     }
 
+    /** The work of one trigger. A failure postpones its deliveries, and does not keep the deliveries of others. */
+    private List<Work> work(TriggerRow trigger, List<DeliveryRow> taken) throws InterruptedException {
+        try {
+            return screened(trigger, taken);
+        } catch (RuntimeException e) {
+            LOG.warn("could not decide the deliveries of trigger {}", trigger.id(), e);
+            Outcome later = Outcome.postponed("INTERNAL_ERROR", message(e), RETRY_DELAY);
+            return taken.stream().map(each -> new Work(each, trigger.version(), false, new Prepared.Decided(later)))
+                    .toList();
+        }
+    }
+
     /** Applies filter and flow, and prepares the runs of the deliveries that pass. */
     private List<Work> screened(TriggerRow trigger, List<DeliveryRow> taken) throws InterruptedException {
         Trigger.Definition definition = trigger.read();
         List<Work> work = new ArrayList<>();
+        boolean groups = FlowGate.groups(definition);
         List<FlowGate.Arrival> arrivals = new ArrayList<>();
         for (DeliveryRow delivery : taken) {
-            switch (runs.screen(trigger, definition, delivery)) {
+            switch (screened(trigger, definition, delivery)) {
                 case Screened.Decided(Outcome outcome) ->
-                    work.add(new Work(delivery, trigger.version(), new Prepared.Decided(outcome)));
+                    work.add(new Work(delivery, trigger.version(), groups, new Prepared.Decided(outcome)));
                 case Screened.Keyed(FlowGate.Keys keys) -> arrivals.add(new FlowGate.Arrival(delivery, keys));
             }
         }
         Trigger.Flow flow = definition.flow();
         if (flow == null) {
-            arrivals.forEach(each -> work.add(new Work(each.delivery(), trigger.version(),
+            arrivals.forEach(each -> work.add(new Work(each.delivery(), trigger.version(), groups,
                     prepared(trigger, definition, each.delivery()))));
             return work;
         }
@@ -170,7 +193,7 @@ final class DeliveryProcessor implements AutoCloseable {
         FlowGate.Passed passed = gate.pass(trigger, flow, arrivals);
         passed.decided().forEach(this::count);
         arrivals.stream().filter(each -> passed.passed().contains(each.delivery().id()))
-                .forEach(each -> work.add(new Work(each.delivery(), trigger.version(),
+                .forEach(each -> work.add(new Work(each.delivery(), trigger.version(), groups,
                         prepared(trigger, definition, each.delivery()))));
         return work;
     }
@@ -184,9 +207,21 @@ final class DeliveryProcessor implements AutoCloseable {
         }
     }
 
+    private Screened screened(TriggerRow trigger, Trigger.Definition definition, DeliveryRow delivery) {
+        try {
+            return runs.screen(trigger, definition, delivery);
+        } catch (RuntimeException e) {
+            LOG.warn("could not screen delivery {} of trigger {}", delivery.id(), trigger.id(), e);
+            return new Screened.Decided(failure(delivery, e));
+        }
+    }
+
     private static Outcome failure(DeliveryRow delivery, Exception e) {
-        return Outcome.failure(delivery.failures(), "INTERNAL_ERROR",
-                "see the server's log: " + e.getClass().getSimpleName());
+        return Outcome.failure(delivery.failures(), "INTERNAL_ERROR", message(e));
+    }
+
+    private static String message(Exception e) {
+        return "see the server's log: " + e.getClass().getSimpleName();
     }
 
     /** Submits the runs, side by side, under the locks of their triggers. */
@@ -196,7 +231,7 @@ final class DeliveryProcessor implements AutoCloseable {
         triggers.hold(c, ids).forEach(each -> held.put(each.id(), each));
         List<Callable<Decision>> all = work.stream().filter(each -> held.containsKey(each.delivery().triggerId()))
                 .<Callable<Decision>>map(each -> () -> new Decision(each.delivery(),
-                        outcome(each, held.get(each.delivery().triggerId()))))
+                        outcome(each, held.get(each.delivery().triggerId())), each.groups()))
                 .toList();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Decision> decided = new ArrayList<>();

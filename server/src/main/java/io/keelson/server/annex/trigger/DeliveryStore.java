@@ -5,6 +5,7 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Sql;
+import io.keelson.server.base.json.SafeText;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -34,23 +35,26 @@ final class DeliveryStore {
     private static final Sql CLAIM = Sql.of("""
             update trigger_deliveries set due_at = clock_timestamp() + make_interval(secs => :lease)
              where id = any (array(
-                select id from trigger_deliveries where state = 'pending' and due_at <= clock_timestamp()
+                select id from trigger_deliveries where state = 'pending' and due_at <= (select clock_timestamp())
                  order by due_at limit :limit for update skip locked))
             returning\s""" + ROW.names());
 
+    /** Decides nothing for a delivery that another server has decided; a delivery that was replayed since has another run. */
     private static final Sql DECIDE = Sql.of("""
             update trigger_deliveries
                set state = :state, run_id = :run, failures = :failures, error_code = left(:code, 100),
                    error_message = left(:message, 2000),
-                   due_at = clock_timestamp() + make_interval(secs => :delay),
+                   due_at = clock_timestamp() + :delay::bigint * interval '1 millisecond',
                    at_work = at_work and :state in ('pending', 'started'),
+                   group_key = case when :state = 'pending' then group_key end,
                    decided_at = case when :state <> 'pending' then clock_timestamp() end
-             where id = :id and state = 'pending'""");
+             where id = :id and state = 'pending' and run_id = :held""");
 
-    private static final Sql FOLLOW = Sql.of("""
+    private static final Sql DECIDE_GROUP = Sql.of("""
             update trigger_deliveries
-               set state = :state, error_code = left(:code, 100), error_message = left(:message, 2000)
-             where trigger_id = :trigger and group_key is not null and run_id = :run and state = 'merged'""");
+               set state = :state, error_code = left(:code, 100), error_message = left(:message, 2000), group_key = null
+             where trigger_id = :trigger and run_id = :run and state = 'merged'
+               and group_key = (select group_key from trigger_deliveries where id = :id and state = 'pending')""");
 
     private static final Sql LIST = Sql.of("select " + LISTED + """
 
@@ -63,14 +67,14 @@ final class DeliveryStore {
 
              from trigger_deliveries where workspace_id = :workspace and trigger_id = :trigger and id = :id""");
 
-    /** A delivery that had a run gets another one. */
+    /** A delivery that had a run gets another one. It would lose the key of a singleton, and keeps it until its run ends. */
     private static final Sql REPLAY = Sql.of("""
             update trigger_deliveries
                set run_id = case when state in ('started', 'merged') then gen_random_uuid() else run_id end,
                    state = 'pending', decided_at = null, failures = 0, error_code = null, error_message = null,
-                   rate_key = null, admitted_at = null, group_key = null, formed_at = null, single_key = null, at_work = false,
+                   rate_key = null, admitted_at = null, group_key = null, formed_at = null, single_key = null,
                    due_at = clock_timestamp()
-             where workspace_id = :workspace and trigger_id = :trigger and state <> 'pending'
+             where workspace_id = :workspace and trigger_id = :trigger and state <> 'pending' and not at_work
                and (:id::uuid is null or id = :id) and (:state::text is null or state = :state)
                and (:since::timestamptz is null or received_at >= :since)
                and (:until::timestamptz is null or received_at < :until)""");
@@ -78,7 +82,8 @@ final class DeliveryStore {
     private static final Sql FORGET = Sql.of("""
             delete from trigger_deliveries where id = any (array(
                 select id from trigger_deliveries
-                 where decided_at < clock_timestamp() - make_interval(days => :days) and not at_work
+                 where decided_at < (select clock_timestamp()) - make_interval(days => :days)
+                   and not at_work and group_key is null
                  order by decided_at limit :limit))""");
 
     /**
@@ -133,21 +138,29 @@ final class DeliveryStore {
                 c -> CLAIM.on(c).set("lease", (int) lease.toSeconds()).set("limit", limit).all(ROW));
     }
 
-    /** Records the outcome of a pending delivery. */
-    void decide(Connection c, DeliveryRow delivery, Outcome outcome) throws SQLException {
+    /**
+     * Records the outcome of a pending delivery.
+     *
+     * @param groups whether the delivery may have others merged with it, which get the outcome as well if it has no run
+     */
+    void decide(Connection c, DeliveryRow delivery, Outcome outcome, boolean groups) throws SQLException {
+        // An expression can fail with any text.
+        String message = Optional.ofNullable(outcome.message()).map(SafeText::clean).orElse(null);
+        if ((groups || delivery.formedAt() != null) && outcome.state() != DeliveryRow.State.PENDING) {
+            DeliveryRow.State ofOthers = outcome.state().hasRun() ? DeliveryRow.State.MERGED : outcome.state();
+            DECIDE_GROUP.on(c).set("state", ofOthers.wire()).set("code", outcome.code())
+                    .set("message", message).set("trigger", delivery.triggerId())
+                    .set("run", delivery.runId()).set("id", delivery.id()).update();
+        }
         DECIDE.on(c).set("state", outcome.state().wire()).set("run", outcome.runOr(delivery.runId()))
                 .set("failures", delivery.failures() + (outcome.failed() ? 1 : 0)).set("code", outcome.code())
-                .set("message", outcome.message()).set("delay", (int) outcome.delay().toSeconds())
-                .set("id", delivery.id()).update();
+                .set("message", message).set("delay", millis(outcome.delay())).set("id", delivery.id())
+                .set("held", delivery.runId()).update();
     }
 
-    /** Ends the other deliveries of a group as the delivery ends that was to start their run, if it has no run. */
-    void decideGroup(Connection c, DeliveryRow delivery, Outcome outcome) throws SQLException {
-        if (!outcome.state().hasRun()) {
-            FOLLOW.on(c).set("state", outcome.state().wire()).set("code", outcome.code())
-                    .set("message", outcome.message()).set("trigger", delivery.triggerId())
-                    .set("run", delivery.runId()).update();
-        }
+    /** Rounded up: a delivery that is due too early would wait again. */
+    private static long millis(Duration delay) {
+        return delay.plusNanos(999_999).toMillis();
     }
 
     /**
@@ -167,7 +180,7 @@ final class DeliveryStore {
                 c -> ONE.on(c).set("workspace", workspace).set("trigger", trigger).set("id", id).first(ROW));
     }
 
-    /** Has deliveries decided again, by the trigger as it is now; returns how many. */
+    /** Has deliveries that hold no key decided again, by the trigger as it is now; returns how many. */
     int replay(Connection c, UUID workspace, UUID trigger, Replayed which, AuditOrigin origin) throws SQLException {
         int count = REPLAY.on(c).set("workspace", workspace).set("trigger", trigger).set("id", which.id())
                 .set("state", which.state()).set("since", which.since()).set("until", which.until()).update();

@@ -12,13 +12,16 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,8 +31,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class FlowGate {
 
+    /** Poll interval for events that were received and did not join their group yet. */
+    private static final Duration GROUP_POLL = Duration.ofSeconds(1);
     /** Poll interval for the end of a run that a delivery waits for. */
     private static final Duration SINGLETON_POLL = Duration.ofSeconds(1);
+    private static final int MAX_FREED = 10_000;
     /** Maximum bytes of the bodies of a batch. */
     static final long MAX_BATCH_BYTES = 4L << 20;
 
@@ -71,7 +77,40 @@ final class FlowGate {
     /** Whether an event of the trigger may get the run of another event. */
     static boolean groups(Trigger.Definition definition) {
         Flow flow = definition.flow();
-        return flow != null && (flow.batch() != null || flow.debounce() != null);
+        return flow != null && groups(flow);
+    }
+
+    private static boolean groups(Flow rules) {
+        return rules.batch() != null || rules.debounce() != null;
+    }
+
+    /**
+     * Frees keys of singletons whose runs have ended, of deliveries that were decided that number of days ago: a key without a further
+     * event would keep its delivery for ever.
+     *
+     * @return whether more may be left
+     */
+    boolean free(int days) {
+        return database.inTransaction(c -> {
+            List<FlowStore.Holder> old = flow.oldHolders(c, days, MAX_FREED);
+            List<FlowStore.Holder> ended = ended(c, old);
+            flow.free(c, ended);
+            return ended.size() == MAX_FREED;
+        });
+    }
+
+    /** Frees keys of a trigger's singletons whose runs have ended. */
+    void free(Connection c, UUID trigger) throws SQLException {
+        flow.free(c, ended(c, flow.holders(c, trigger)));
+    }
+
+    private List<FlowStore.Holder> ended(Connection c, List<FlowStore.Holder> holders) throws SQLException {
+        Map<UUID, RunReader.Progress> progress =
+                reader.progress(c, holders.stream().map(FlowStore.Holder::runId).collect(Collectors.toSet()));
+        return holders.stream().filter(each -> {
+            RunReader.Progress found = progress.get(each.runId());
+            return found != null && found.ended();
+        }).toList();
     }
 
     /** Lets deliveries of one trigger pass, in the order in which they were received. */
@@ -102,41 +141,52 @@ final class FlowGate {
     private void pass(Connection c, Flow rules, List<Arrival> arrivals, Set<UUID> passed, List<Outcome> decided)
             throws SQLException, InterruptedException {
         Instant now = flow.time(c);
+        List<Arrival> ready = new ArrayList<>();
+        Set<UUID> holding = new HashSet<>();
+        Map<String, List<Arrival>> groups = new LinkedHashMap<>();
         for (Arrival each : arrivals) {
-            // Read now: an arrival before this one may have merged it.
+            // Read now: another server may have decided it.
             FlowStore.Marks marks = flow.pending(c, each.delivery().id()).orElse(null);
             if (marks == null) {
                 continue;
             }
-            Outcome outcome = outcome(c, rules, each, marks, now, decided);
-            if (outcome == null) {
-                passed.add(marks.id());
+            if (marks.atWork()) {
+                holding.add(marks.id());
+            }
+            String group = each.keys().group();
+            Outcome limited = rules.rate() == null || marks.admittedAt() != null ? null
+                    : rate(c, rules.rate(), each.delivery(), Objects.requireNonNull(each.keys().rate()), now);
+            if (limited != null) {
+                decide(c, rules, each, limited, decided);
+            } else if (group == null || marks.formedAt() != null) {
+                ready.add(each);
             } else {
-                deliveries.decide(c, each.delivery(), outcome);
-                decided.add(outcome);
+                if (!group.equals(each.delivery().groupKey())) {
+                    flow.join(c, marks.id(), group);
+                }
+                groups.computeIfAbsent(group, _ -> new ArrayList<>()).add(each);
+            }
+        }
+        for (Map.Entry<String, List<Arrival>> each : groups.entrySet()) {
+            ready.addAll(starters(c, rules, each.getKey(), each.getValue(), now, decided));
+        }
+        ready.sort(Comparator.comparing(each -> each.delivery().receivedAt()));
+        for (Arrival each : ready) {
+            UUID id = each.delivery().id();
+            Outcome waits = rules.singleton() == null || holding.contains(id) ? null
+                    : singleton(c, rules.singleton(), each.delivery(), Objects.requireNonNull(each.keys().single()));
+            if (waits == null) {
+                passed.add(id);
+            } else {
+                decide(c, rules, each, waits, decided);
             }
         }
     }
 
-    /** Null if the delivery passes. */
-    private @Nullable Outcome outcome(Connection c, Flow rules, Arrival arrival, FlowStore.Marks marks, Instant now,
-            List<Outcome> decided) throws SQLException, InterruptedException {
-        DeliveryRow delivery = arrival.delivery();
-        if (rules.rate() != null && marks.admittedAt() == null) {
-            Outcome limited = rate(c, rules.rate(), delivery, Objects.requireNonNull(arrival.keys().rate()), now);
-            if (limited != null) {
-                return limited;
-            }
-        }
-        String group = arrival.keys().group();
-        if (group != null && marks.formedAt() == null) {
-            Outcome waits = group(c, rules, delivery, group, now, decided);
-            if (waits != null) {
-                return waits;
-            }
-        }
-        return rules.singleton() == null || marks.atWork() ? null
-                : singleton(c, rules.singleton(), delivery, Objects.requireNonNull(arrival.keys().single()));
+    private void decide(Connection c, Flow rules, Arrival arrival, Outcome outcome, List<Outcome> decided)
+            throws SQLException {
+        deliveries.decide(c, arrival.delivery(), outcome, groups(rules));
+        decided.add(outcome);
     }
 
     private @Nullable Outcome rate(Connection c, Trigger.Rate rule, DeliveryRow delivery, String key, Instant now)
@@ -152,58 +202,89 @@ final class FlowGate {
                 : Outcome.postponed("RATE_LIMITED", message, Duration.between(now, edge.plus(period)));
     }
 
-    /** Null if the delivery starts the run of its group; others of the group are merged with it. */
-    private @Nullable Outcome group(Connection c, Flow rules, DeliveryRow delivery, String key, Instant now,
+    /**
+     * The arrivals of a group that start its runs. Others of these runs are merged with them, and the rest wait. The group is read
+     * once for all arrivals, which have joined it.
+     */
+    private List<Arrival> starters(Connection c, Flow rules, String key, List<Arrival> arrivals, Instant now,
             List<Outcome> decided) throws SQLException {
-        flow.join(c, delivery.id(), key);
-        List<FlowStore.Member> members = flow.members(c, delivery.triggerId(), key);
+        UUID trigger = arrivals.getFirst().delivery().triggerId();
+        Map<UUID, Arrival> waiting = new LinkedHashMap<>();
+        arrivals.forEach(each -> waiting.put(each.delivery().id(), each));
+        List<Arrival> starters = new ArrayList<>();
+        List<FlowStore.Member> members = flow.members(c, trigger, key, rules.batch() != null);
+        Duration delay = delay(c, rules, trigger, members, now);
+        while (delay.isZero()) {
+            List<FlowStore.Member> group = next(rules, members);
+            FlowStore.Member starter = rules.batch() == null ? group.getLast() : group.getFirst();
+            List<UUID> others =
+                    group.stream().map(FlowStore.Member::id).filter(each -> !each.equals(starter.id())).toList();
+            decided.addAll(Collections.nCopies(flow.merge(c, others, starter.runId()),
+                    Outcome.merged(starter.runId())));
+            others.forEach(waiting::remove);
+            Arrival arrived = waiting.remove(starter.id());
+            flow.form(c, starter.id(), arrived == null);
+            if (arrived != null) {
+                starters.add(arrived);
+            }
+            members = members.subList(group.size(), members.size());
+            delay = delay(c, rules, trigger, members, now);
+        }
+        for (Arrival each : waiting.values()) {
+            decide(c, rules, each, Outcome.postponed(rules.batch() == null ? "DEBOUNCED" : "BATCHED",
+                    "it waits for further events", delay), decided);
+        }
+        return starters;
+    }
+
+    /** The members that the next run of a group is for. */
+    private static List<FlowStore.Member> next(Flow rules, List<FlowStore.Member> members) {
+        return rules.batch() == null ? FlowTimes.burst(Objects.requireNonNull(rules.debounce()), members)
+                : FlowTimes.first(rules.batch(), members, MAX_BATCH_BYTES);
+    }
+
+    /**
+     * The time for which a group waits for further events; zero if it starts a run now. It waits for events of its period that were
+     * received and did not join yet, as after a stop of all servers: each of them would start a run of its own.
+     */
+    private Duration delay(Connection c, Flow rules, UUID trigger, List<FlowStore.Member> members, Instant now)
+            throws SQLException {
         Trigger.Batch batch = rules.batch();
-        Instant due = batch == null ? FlowTimes.debounced(Objects.requireNonNull(rules.debounce()), members)
+        if (members.isEmpty()) {
+            return GROUP_POLL;
+        }
+        if (batch != null && members.size() >= batch.max()) {
+            return Duration.ZERO;
+        }
+        Instant due = batch == null
+                ? FlowTimes.debounced(Objects.requireNonNull(rules.debounce()), next(rules, members))
                 : FlowTimes.batched(batch, members, now);
         if (due.isAfter(now)) {
-            return Outcome.postponed(batch == null ? "DEBOUNCED" : "BATCHED", "it waits for further events",
-                    Duration.between(now, due));
+            return Duration.between(now, due);
         }
-        List<FlowStore.Member> formed = batch == null ? members : FlowTimes.first(batch, members, MAX_BATCH_BYTES);
-        FlowStore.Member starter = batch == null ? formed.getLast() : formed.getFirst();
-        flow.form(c, starter.id());
-        for (FlowStore.Member each : formed) {
-            if (!each.id().equals(starter.id())) {
-                flow.merge(c, each.id(), starter.runId());
-                decided.add(Outcome.merged(starter.runId()));
-            }
-        }
-        if (starter.id().equals(delivery.id())) {
-            return null;
-        }
-        // Without an effect on a delivery that was merged: it is not pending any more.
-        return Outcome.postponed("BATCHED", "it waits for further events", Duration.ZERO);
+        int period = batch == null ? Objects.requireNonNull(rules.debounce()).periodSeconds() : batch.periodSeconds();
+        Instant since = members.getFirst().receivedAt().minusSeconds(period);
+        return flow.hasUndecided(c, trigger, since, due) ? GROUP_POLL : Duration.ZERO;
     }
 
     private @Nullable Outcome singleton(Connection c, Trigger.Singleton rule, DeliveryRow delivery, String key)
             throws SQLException, InterruptedException {
-        Map<UUID, UUID> open = new HashMap<>();
-        flow.atWork(c, delivery.triggerId(), key).forEach(each -> open.put(each.runId(), each.id()));
-        Map<UUID, RunReader.Progress> progress = reader.progress(c, Set.copyOf(open.keySet()));
-        for (UUID run : Set.copyOf(open.keySet())) {
-            RunReader.Progress found = progress.get(run);
-            if (found != null && found.ended()) {
-                flow.free(c, Objects.requireNonNull(open.remove(run)));
-            }
-        }
+        List<FlowStore.Holder> open = new ArrayList<>(flow.atWork(c, delivery.triggerId(), key));
+        List<FlowStore.Holder> ended = ended(c, open);
+        flow.free(c, ended);
+        open.removeAll(ended);
         if (!open.isEmpty() && rule.over().equals("skip")) {
-            return Outcome.dropped("SINGLETON_OPEN", "a run of the key is open: " + open.keySet().iterator().next());
+            return Outcome.dropped("SINGLETON_OPEN", "a run of the key is open: " + open.getFirst().runId());
         }
         if (!open.isEmpty() && rule.over().equals("queue")) {
-            return Outcome.postponed("SINGLETON_OPEN", "it waits for run " + open.keySet().iterator().next(),
-                    SINGLETON_POLL);
+            return Outcome.postponed("SINGLETON_OPEN", "it waits for run " + open.getFirst().runId(), SINGLETON_POLL);
         }
-        for (Map.Entry<UUID, UUID> each : open.entrySet()) {
-            if (!cancelled(each.getKey())) {
-                return Outcome.postponed("SINGLETON_OPEN", "it waits for run " + each.getKey() + " to start",
+        for (FlowStore.Holder each : open) {
+            if (!cancelled(each.runId())) {
+                return Outcome.postponed("SINGLETON_OPEN", "it waits for run " + each.runId() + " to start",
                         SINGLETON_POLL);
             }
-            flow.free(c, each.getValue());
+            flow.free(c, List.of(each));
         }
         flow.occupy(c, delivery.id(), key);
         return null;

@@ -18,6 +18,16 @@ final class FlowTimes {
         return quiet.isBefore(latest) ? quiet : latest;
     }
 
+    /** The first members of a debounced group, until the period or the timeout ends. Later ones are of another group. */
+    static List<Member> burst(Trigger.Debounce rule, List<Member> group) {
+        int size = 1;
+        while (size < group.size()
+                && !group.get(size).receivedAt().isAfter(debounced(rule, group.subList(0, size)))) {
+            size++;
+        }
+        return group.subList(0, size);
+    }
+
     /** A period after the first event; now for a full group. */
     static Instant batched(Trigger.Batch rule, List<Member> group, Instant now) {
         return group.size() >= rule.max() ? now : group.getFirst().receivedAt().plusSeconds(rule.periodSeconds());

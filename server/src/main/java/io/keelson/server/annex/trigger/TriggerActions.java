@@ -33,6 +33,7 @@ final class TriggerActions {
 
     private final TriggerStore triggers;
     private final DeliveryStore deliveries;
+    private final FlowGate gate;
     private final TriggerCheck check;
     private final Database database;
     private final Ids ids;
@@ -40,10 +41,12 @@ final class TriggerActions {
     private final Runnable signal;
 
     /** @param signal has deliveries decided soon; returns at once */
-    TriggerActions(TriggerStore triggers, DeliveryStore deliveries, TriggerCheck check, Database database, Ids ids,
+    TriggerActions(TriggerStore triggers, DeliveryStore deliveries, FlowGate gate, TriggerCheck check,
+            Database database, Ids ids,
             KeyedTransaction keyed, Runnable signal) {
         this.triggers = triggers;
         this.deliveries = deliveries;
+        this.gate = gate;
         this.check = check;
         this.database = database;
         this.ids = ids;
@@ -182,10 +185,12 @@ final class TriggerActions {
         if (delivery != null) {
             Reads.found(deliveries.find(request.workspace(), trigger, delivery), IdKind.TRIGGER_DELIVERY, delivery);
         }
-        ApiResponse response = keyed.answer(request, c -> ApiResponse.ok(Json.document(
-                new TriggerDelivery.Replayed(deliveries.replay(c, request.workspace(), trigger,
-                        new DeliveryStore.Replayed(delivery, body.state(), body.since(), body.until()),
-                        request.origin())))));
+        ApiResponse response = keyed.answer(request, c -> {
+            gate.free(c, trigger);
+            return ApiResponse.ok(Json.document(new TriggerDelivery.Replayed(deliveries.replay(c, request.workspace(),
+                    trigger, new DeliveryStore.Replayed(delivery, body.state(), body.since(), body.until()),
+                    request.origin()))));
+        });
         signal.run();
         return response;
     }

@@ -27,6 +27,7 @@ public final class TriggerModule implements ToolModule {
     private final TriggerStore triggers;
     private final DeliveryStore deliveries;
     private final EventExpressions expressions;
+    private final FlowGate gate;
     private final DeliveryProcessor processor;
     private final EventIntake intake;
 
@@ -47,10 +48,11 @@ public final class TriggerModule implements ToolModule {
         this.deliveries = new DeliveryStore(parts.database());
         this.expressions = new EventExpressions(parts.expressions());
         FlowStore flow = new FlowStore(parts.database());
+        this.gate = new FlowGate(parts.database(), triggers, flow, deliveries, parts.runs(), parts.commands());
         this.processor = new DeliveryProcessor(parts.database(), triggers, deliveries,
                 new TriggeredRuns(parts.submissions().runs(), parts.submissions().missions(),
                         new WorkspaceStore(parts.database()), parts.database(), parts.runs(), expressions, flow),
-                new FlowGate(parts.database(), triggers, flow, deliveries, parts.runs(), parts.commands()),
+                gate,
                 parts.history(), parts.observer(), parts.lease(), parts.days());
         this.intake = new EventIntake(deliveries, parts.ids(), processor::signal, parts.history(), parts.observer());
     }
@@ -67,7 +69,7 @@ public final class TriggerModule implements ToolModule {
 
     @Override
     public void addTo(Route.Table table, ApiParts api) {
-        new TriggerActions(triggers, deliveries,
+        new TriggerActions(triggers, deliveries, gate,
                 new TriggerCheck(expressions, parts.submissions().missions(), parts.secrets()), parts.database(),
                 parts.ids(), new KeyedTransaction(parts.database(), parts.keys()), processor::signal).addTo(table);
         new EventActions(triggers, expressions, intake).addTo(table);

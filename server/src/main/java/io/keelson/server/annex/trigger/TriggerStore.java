@@ -38,6 +38,13 @@ final class TriggerStore {
     private static final Sql LIST = Sql.of("select " + ROW.names()
             + " from triggers where workspace_id = :workspace and (:name::text is null or name = :name) order by name");
 
+    /** Triggers for events of programs. */
+    private static final Sql OF_EVENTS = Sql.of("select " + ROW.names()
+            + """
+
+             from triggers
+             where workspace_id = :workspace and enabled and definition #>> '{source,event}' is not null order by name""");
+
     private static final Sql ONE =
             Sql.of("select " + ROW.names() + " from triggers where workspace_id = :workspace and id = :id");
 
@@ -50,7 +57,9 @@ final class TriggerStore {
     private static final Sql HELD = Sql.of(
             "select id, enabled, version from triggers where id = any (:ids) order by id for share");
 
-    private static final Sql LOCK = Sql.of("select id, enabled, version from triggers where id = :id for update");
+    /** Events of the trigger are stored meanwhile: their key share does not conflict. */
+    private static final Sql LOCK =
+            Sql.of("select id, enabled, version from triggers where id = :id for no key update");
 
     private static final Sql CHANGE = Sql.of("""
             update triggers set name = :name, recipe_id = :recipe, definition = :definition::jsonb, enabled = :enabled,
@@ -96,6 +105,11 @@ final class TriggerStore {
      */
     List<TriggerRow> list(UUID workspace, @Nullable String name) {
         return database.withConnection(c -> LIST.on(c).set("workspace", workspace).set("name", name).all(ROW));
+    }
+
+    /** Enabled triggers for events of programs, by name. */
+    List<TriggerRow> ofEvents(UUID workspace) {
+        return database.withConnection(c -> OF_EVENTS.on(c).set("workspace", workspace).all(ROW));
     }
 
     Optional<TriggerRow> find(UUID workspace, UUID id) {

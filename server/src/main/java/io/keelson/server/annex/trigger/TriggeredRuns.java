@@ -87,7 +87,7 @@ final class TriggeredRuns {
         try {
             if (definition.flow() != null && definition.flow().batch() != null) {
                 ArrayNode batch = scope.putArray("batch");
-                flow.group(trigger.id(), delivery.runId()).forEach(each -> batch.add(Event.scope(each.headers(),
+                flow.group(delivery).forEach(each -> batch.add(Event.scope(each.headers(),
                         each.body())));
             }
             inputs = expressions.inputs(trigger.workspaceId(), definition, scope);

@@ -26,6 +26,15 @@ class FlowTimesTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"10, 10, 100, 1", "10 15 20, 10, 100, 3", "10 20 31, 10, 100, 2", "10 50 111, 100, 100, 2",
+            "10 21, 10, 100, 1"})
+    void debouncedGroupEndsWithItsPeriodOrTimeout(String received, int period, int timeout, int size) {
+        List<Member> all = received(received, 1);
+
+        assertThat(FlowTimes.burst(new Trigger.Debounce(null, period, timeout), all)).isEqualTo(all.subList(0, size));
+    }
+
+    @ParameterizedTest
     @CsvSource({"10, 3, 60, 70", "10 20, 3, 60, 70", "10 20 30, 3, 60, 30", "10 20 30 40, 3, 60, 30"})
     void batchEndsAfterAPeriodOrWhenItIsFull(String received, int max, int period, long due) {
         assertThat(FlowTimes.batched(new Trigger.Batch(null, max, period), received(received, 1),

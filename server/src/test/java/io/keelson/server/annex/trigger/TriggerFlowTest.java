@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer;
+import io.keelson.server.engine.store.read.RunReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -234,6 +235,106 @@ class TriggerFlowTest {
         assertThat(api.awaitState(delivery(replace, former).get("run_id").stringValue(), "cancelled")).isNotNull();
         assertThat(api.run(delivery(replace, latter).get("run_id").stringValue()).get("priority").intValue())
                 .isEqualTo(2);
+    }
+
+    /** As after a stop of all servers: the period ends before the first event is decided. */
+    @Test
+    void eventsAreDebouncedByTheTimesOfTheirReceipt() {
+        JsonNode trigger = made("late", "{\"debounce\": {\"period_seconds\": 60, \"timeout_seconds\": 600}}", false);
+        String first = sent(trigger, 1, "a");
+        await(trigger, first, "pending DEBOUNCED");
+        String second = sent(trigger, 2, "a");
+        await(trigger, second, "pending DEBOUNCED");
+        passes(trigger, 70);
+        await(trigger, first, "merged ");
+        await(trigger, second, "started ");
+        JsonNode run = delivery(trigger, second).get("run_id");
+
+        assertThat(replayed(trigger)).isEqualTo(2);
+
+        await(trigger, first, "merged ");
+        await(trigger, second, "started ");
+        assertThat(delivery(trigger, second).get("run_id")).isNotEqualTo(run)
+                .isEqualTo(delivery(trigger, first).get("run_id"));
+    }
+
+    /** The second event is leased to a server that was stopped. */
+    @Test
+    void groupWaitsForEventsThatDidNotJoinYet() {
+        JsonNode trigger = made("leased", "{\"debounce\": {\"period_seconds\": 60, \"timeout_seconds\": 600}}", false);
+        String first = sent(trigger, 1, "a");
+        await(trigger, first, "pending DEBOUNCED");
+        String second = sent(trigger, 2, "a");
+        await(trigger, second, "pending DEBOUNCED");
+        api.sql("update trigger_deliveries set received_at = received_at - interval '65 seconds', group_key = null,"
+                + " error_code = null, due_at = clock_timestamp() + interval '1 hour' where id = '" + second + "'");
+        api.sql("update trigger_deliveries set received_at = received_at - interval '70 seconds', error_code = 'X',"
+                + " due_at = clock_timestamp() where id = '" + first + "'");
+        look(trigger.get("id").stringValue());
+
+        await(trigger, first, "pending DEBOUNCED");
+        passes(trigger, 0);
+        await(trigger, first, "merged ");
+        await(trigger, second, "started ");
+    }
+
+    @Test
+    void droppedStarterDropsItsGroup() {
+        JsonNode trigger = made("occupied", "{\"debounce\": {\"period_seconds\": 60, \"timeout_seconds\": 600},"
+                + " \"singleton\": {\"over\": \"skip\"}}", true);
+        String open = sent(trigger, 1, "a");
+        await(trigger, open, "pending DEBOUNCED");
+        passes(trigger, 70);
+        await(trigger, open, "started ");
+        String first = sent(trigger, 2, "a");
+        await(trigger, first, "pending DEBOUNCED");
+        String second = sent(trigger, 3, "a");
+        await(trigger, second, "pending DEBOUNCED");
+        passes(trigger, 70);
+
+        await(trigger, second, "dropped SINGLETON_OPEN");
+        await(trigger, first, "dropped SINGLETON_OPEN");
+        assertThat(delivery(trigger, first).get("run_id").isNull()).isTrue();
+    }
+
+    @Test
+    void oldDeliveryIsDeletedUnlessItsRunHoldsASingleton() {
+        JsonNode trigger =
+                made("aged", "{\"singleton\": {\"key\": \"${ .body.who }\", \"over\": \"skip\"}}", true);
+        String ended = sent(trigger, 1, "a");
+        String open = sent(trigger, 2, "b");
+        await(trigger, ended, "started ");
+        await(trigger, open, "started ");
+        cancel(trigger, ended);
+        api.sql("update trigger_deliveries set decided_at = decided_at - interval '8 days' where trigger_id = '"
+                + trigger.get("id").stringValue() + "'");
+        DeliveryStore deliveries = new DeliveryStore(api.database());
+
+        new FlowGate(api.database(), new TriggerStore(api.database()), new FlowStore(api.database()), deliveries,
+                new RunReader(), null).free(7);
+        deliveries.forget(7);
+
+        assertThat(outcome(trigger, open)).isEqualTo("started ");
+        assertThat(delivery(trigger, ended).get("code").stringValue()).isEqualTo("TRIGGER_DELIVERY_NOT_FOUND");
+    }
+
+    @Test
+    void deliveryWithAnOpenRunOfASingletonIsNotReplayed() {
+        JsonNode trigger = made("held", "{\"singleton\": {\"over\": \"skip\"}}", true);
+        String first = sent(trigger, 1, "a");
+        await(trigger, first, "started ");
+        JsonNode run = delivery(trigger, first).get("run_id");
+        assertThat(replayed(trigger)).isZero();
+
+        cancel(trigger, first);
+        assertThat(replayed(trigger)).isEqualTo(1);
+        await(trigger, first, "started ");
+        assertThat(delivery(trigger, first).get("run_id")).isNotEqualTo(run);
+    }
+
+    private static int replayed(JsonNode trigger) {
+        return api.post("/api/v1/triggers/" + trigger.get("id").stringValue() + "/replay", "{}").json().get("count")
+                .intValue();
     }
 
     private static void cancel(JsonNode trigger, String id) {
