@@ -53,6 +53,13 @@ final class EventActions {
      */
     private record Named(String name, String id, ObjectNode headers, JsonNode body) {}
 
+    /**
+     * A trigger that receives the event.
+     *
+     * @param groups whether the event may get the run of another event
+     */
+    private record Match(UUID trigger, boolean groups, Event event) {}
+
     private ApiResponse receive(ApiRequest request) throws IOException {
         request.body().requireType(JSON, CLOUD_EVENT);
         JsonNode document = SafeText.clean(request.body().document(HookMount.MAX_BYTES));
@@ -63,14 +70,19 @@ final class EventActions {
         Named event = request.body().type().equals(CLOUD_EVENT) ? structured(document)
                 : request.header("ce-specversion") == null ? plain(document) : binary(request, document);
         UUID workspace = request.workspace();
-        List<JsonNode> receipts = new ArrayList<>();
-        for (TriggerRow trigger : triggers.list(workspace, null)) {
+        // All keys before the first delivery: a request that is refused stores nothing.
+        List<Match> matches = new ArrayList<>();
+        for (TriggerRow trigger : triggers.ofEvents(workspace)) {
             Trigger.Definition definition = trigger.read();
-            if (trigger.enabled() && takes(definition.source(), event.name())) {
-                Event keyed = new Event(key(trigger, definition, event), event.headers(), event.body());
-                intake.accept(trigger.id(), keyed).ifPresent(accepted -> receipts.add(Json.document(
-                        accepted.receipt(trigger.id(), keyed.key(), FlowGate.groups(definition)))));
+            if (takes(definition.source(), event.name())) {
+                matches.add(new Match(trigger.id(), FlowGate.groups(definition),
+                        new Event(key(trigger, definition, event), event.headers(), event.body())));
             }
+        }
+        List<JsonNode> receipts = new ArrayList<>();
+        for (Match each : matches) {
+            intake.accept(each.trigger(), each.event()).ifPresent(accepted -> receipts.add(Json.document(
+                    accepted.receipt(each.trigger(), each.event().key(), each.groups()))));
         }
         return ApiResponse.json(ACCEPTED, Lists.page(receipts, null));
     }

@@ -301,6 +301,37 @@ class TriggerApiTest {
                 .isEqualTo(404);
     }
 
+    /** A text that PostgreSQL refuses would keep all deliveries that are decided together. */
+    @Test
+    void failureWithAnyTextIsRecorded() {
+        ApiServer.Answer made = api.post("/api/v1/triggers", """
+                {"name": "failing", "source": {"kind": "github", "secrets": ["hook"]}, "mission": %s,
+                 "filter": "${ if .body.bad then error([0] | implode) else true end }", "inputs": {"title": "x"},
+                 "example": {"body": {}}}""".formatted(MISSION));
+        assertThat(made.status()).as(made.text()).isEqualTo(201);
+
+        JsonNode refused = decided(made.json(), received(made.json(), "1", "{\"bad\": true}"));
+
+        assertThat(refused.get("state").stringValue()).isEqualTo("refused");
+        assertThat(refused.get("error_message").stringValue()).endsWith("\uFFFD");
+    }
+
+    @Test
+    void eventWithoutAKeyForOneTriggerIsStoredForNoTrigger() {
+        JsonNode all = api.post("/api/v1/triggers", """
+                {"name": "all letters", "source": {"kind": "event", "event": "letter.*"}, "mission": %s,
+                 "inputs": {"title": "x"}}""".formatted(MISSION)).json();
+        ApiServer.Answer keyed = api.post("/api/v1/triggers", """
+                {"name": "sent letters", "source": {"kind": "event", "event": "letter.sent"}, "mission": %s,
+                 "key": "${ .body.n }", "inputs": {"title": "x"}, "example": {"body": {"n": 1}}}""".formatted(MISSION));
+        assertThat(keyed.status()).as(keyed.text()).isEqualTo(201);
+
+        ApiServer.Answer answer = event("application/json", "{\"name\": \"letter.sent\", \"id\": \"1\"}");
+
+        assertThat(answer.json().get("code").stringValue()).isEqualTo("DELIVERY_KEY_INVALID");
+        assertThat(api.get(path(all) + "/deliveries").json().get("items")).isEmpty();
+    }
+
     @Test
     void limitOfTheWorkspaceDelaysARun() {
         JsonNode trigger = made("limited");
