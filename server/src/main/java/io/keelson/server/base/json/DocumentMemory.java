@@ -114,7 +114,7 @@ public final class DocumentMemory {
 
     /** The memory of one request or one step. Thread-safe. */
     public final class Share implements AutoCloseable {
-        private final @Nullable UUID workspace;
+        private @Nullable UUID workspace;
         private final Duration timeout;
         private long held;
         private boolean closed;
@@ -122,6 +122,16 @@ public final class DocumentMemory {
         private Share(@Nullable UUID workspace, Duration timeout) {
             this.workspace = workspace;
             this.timeout = timeout;
+        }
+
+        /** Counts the memory for a workspace, before any is taken. */
+        public void assign(UUID owner) {
+            synchronized (DocumentMemory.this) {
+                if (held > 0) {
+                    throw new IllegalStateException("memory was taken before");
+                }
+                workspace = owner;
+            }
         }
 
         /** Does work with this share as the current one, on whichever thread. */

@@ -139,6 +139,23 @@ class OutsideJsonTest {
         again.take(MIB / 2);
     }
 
+    /** A path that names a workspace takes its memory, and leaves that of other paths. */
+    @Test
+    void assignedShareTakesTheMemoryOfItsWorkspace() {
+        DocumentMemory memory = new DocumentMemory(MIB);
+        DocumentMemory.Share assigned = memory.share(null, Duration.ZERO);
+        assigned.assign(ONE);
+        assigned.take(MIB / 2);
+        try (DocumentMemory.Share open = memory.share(null, Duration.ZERO)) {
+            open.take(MIB / 4);
+        }
+        assertThatThrownBy(() -> memory.share(ONE, Duration.ZERO).take(1))
+                .isInstanceOf(DocumentMemory.FullException.class);
+        assertThatThrownBy(() -> assigned.assign(OTHER)).isInstanceOf(IllegalStateException.class);
+        assigned.close();
+        memory.share(ONE, Duration.ZERO).take(MIB / 2);
+    }
+
     @Test
     void waitsForMemoryThatIsGivenBack() throws Exception {
         DocumentMemory memory = new DocumentMemory(MIB);

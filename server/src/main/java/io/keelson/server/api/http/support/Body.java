@@ -58,6 +58,11 @@ public final class Body implements AutoCloseable {
         this.computation = computation;
     }
 
+    /** Counts the memory of a body that is not read yet for a workspace: the path names it, and its caller is unknown. */
+    public void assign(UUID owner) {
+        memory.assign(owner);
+    }
+
     /** The bytes as they come; who reads them bounds them. */
     InputStream stream() {
         return content;
