@@ -72,10 +72,26 @@ public final class TriggersCommand extends ListCommand<Trigger> {
         protected void run(Keelson keelson) {
             ObjectNode definition = DocumentFile.read(file, "trigger", INVALID).document();
             Trigger trigger = keelson.triggers().byName(definition.path("name").asString(""))
-                    .map(there -> keelson.triggers().change(there.id(), definition))
+                    .map(there -> keelson.triggers().change(there.id(), whole(definition)))
                     .orElseGet(() -> keelson.triggers().create(definition));
             print(() -> keelson.api().get("/triggers/" + trigger.id()),
                     () -> List.of(trigger.name() + " receives events at " + keelson.url() + trigger.path()));
+        }
+
+        /** The file is the whole definition, and a change keeps absent members: those without a value are removed. */
+        private static ObjectNode whole(ObjectNode definition) {
+            ObjectNode whole = definition.deepCopy();
+            for (String each : List.of("key", "filter", "priority")) {
+                if (!whole.has(each)) {
+                    whole.putNull(each);
+                }
+            }
+            for (String each : List.of("inputs", "flow")) {
+                if (!whole.has(each)) {
+                    whole.putObject(each);
+                }
+            }
+            return whole;
         }
     }
 
