@@ -8,6 +8,7 @@ import io.keelson.server.tenant.auth.Scope;
 import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -202,6 +203,17 @@ class MoneyApiTest {
 
                 assertThatThrownBy(csv::readAllBytes).isInstanceOf(IOException.class);
             }
+        }
+    }
+
+    @Test
+    void aCsvHasAnEndAlsoOnAConnectionThatCloses() throws Exception {
+        try (Socket socket = new Socket(api.url().getHost(), api.url().getPort())) {
+            socket.getOutputStream().write(("GET " + LEDGER + "?format=csv HTTP/1.1\r\nHost: "
+                    + api.url().getAuthority() + "\r\nConnection: close\r\nAuthorization: Bearer " + api.key()
+                    + "\r\n\r\n").getBytes(StandardCharsets.UTF_8));
+            assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .contains("id,created_at,").endsWith("\r\n0\r\n\r\n");
         }
     }
 

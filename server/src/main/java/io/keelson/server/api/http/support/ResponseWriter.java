@@ -106,10 +106,9 @@ public final class ResponseWriter {
             context.status(status).contentType(stream.type());
             if (stream.length() >= 0) {
                 context.res().setContentLengthLong(stream.length());
-            }
-            if (stream.length() >= 0) {
                 copy(bytes, context.outputStream(), stream.length());
             } else {
+                inChunks(context);
                 bytes.transferTo(context.outputStream());
             }
         } catch (IOException | RuntimeException e) {
@@ -132,10 +131,7 @@ public final class ResponseWriter {
             return;
         }
         context.res().setBufferSize(BUFFER);
-        if (context.req().getProtocol().equals("HTTP/1.1")) {
-            // also with Connection: close, as the end of an answer that breaks off would otherwise equal that of a whole one
-            context.header("Transfer-Encoding", "chunked");
-        }
+        inChunks(context);
         try {
             live.writer().writeTo(context.res().getOutputStream());
         } catch (InterruptedException e) {
@@ -145,6 +141,13 @@ public final class ResponseWriter {
         } catch (RuntimeException e) {
             abort(context, e);
             throw e;
+        }
+    }
+
+    /** Also with {@code Connection: close}, as the end of an answer that breaks off would otherwise equal that of a whole one. */
+    private static void inChunks(Context context) {
+        if (context.req().getProtocol().equals("HTTP/1.1")) {
+            context.header("Transfer-Encoding", "chunked");
         }
     }
 
