@@ -23,6 +23,8 @@ final class ProgramCalls {
     static final int MAX_CALLS = 1_000;
     /** The most calls of a step that have not ended. */
     static final int MAX_OPEN = 64;
+    /** The most characters of the arguments of all calls of a step, as the view of the run has them all. */
+    static final int MAX_ARGUMENTS = 16 << 20;
 
     private ProgramCalls() {}
 
@@ -31,7 +33,7 @@ final class ProgramCalls {
         if (d.view.steps.containsKey(command.call())) {
             return Reply.UNCHANGED;
         }
-        Reply refusal = refusal(d, caller, command.made().tool());
+        Reply refusal = refusal(d, caller, command.made());
         if (refusal != null) {
             return refusal;
         }
@@ -54,7 +56,7 @@ final class ProgramCalls {
     }
 
     /** Why the program may not make the call now; null if it may. */
-    private static @Nullable Reply refusal(Decision d, StepRow caller, String tool) {
+    private static @Nullable Reply refusal(Decision d, StepRow caller, TurnAnswer.Call made) {
         if (caller.spec().kind() != StepKind.TOOL) {
             return Reply.rejected("CALLS_NOT_POSSIBLE",
                     "only a program of a step of the plan calls tools; this step is a "
@@ -67,7 +69,12 @@ final class ProgramCalls {
         if (caller.calls.stream().filter(call -> !call.state.terminal()).count() >= MAX_OPEN) {
             return Reply.rejected("TOO_MANY_CALLS", MAX_OPEN + " calls of the step have not ended");
         }
-        BigDecimal price = d.funds.prices().toolPrice(tool);
+        if (caller.calls.stream().mapToLong(call -> call.spec().input().length()).sum()
+                + made.input().length() > MAX_ARGUMENTS) {
+            return Reply.rejected(AgentTurns.CALLS,
+                    "the arguments of all calls of the step have more than " + MAX_ARGUMENTS + " characters");
+        }
+        BigDecimal price = d.funds.prices().toolPrice(made.tool());
         String task = caller.task().planKey();
         return HardLimit.allows(HardLimit.run(d), price) && HardLimit.allows(HardLimit.task(d, task), price) ? null
                 : Reply.rejected("BUDGET_EXCEEDED",

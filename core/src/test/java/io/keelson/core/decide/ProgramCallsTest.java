@@ -199,6 +199,17 @@ class ProgramCallsTest {
         assertThat(refusal(program, made)).isEqualTo("CALL_LIMIT");
     }
 
+    @Test
+    void theArgumentsOfAllCallsOfAStepAreBounded() {
+        StepRow program = world.claim("a");
+        TurnAnswer.Call large = new TurnAnswer.Call("read",
+                "{\"text\": \"" + "x".repeat(ProgramCalls.MAX_ARGUMENTS / 2) + "\"}", "d1", RetryPolicy.STEP,
+                Duration.ofSeconds(9), null, Effects.READ);
+        world.complete(claim(call(program, large)));
+        assertThat(refusal(program, large)).isEqualTo("CALL_LIMIT");
+        read(program, 2);
+    }
+
     /** A person is asked about a call that has failed for good, and nothing waits for the answer after the end of its caller. */
     @Test
     void theEndOfTheCallerVoidsTheTicketOfACall() {
