@@ -10,6 +10,7 @@ import io.keelson.devmodel.TestModel;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.math.BigDecimal;
@@ -54,8 +55,13 @@ class GatewayModelsTest {
               - {name: busy, when: {text: busy, first: 1}, answer: {status: 429, headers: {retry-after: "0"}, error: {message: busy}}}
               - {name: bad, when: {text: bad}, answer: {status: 400, error: {message: "no such parameter"}}}
               - {name: cut, when: {text: cut, first: 1}, answer: {text: "one two three four five six seven eight nine ten", cut_after_bytes: 900}}
+              - {name: breaking, when: {text: breaks off}, answer: {text: "MANY_WORDS", cut_after_bytes: 2500}}
               - {name: broken, when: {text: broken, first: 1}, answer: {text: "one two three four five six seven eight nine ten", cut_after_bytes: 900}}
               - {name: any, answer: {text: done, usage: {input: 100, output: 50}}}
+            """;
+    private static final String WHOLE = """
+            {"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0, "message": {"role": "assistant",
+              "content": "all at once"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}}
             """;
     private static final String MODEL = """
               %s: {wire: %s, base_url: "%s", model: provider-%s, family: f, context_tokens: 100000, max_output_tokens: 10000,
@@ -89,7 +95,7 @@ class GatewayModelsTest {
 
     @BeforeAll
     void start(@TempDir Path folder) throws Exception {
-        model = new TestModel(SCRIPT);
+        model = new TestModel(SCRIPT.replace("MANY_WORDS", "word ".repeat(200)));
         String other = otherProvider();
         Files.writeString(folder.resolve("models.yaml"), "models:\n"
                 + MODEL.formatted("c", "openai-chat", model.uri("/v1"), "c")
@@ -101,13 +107,20 @@ class GatewayModelsTest {
                 Map.of("KEELSON_MODELS", folder.resolve("models.yaml").toString()));
     }
 
-    /** The address of a provider that counts tokens when it may, and has answers of 33 MiB. */
+    /** The address of a provider that counts tokens when it may, has embeddings of 33 MiB, and streams no chat. */
     private String otherProvider() throws IOException {
         provider = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         provider.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         provider.createContext("/", exchange -> {
             exchange.getRequestBody().readAllBytes();
             exchange.getResponseHeaders().add("Content-Type", "application/json");
+            if (exchange.getRequestURI().getPath().endsWith("/chat/completions")) {
+                byte[] whole = WHOLE.getBytes(StandardCharsets.UTF_8);
+                exchange.sendResponseHeaders(200, whole.length);
+                exchange.getResponseBody().write(whole);
+                exchange.close();
+                return;
+            }
             boolean counts = exchange.getRequestURI().getPath().endsWith("count_tokens");
             if (counts) {
                 counting.acquireUninterruptibly();
@@ -333,6 +346,14 @@ class GatewayModelsTest {
         assertThat(program.charged()).isEqualByComparingTo(COST);
     }
 
+    @Test
+    void anAnswerThatItsProviderDoesNotStreamIsStreamedNevertheless() throws Exception {
+        Program program = new Program(null);
+        String body = body(CHAT, "whole", ", \"stream\": true").replace("\"c\"", "\"large\"");
+        assertThat(program.post(CHAT, body).body()).contains("all at once", "data: [DONE]");
+        assertThat(program.charged()).isEqualByComparingTo(COST);
+    }
+
     /** A proxy may close each connection; a stream that breaks off must not look whole to its client. */
     @Test
     void aStreamHasAnEndAlsoOnAConnectionThatCloses() throws Exception {
@@ -347,6 +368,30 @@ class GatewayModelsTest {
                     .containsIgnoringCase("\r\nTransfer-Encoding: chunked\r\n").contains("[DONE]")
                     .endsWith("\r\n0\r\n\r\n");
         }
+    }
+
+    /** Some libraries take the beginning of an answer for the whole one if only its end is missing. */
+    @ParameterizedTest
+    @ValueSource(strings = {CHAT, RESPONSES, MESSAGES})
+    void aStreamThatBreaksOffHasAnErrorAndNoEnd(String path) throws Exception {
+        Program program = new Program(null);
+        String body = body(path, "it breaks off " + path, ", \"stream\": true");
+        ByteArrayOutputStream answer = new ByteArrayOutputStream();
+        try (Socket socket = new Socket(api.url().getHost(), api.url().getPort())) {
+            socket.getOutputStream().write(("POST " + path + " HTTP/1.1\r\nHost: " + api.url().getAuthority()
+                    + "\r\nAuthorization: Bearer " + program.token() + "\r\nContent-Type: application/json"
+                    + "\r\nContent-Length: " + body.length() + "\r\n\r\n" + body).getBytes(StandardCharsets.UTF_8));
+            socket.getInputStream().transferTo(answer);
+        } catch (IOException e) {
+            assertThat(answer.size()).as(e.toString()).isPositive();
+        }
+        String text = answer.toString(StandardCharsets.UTF_8);
+        assertThat(text).startsWith("HTTP/1.1 200").contains("\"code\":\"answer_lost\"")
+                .doesNotEndWith("\r\n0\r\n\r\n");
+        String event = text.substring(text.lastIndexOf("data: ") + 6, text.lastIndexOf('}') + 1);
+        assertThat(Json.read(event).at("/error/message").stringValue()).contains("broke off");
+        assertThat(text.contains("event: error")).isEqualTo(!path.equals(CHAT));
+        assertThat(Json.read(event).path("type").asString("")).isEqualTo(path.equals(CHAT) ? "" : "error");
     }
 
     /** As Claude Code does it: the first answer is lost and charged at its worst case, the second one is recorded. */

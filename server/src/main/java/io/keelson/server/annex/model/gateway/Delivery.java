@@ -75,6 +75,11 @@ final class Delivery {
         Occurrence<Source> entered = known.occurrences().enter(request, records,
                 known.sources(() -> records.sources(step)), id, gateway::flying, gone);
         Exchange exchange = entered.facts().exchange();
+        if (exchange != null && exchange.failed()) {
+            // its client was gone before the failure, which counts for no other request
+            known.occurrences().forget(request, entered);
+            return enter();
+        }
         Follower follower = exchange == null ? null : exchange.follow();
         followed = exchange == null || follower == null ? null : new Followed(exchange, follower);
         if (entered.facts().fresh() && exchange != null && entered.id().equals(id)) {
@@ -188,16 +193,22 @@ final class Delivery {
     /** The events as they pass. */
     private void follow(Followed live, OutputStream out) throws IOException, InterruptedException {
         byte[] alive = new StreamParts(request.path(), false).alive();
+        int written = 0;
         boolean ended = false;
         while (!ended) {
             Exchange.News news;
             try {
                 news = live.exchange.after(live.follower, KEEP_ALIVE);
             } catch (GatewayError e) {
-                throw brokenOff(e);
+                throw brokenOff(e, written, out);
             }
             write(news.events().isEmpty() && !news.ended() ? List.of(alive) : news.events(), out);
+            written += news.events().size();
             ended = news.ended();
+        }
+        if (written == 0) {
+            // the provider has not streamed its answer
+            followToEnd(live, out);
         }
     }
 
@@ -209,14 +220,20 @@ final class Delivery {
             try {
                 document = of.exchange.await(KEEP_ALIVE);
             } catch (GatewayError e) {
-                throw brokenOff(e);
+                throw brokenOff(e, 0, out);
             }
             write(document == null ? alive : RecordedStream.of(request.path(), document, request.wantsUsage()), out);
         }
     }
 
-    private UncheckedIOException brokenOff(GatewayError e) {
+    /**
+     * Ends a stream by an error in the form of the API, and then without the end of an answer: some libraries notice only one of the two.
+     *
+     * @param written events of the answer
+     */
+    private UncheckedIOException brokenOff(GatewayError e, int written, OutputStream out) throws IOException {
         known.occurrences().forget(request, occurrence);
+        write(List.of(StreamParts.error(request.path(), e, written)), out);
         return new UncheckedIOException(new IOException("the answer broke off: " + e.message()));
     }
 }

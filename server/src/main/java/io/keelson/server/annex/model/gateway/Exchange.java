@@ -114,6 +114,11 @@ final class Exchange {
         notifyAll();
     }
 
+    /** Whether no answer comes. */
+    synchronized boolean failed() {
+        return error != null;
+    }
+
     private void forget() {
         int unread = first + events.size();
         for (Follower each : followers) {

@@ -2,9 +2,11 @@ package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.annex.model.WireKind;
 import io.keelson.server.annex.model.wire.PassedKind;
+import io.keelson.server.api.http.gateway.GatewayError;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A path at which models are requested. */
 enum GatewayPath {
@@ -69,6 +71,11 @@ enum GatewayPath {
             case MESSAGES -> List.of("max_tokens");
             case EMBEDDINGS, COUNT_TOKENS -> List.of();
         };
+    }
+
+    /** An error in the form of the path's API. */
+    ObjectNode error(GatewayError error) {
+        return dialect.error(error);
     }
 
     /** The name in keys of requests. */

@@ -1,10 +1,12 @@
 package io.keelson.server.annex.model.gateway;
 
+import io.keelson.server.api.http.gateway.GatewayError;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The events of one stream for its client. Text passes at once. From the event that completes a call of a tool, or that ends the
@@ -78,6 +80,20 @@ final class StreamParts {
     byte[] alive() {
         return path == GatewayPath.MESSAGES ? event("ping", "{\"type\": \"ping\"}")
                 : ": keep\n\n".getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * The event of a stream whose answer breaks off: an error in the form of the API.
+     *
+     * @param written events of the answer before it
+     */
+    static byte[] error(GatewayPath path, GatewayError error, int written) {
+        ObjectNode document = path.error(error);
+        if (path == GatewayPath.RESPONSES) {
+            document.put("type", "error").put("code", error.code()).put("message", error.message()).putNull("param")
+                    .put("sequence_number", written);
+        }
+        return event(path == GatewayPath.CHAT ? "" : "error", document);
     }
 
     static byte[] event(String name, JsonNode data) {
