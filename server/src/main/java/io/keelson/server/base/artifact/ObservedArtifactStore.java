@@ -86,7 +86,7 @@ public final class ObservedArtifactStore implements ArtifactStore {
         } catch (ArtifactRefusedException e) {
             outcome = Outcome.CONTENT;
             throw e;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             outcome = source != null && source.failed ? Outcome.CONTENT : Outcome.FAILED;
             throw e;
         } finally {
@@ -94,7 +94,7 @@ public final class ObservedArtifactStore implements ArtifactStore {
         }
     }
 
-    /** Remembers whether the content failed, and not the store. */
+    /** Remembers whether the content failed, and not the store. A request that is too slow fails by an exception of the API. */
     private static final class Source extends FilterInputStream {
         private boolean failed;
 
@@ -106,7 +106,7 @@ public final class ObservedArtifactStore implements ArtifactStore {
         public int read() throws IOException {
             try {
                 return super.read();
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 failed = true;
                 throw e;
             }
@@ -116,7 +116,7 @@ public final class ObservedArtifactStore implements ArtifactStore {
         public int read(byte[] bytes, int from, int length) throws IOException {
             try {
                 return super.read(bytes, from, length);
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 failed = true;
                 throw e;
             }
