@@ -131,8 +131,14 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
 
     @Override
     public InputStream open(String storageKey, long from) throws IOException {
-        if (from > 0 && from >= size(storageKey)) {
-            return InputStream.nullInputStream();
+        if (from > 0) {
+            long size = size(storageKey);
+            if (size < 0) {
+                throw new NoSuchFileException(storageKey);
+            }
+            if (from >= size) {
+                return InputStream.nullInputStream();
+            }
         }
         return new ResumedContent(client, bucket, locate(storageKey), from);
     }

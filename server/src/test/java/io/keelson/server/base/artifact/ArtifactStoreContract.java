@@ -39,6 +39,7 @@ public abstract class ArtifactStoreContract {
         assertThat(store.delete(stored.storageKey())).isTrue();
         assertThat(store.delete(stored.storageKey())).isFalse();
         assertThatThrownBy(() -> store.open(stored.storageKey())).isInstanceOf(NoSuchFileException.class);
+        assertThatThrownBy(() -> store.open(stored.storageKey(), 1)).isInstanceOf(NoSuchFileException.class);
         assertThat(keys(store, LATER)).isEmpty();
         store.put(OWNER, "b.txt", "text/plain", bytes("again"));
         assertThat(keys(store, LATER)).hasSize(1);
