@@ -1,19 +1,21 @@
 package io.keelson.server.app;
 
 import io.keelson.server.base.artifact.DocumentLocks;
-import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.Sql;
+import io.keelson.server.base.db.SqlFailure;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in one session of the database, which is opened with the first lock. A suspended server keeps its locks, and a crash releases
- * them.
+ * Locks in one session of the database, which is opened with the first lock. A suspended process keeps its locks. The end of a process
+ * releases them at once, that of its machine or network within a minute.
  */
 final class DatabaseDocumentLocks implements DocumentLocks, AutoCloseable {
 
@@ -21,14 +23,18 @@ final class DatabaseDocumentLocks implements DocumentLocks, AutoCloseable {
             select pg_try_advisory_lock(hashtextextended('keelson documents ' || :run, 0)) as taken""");
     private static final Sql RELEASE = Sql.of("""
             select pg_advisory_unlock(hashtextextended('keelson documents ' || :run, 0)) as released""");
+    /** PostgreSQL ends a session whose client is silent for a minute; two hours are the default of Linux. */
+    private static final String KEEPALIVE =
+            "set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3";
     private static final int VALID_SECONDS = 5;
 
-    private final DatabaseUrl url;
+    private final Supplier<Connection> sessions;
     private final Set<UUID> held = new HashSet<>();
     private @Nullable Connection session;
 
-    DatabaseDocumentLocks(DatabaseUrl url) {
-        this.url = url;
+    /** @param sessions opens a session on which waits for an answer are bounded */
+    DatabaseDocumentLocks(Supplier<Connection> sessions) {
+        this.sessions = sessions;
     }
 
     @Override
@@ -43,7 +49,7 @@ final class DatabaseDocumentLocks implements DocumentLocks, AutoCloseable {
             }
             held.add(run);
             return new Held(run, current);
-        } catch (SQLException e) {
+        } catch (SQLException | SqlFailure e) {
             end();
             throw new IOException("the database gave no lock for the documents of run " + run, e);
         }
@@ -54,8 +60,11 @@ final class DatabaseDocumentLocks implements DocumentLocks, AutoCloseable {
         Connection current = session;
         if (current == null || !current.isValid(VALID_SECONDS)) {
             end();
-            current = url.connect();
+            current = sessions.get();
             session = current;
+            try (Statement statement = current.createStatement()) {
+                statement.execute(KEEPALIVE);
+            }
         }
         return current;
     }

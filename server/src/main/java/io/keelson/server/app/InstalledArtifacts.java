@@ -7,7 +7,7 @@ import io.keelson.server.base.artifact.CopyableStore;
 import io.keelson.server.base.artifact.DocumentStore;
 import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.artifact.LocalDocumentStore;
-import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.Database;
 import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.outlet.backup.RunFiles;
 import java.io.IOException;
@@ -37,7 +37,7 @@ public final class InstalledArtifacts {
      * @throws IOException if the folder cannot be used
      * @throws StartupException if the object store refuses the settings
      */
-    static Stores open(Settings settings, DatabaseUrl database, Closer closer) throws IOException, StartupException {
+    static Stores open(Settings settings, Database database, Closer closer) throws IOException, StartupException {
         Settings.Artifacts artifacts = settings.artifacts();
         S3Settings place = artifacts.store();
         if (place == null) {
@@ -46,7 +46,8 @@ public final class InstalledArtifacts {
                     () -> new LocalDocumentStore(folder.resolve(LocalArtifactStore.DOCUMENTS)));
         }
         S3ArtifactStore store = closer.register(S3ArtifactStore.open(place, artifacts.maxBytes(), artifacts.links()));
-        return new Stores(store, () -> store.documents(closer.register(new DatabaseDocumentLocks(database))));
+        return new Stores(store, () -> store
+                .documents(closer.register(new DatabaseDocumentLocks(database::dedicatedConnection))));
     }
 
     /**

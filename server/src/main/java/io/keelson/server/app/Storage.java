@@ -49,7 +49,7 @@ record Storage(Database database, InstalledArtifacts.Stores files, AuthServices 
         Endpoints endpoints = new Endpoints(database, secrets);
         endpoints.reseal();
         return new Storage(database,
-                InstalledArtifacts.open(settings, url, closer), auth,
+                InstalledArtifacts.open(settings, database, closer), auth,
                 keyUsage,
                 secrets, endpoints, new Deliveries(database), new Money(database, DbClock.DATABASE), new RunReader());
     }
