@@ -4,6 +4,7 @@ import io.keelson.server.base.artifact.ArtifactStore;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.store.retention.ArtifactRetention;
 import io.keelson.server.engine.store.retention.ArtifactRetention.Removable;
+import io.keelson.server.engine.store.retention.Uploads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;
@@ -25,8 +26,8 @@ public final class ArtifactSweeper {
     private static final int MAX_FAILURES = 20;
     /** Longer than the longest download. */
     static final Duration GRACE = Duration.ofHours(1);
-    /** Longer than the longest time between an upload and its result. */
-    static final Duration ORPHAN_AGE = Duration.ofDays(1);
+    /** A result that names an upload at the end of its time has the grace to be committed. */
+    static final Duration ORPHAN_AGE = Uploads.MAX_AGE.plus(GRACE);
 
     private final Database database;
     private final ArtifactRetention life;
@@ -87,12 +88,9 @@ public final class ArtifactSweeper {
     /** Removes content without a record and unfinished content; returns the number of files without a record. */
     int removeOrphans() {
         database.runInTransaction(c -> life.dropUploads(c, ORPHAN_AGE));
+        removeUnfinished();
         int[] removed = {0};
         try {
-            int unfinished = store.removeUnfinished(clock.instant().minus(ORPHAN_AGE));
-            if (unfinished > 0) {
-                LOG.info("removed {} unfinished uploads", unfinished);
-            }
             store.storedBefore(clock.instant().minus(ORPHAN_AGE), keys -> {
                 for (String orphan : database.withConnection(c -> life.unknown(c, keys))) {
                     removed[0] += remove(orphan) ? 1 : 0;
@@ -105,6 +103,18 @@ public final class ArtifactSweeper {
             LOG.info("removed {} files of steps without a result", removed[0]);
         }
         return removed[0];
+    }
+
+    /** Not every store lists unfinished uploads; content without a record is removed all the same. */
+    private void removeUnfinished() {
+        try {
+            int unfinished = store.removeUnfinished(clock.instant().minus(ORPHAN_AGE));
+            if (unfinished > 0) {
+                LOG.info("removed {} unfinished uploads", unfinished);
+            }
+        } catch (IOException e) {
+            LOG.warn("could not remove unfinished uploads from the artifact store: {}", e.toString());
+        }
     }
 
     private boolean remove(String key) {

@@ -11,6 +11,7 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.engine.store.retention.ArtifactRetention;
+import io.keelson.server.engine.store.retention.Uploads;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,6 +25,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -178,6 +180,33 @@ class ArtifactSweeperTest {
         store.open(known.storageKey()).close();
     }
 
+    /** A result reads the record of its upload at the end of the upload's time, and is committed after a sweep. */
+    @Test
+    void uploadThatAResultMayHaveReadKeepsItsContent() throws IOException {
+        StoredArtifact uploaded = stored("uploaded");
+        now = Files.getLastModifiedTime(folder.resolve(uploaded.storageKey())).toInstant();
+        UUID id = upload(uploaded);
+        now = now.plus(Uploads.MAX_AGE).minusSeconds(1);
+        assertThat(mayBeNamed(id)).isTrue();
+        now = now.plus(ArtifactSweeper.GRACE);
+        assertThat(mayBeNamed(id)).isFalse();
+        assertThat(sweeper(store).removeOrphans()).isZero();
+        record(run(false), "late", uploaded, null);
+        now = now.plus(ArtifactSweeper.GRACE);
+        assertThat(sweeper(store).removeOrphans()).isZero();
+        store.open(uploaded.storageKey()).close();
+    }
+
+    /** A store that cannot list unfinished uploads, or does not permit it. */
+    @Test
+    void contentWithoutARecordIsRemovedWithoutAListOfUploads() throws IOException {
+        StoredArtifact orphan = stored("orphan");
+        now = Files.getLastModifiedTime(folder.resolve(orphan.storageKey())).toInstant()
+                .plus(ArtifactSweeper.ORPHAN_AGE).plusSeconds(60);
+        assertThatThrownBy(() -> sweeper(new DyingStore(store)).removeOrphans()).isInstanceOf(Died.class);
+        assertThat(store.size(orphan.storageKey())).isEqualTo(-1);
+    }
+
     @Test
     void requestedArtifactIsKept() throws IOException {
         UUID id = record(run(true), "a", stored("abc"), null);
@@ -257,12 +286,19 @@ class ArtifactSweeperTest {
         return id;
     }
 
-    private void upload(StoredArtifact content) {
+    private boolean mayBeNamed(UUID upload) {
+        Uploads uploads = new Uploads(() -> now());
+        return database.withConnection(c -> uploads.find(c, workspace, List.of(upload)).containsKey(upload));
+    }
+
+    private UUID upload(StoredArtifact content) {
+        UUID id = UUID.randomUUID();
         sql("delete from artifact_uploads");
         sql("insert into artifact_uploads (id, workspace_id, step_id, lease_epoch, name, content_type, size_bytes, sha256,"
-                + " storage_key, created_at) values (gen_random_uuid(), '" + workspace
+                + " storage_key, created_at) values ('" + id + "', '" + workspace
                 + "', gen_random_uuid(), 1, 'a', 'text/plain', 1, '" + content.sha256() + "', '" + content.storageKey()
                 + "', '" + now + "')");
+        return id;
     }
 
     private @Nullable String text(String column, UUID id) {

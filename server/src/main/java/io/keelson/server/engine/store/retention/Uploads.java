@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,6 +16,9 @@ import java.util.UUID;
 
 /** {@code artifact_uploads}: uploads of workers for running steps, until a result names them. */
 public final class Uploads {
+
+    /** Time in which a result may name an upload. */
+    public static final Duration MAX_AGE = Duration.ofDays(1);
 
     /** An upload of one execution. */
     public record Uploaded(UUID stepId, int leaseEpoch, NewArtifact artifact) {}
@@ -26,7 +30,9 @@ public final class Uploads {
 
     private static final String FIND = """
             select id, step_id, lease_epoch, name, content_type, size_bytes, sha256, storage_key, retention_seconds
-              from artifact_uploads where workspace_id = ? and id = any (?)""";
+              from artifact_uploads
+             where workspace_id = ? and id = any (?) and created_at > {now} - ? * interval '1 millisecond'"""
+            .replace("{now}", DbClock.SQL);
 
     private final DbClock clock;
 
@@ -52,11 +58,13 @@ public final class Uploads {
         }
     }
 
-    /** The uploads of these ids that exist in the workspace. */
+    /** The uploads of these ids that a result of the workspace may name. */
     public Map<UUID, Uploaded> find(Connection c, UUID workspaceId, Collection<UUID> ids) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(FIND)) {
             statement.setObject(1, workspaceId);
             BinaryParameter.bindIds(statement, 2, ids);
+            clock.bind(statement, 3);
+            statement.setLong(4, MAX_AGE.toMillis());
             Map<UUID, Uploaded> found = new HashMap<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
