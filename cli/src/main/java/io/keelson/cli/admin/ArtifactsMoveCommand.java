@@ -79,8 +79,8 @@ public final class ArtifactsMoveCommand extends InstallationCommand {
                         + (remove ? "; " + AmountText.count(result.removed(), "file") + " removed from " + source
                                 : "")));
         if (!remove) {
-            note("set KEELSON_ARTIFACTS=" + (target.equals(InstalledArtifacts.FOLDER) ? "" : target)
-                    + " and restart the servers; call the command again after the last server with the old setting has stopped");
+            note("stop the servers, call the command again for what they have stored meanwhile, and start them with KEELSON_ARTIFACTS="
+                    + (target.equals(InstalledArtifacts.FOLDER) ? "" : target));
         }
     }
 }

@@ -68,6 +68,7 @@ class BackupCommandTest {
         Result moved = InProcessCli.run(data, "artifacts", "move", "--to", bucket, "--json");
         assertThat(moved.code()).as(moved.err()).isZero();
         assertThat(moved.json().get("copied").asInt()).isEqualTo(1);
+        assertThat(moved.err()).contains("stop the servers, call the command again");
         Result again = InProcessCli.run(store, "artifacts", "move", "--from", "folder");
         assertThat(again.out()).startsWith(bucket + "/ has 1 file; 0 files copied");
         assertThat(InProcessCli.run(store, "doctor").out()).contains("ok    artifacts ");
