@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 /** The requests of one lease, their sources, and recent refusals. Thread-safe. */
 final class Occurrences {
     private static final long REFUSED_NANOS = 5_000_000_000L;
+    /** A program may send ever new requests that no limit pays. */
+    private static final int MAX_REFUSED = 1_000;
 
     private final EqualRequests<Source> requests = new EqualRequests<>();
     private final Map<String, Refused> refused = new HashMap<>();
@@ -81,6 +83,9 @@ final class Occurrences {
      * @param limits as {@link GatewayRecords#limits} has them
      */
     synchronized void refuse(String k1, GatewayError error, String limits) {
+        if (refused.size() >= MAX_REFUSED) {
+            refused.clear();
+        }
         refused.put(k1, new Refused(error, limits, System.nanoTime()));
     }
 

@@ -87,6 +87,12 @@ public final class EqualRequests<T> {
     /** The request has no answer, and counts no more. Returns false if it did not count. */
     public synchronized boolean forget(String content, Occurrence<T> occurrence) {
         List<Occurrence<T>> equal = byContent.get(content);
-        return equal != null && equal.remove(occurrence) && used.remove(occurrence.id);
+        if (equal == null || !equal.remove(occurrence)) {
+            return false;
+        }
+        if (equal.isEmpty()) {
+            byContent.remove(content);
+        }
+        return used.remove(occurrence.id);
     }
 }
