@@ -24,14 +24,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What a server's log says while its database is gone. */
-@ResourceLock(OutageLogTest.LOGGING)
-public class OutageLogTest {
-
-    /** The logging of the process, which calls of doctor in it change. */
-    public static final String LOGGING = "logging";
+@Isolated("commands in other tests change the logging of the process")
+class OutageLogTest {
 
     private static final int REQUESTS = 60;
 
@@ -57,7 +54,8 @@ public class OutageLogTest {
                 assertThat(ask(server)).hasSize(REQUESTS).containsOnly(503);
                 List<String> lines = Files.readAllLines(log);
                 assertThat(lines).filteredOn(line -> line.startsWith("\tat ")).isEmpty();
-                assertThat(lines).filteredOn(line -> line.contains("GET /api/v1/runs failed")).isNotEmpty()
+                assertThat(lines).filteredOn(line -> line.contains("GET /api/v1/runs failed"))
+                        .as(() -> String.join("\n", lines)).isNotEmpty()
                         .hasSizeLessThan(5).first().asString().contains("the database does not respond");
                 assertThat(lines).filteredOn(line -> line.contains("background task due-work failed")).isNotEmpty()
                         .hasSizeLessThan(5);

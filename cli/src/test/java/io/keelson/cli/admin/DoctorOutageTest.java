@@ -3,16 +3,12 @@ package io.keelson.cli.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.InProcessCli;
-import io.keelson.cli.OutageLogTest;
 import io.keelson.server.api.http.ApiServer;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceAccessMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
-@ResourceLock(value = OutageLogTest.LOGGING, mode = ResourceAccessMode.READ)
 class DoctorOutageTest {
 
     @Test

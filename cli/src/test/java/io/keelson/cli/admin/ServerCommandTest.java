@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.keelson.cli.CliProcess;
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
-import io.keelson.cli.OutageLogTest;
 import io.keelson.core.Breadth;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.Platform;
@@ -32,11 +31,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceAccessMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A server in its own process: it is found, stops on request, and reports a failed start in one line. */
-@ResourceLock(value = OutageLogTest.LOGGING, mode = ResourceAccessMode.READ)
 class ServerCommandTest {
 
     @TempDir

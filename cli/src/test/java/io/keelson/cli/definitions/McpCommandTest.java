@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
-import io.keelson.cli.OutageLogTest;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.client.InboxQuery;
 import io.keelson.server.annex.mcp.FakeMcpServer;
@@ -17,11 +16,8 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceAccessMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** MCP servers as a shell uses them. */
-@ResourceLock(value = OutageLogTest.LOGGING, mode = ResourceAccessMode.READ)
 class McpCommandTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
