@@ -5,18 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.api.trigger.Trigger;
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
-import io.keelson.cli.OutageLogTest;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceAccessMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Triggers as a shell uses them. */
-@ResourceLock(value = OutageLogTest.LOGGING, mode = ResourceAccessMode.READ)
 class TriggersCommandTest {
 
     private static final String DEFINITION = """
