@@ -213,6 +213,7 @@ class DocsTest {
     }
 
     @Test
+    @Breadth.InPart({0, 2})
     void theFirstMissionIsJudgedAndWaitsForAPerson() throws Exception {
         run("""
                 set -e

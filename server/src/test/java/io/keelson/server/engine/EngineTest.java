@@ -227,7 +227,7 @@ class EngineTest extends GatedEngines {
     void hundredsOfRunsAtOnce() throws Exception {
         Engine engine = nodes.node();
         List<UUID> runs = new ArrayList<>();
-        for (int i = 0; i < Breadth.of(300, 1_000); i++) {
+        for (int i = 0; i < Breadth.of(150, 1_000); i++) {
             runs.add(nodes.submit(engine, """
                     name: small
                     goal: g

@@ -238,6 +238,7 @@ class NewRunsTest {
 
     /** A constraint of the database refuses the report: the run is created without it, and its steps are executed again. */
     @Test
+    @Breadth.InPart(5) // a minute, in which a lease ends
     void refusedReportDoesNotRefuseTheRun() throws Exception {
         sql("alter table task_steps add constraint none_passed check (output is distinct from '\"passed\"')");
         UUID run = nodes.submit(node(LATE, 8), mission("{name: one, tool: noop}, {name: two, tool: test.gate}"));
