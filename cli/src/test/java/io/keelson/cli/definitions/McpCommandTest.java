@@ -6,6 +6,7 @@ import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.client.InboxQuery;
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.annex.mcp.TokenEndpoint;
 import io.keelson.server.base.db.TestDatabase;
@@ -36,6 +37,7 @@ class McpCommandTest {
     }
 
     @Test
+    @Breadth.InPart({2, 6})
     void toolsAreAllowedAcceptedAndAskedAbout() throws Exception {
         try (InProcessCli cli = new InProcessCli(folder, TestDatabase.createUrl(),
                 Map.of("KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"));

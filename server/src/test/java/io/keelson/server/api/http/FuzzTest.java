@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.json.OutsideJson;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -34,6 +35,7 @@ class FuzzTest {
     private final JsonNodeFactory nodes = JsonNodeFactory.instance;
 
     @Test
+    @Breadth.InPart({0, 3})
     void nothingIsAServerError(@TempDir Path folder) throws Exception {
         try (ApiServer api = new ApiServer(folder)) {
             JsonNode document = api.get("/openapi.json").json();

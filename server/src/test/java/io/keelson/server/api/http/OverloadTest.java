@@ -37,6 +37,7 @@ class OverloadTest {
      * then every mission that found room must become a run and complete, and none of the others.
      */
     @Test
+    @Breadth.InPart({1, 5})
     void overloadRefusesNewRequestsAndKeepsAccepted(@TempDir Path folder) throws Exception {
         var url = TestDatabase.createUrl();
         try (ApiServer api = new ApiServer(folder, url); Connection holder = url.connect();
