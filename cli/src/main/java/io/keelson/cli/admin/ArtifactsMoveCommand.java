@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 
 @Command(name = "move", description = {
         "Copies all artifacts to another store: from the folder to an object store, or back.",
-        "Each copy is read back and compared with its digest. An interrupted move continues at the next call. Servers may run; those that store in the old place meanwhile need another call when they have stopped. See docs/operate/object-stores.md."},
+        "Each copy is read back and compared with its digest. An interrupted move continues at the next call. Servers may run. After the last server with the old store has stopped, call the command again. See docs/operate/object-stores.md."},
         footer = {"  keelson artifacts move --to s3://bucket/keelson",
                 "  KEELSON_ARTIFACTS=s3://bucket/keelson keelson artifacts move --to folder",
                 "  KEELSON_ARTIFACTS=s3://bucket/keelson keelson artifacts move --from folder --remove"})

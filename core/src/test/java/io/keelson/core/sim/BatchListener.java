@@ -48,7 +48,7 @@ public interface BatchListener {
      * @param loaded runs whose views it had to load for it
      * @param locked whether the runs were locked first
      * @param now the time that the decisions were given
-     * @param ids those that the decisions have used, in order, without those of drafts
+     * @param ids the ids that the decisions have used, in order, without the ids of drafts
      * @param replies to each of the commands; null where there was no such run
      * @param reportReplies by command, to the report of executed steps; null if absent
      */
