@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides deliveries, on each server. It takes due deliveries for the time of a lease, evaluates their expressions, and submits
- * their runs while the rows of their triggers are locked. If a server stops in between, another one takes the
+ * their runs while their triggers cannot change. If a server stops in between, another one takes the
  * deliveries after the lease and finds the runs by their ids.
  */
 final class DeliveryProcessor implements AutoCloseable {

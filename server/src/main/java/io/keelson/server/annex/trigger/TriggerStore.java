@@ -54,8 +54,20 @@ final class TriggerStore {
 
     private static final Sql ALL = Sql.of("select " + ROW.names() + " from triggers where id = any (:ids)");
 
-    private static final Sql HELD = Sql.of(
-            "select id, enabled, version from triggers where id = any (:ids) order by id for share");
+    /**
+     * Keeps changes and deletions of triggers waiting. An advisory lock, since a lock of the rows would give the transaction an id:
+     * the event feed shows no later events while a transaction with an id is open.
+     */
+    private static final Sql HOLD = Sql.of("""
+            select count(pg_advisory_xact_lock_shared(lock)) as n
+              from (select hashtextextended('keelson trigger ' || id, 0) as lock from unnest(:ids::uuid[]) as id
+                     order by lock) as locks""");
+
+    private static final Sql HOLD_ALONE =
+            Sql.of("select pg_advisory_xact_lock(hashtextextended('keelson trigger ' || :id, 0))");
+
+    private static final Sql HELD =
+            Sql.of("select id, enabled, version from triggers where id = any (:ids)");
 
     /** Events of the trigger are stored meanwhile: their key share does not conflict. */
     private static final Sql LOCK =
@@ -65,6 +77,17 @@ final class TriggerStore {
             update triggers set name = :name, recipe_id = :recipe, definition = :definition::jsonb, enabled = :enabled,
                 version = version + 1, updated_at = clock_timestamp()
              where workspace_id = :workspace and id = :id""");
+
+    /** Before its deletion: it neither receives events nor starts runs. */
+    private static final Sql DISABLE = Sql.of("""
+            update triggers set enabled = false, version = version + 1, updated_at = clock_timestamp()
+             where workspace_id = :workspace and id = :id""");
+
+    private static final int DELETION_BATCH_SIZE = 10_000;
+
+    private static final Sql DELETE_DELIVERIES = Sql.of("""
+            delete from trigger_deliveries where id = any (array(
+                select id from trigger_deliveries where trigger_id = :id limit :limit))""");
 
     private static final Sql DELETE = Sql.of("delete from triggers where workspace_id = :workspace and id = :id");
 
@@ -122,6 +145,7 @@ final class TriggerStore {
 
     /** Locked until the transaction ends. Waits for deliveries that are being decided. */
     Optional<TriggerRow> locked(Connection c, UUID workspace, UUID id) throws SQLException {
+        HOLD_ALONE.on(c).set("id", id.toString()).exists();
         return LOCKED.on(c).set("workspace", workspace).set("id", id).first(ROW);
     }
 
@@ -135,8 +159,9 @@ final class TriggerStore {
         return database.withConnection(c -> ALL.on(c).setUuids("ids", ids).all(ROW));
     }
 
-    /** Keeps the triggers from being changed or deleted until the transaction ends. */
+    /** Keeps the triggers from being changed or deleted until the transaction ends, which gets no id by this. */
     List<Held> hold(Connection c, Collection<UUID> ids) throws SQLException {
+        HOLD.on(c).setUuids("ids", ids).exists();
         return HELD.on(c).setUuids("ids", ids).all(RecordColumns.of(Held.class));
     }
 
@@ -160,8 +185,25 @@ final class TriggerStore {
                 : given.enabled() ? "trigger_enabled" : "trigger_disabled", before.workspaceId(), before.id());
     }
 
-    /** Deletes a trigger with its deliveries; false for an unknown id. */
+    /**
+     * Disables a trigger, deletes its deliveries in batches, and deletes it. An interrupted deletion leaves it disabled, and can be
+     * repeated.
+     *
+     * @return false for an unknown id
+     */
     boolean delete(UUID workspace, UUID id, AuditOrigin origin) {
+        boolean known = database.inTransaction(c -> {
+            HOLD_ALONE.on(c).set("id", id.toString()).exists();
+            return DISABLE.on(c).set("workspace", workspace).set("id", id).update() == 1;
+        });
+        if (!known) {
+            return false;
+        }
+        int deleted;
+        do {
+            deleted = database.inTransaction(
+                    c -> DELETE_DELIVERIES.on(c).set("id", id).set("limit", DELETION_BATCH_SIZE).update());
+        } while (deleted == DELETION_BATCH_SIZE);
         return database.inTransaction(c -> {
             if (DELETE.on(c).set("workspace", workspace).set("id", id).update() == 0) {
                 return false;

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer;
+import io.keelson.server.base.db.Sql;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -206,6 +209,25 @@ class TriggerApiTest {
                 .filter(each -> trigger.get("id").equals(each.get("subject")))
                 .map(each -> each.get("action").stringValue()))
                 .containsExactly("trigger_deleted", "trigger_disabled", "trigger_created");
+    }
+
+    /** The feed of events shows nothing after a transaction that has an id, while it is open. */
+    @Test
+    void submissionKeepsADeletionWaitingWithoutAnIdOfItsTransaction() {
+        JsonNode trigger = made("held");
+        TriggerStore store = new TriggerStore(api.database());
+
+        CompletableFuture<Integer> deletion = api.database().inTransaction(c -> {
+            assertThat(store.hold(c, List.of(UUID.fromString(trigger.get("id").stringValue())))).hasSize(1);
+            CompletableFuture<Integer> waiting =
+                    CompletableFuture.supplyAsync(() -> api.send("DELETE", path(trigger), null).status());
+            api.awaitLock();
+            assertThat(Sql.of("select 1 where pg_current_xact_id_if_assigned() is not null").on(c).exists()).isFalse();
+            assertThat(waiting).isNotDone();
+            return waiting;
+        });
+
+        assertThat(deletion).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(204);
     }
 
     @ParameterizedTest
