@@ -1,8 +1,10 @@
 package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.GatewayRecords.Closest;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -16,39 +18,25 @@ final class Divergence {
      * Compares with the recorded request that has the most equal messages at its beginning.
      *
      * @param facts of the new request
+     * @param closest finds that recorded request by the digests of messages
      * @return the message's number from 1, its role, and the texts that differ; empty if a record begins with all of them
      */
-    static Optional<ObjectNode> of(JsonNode facts, List<JsonNode> recorded) {
+    static Optional<ObjectNode> of(JsonNode facts, Function<List<String>, Optional<Closest>> closest) {
         JsonNode sent = facts.path("messages");
-        JsonNode closest = null;
-        int most = -1;
-        for (JsonNode each : recorded) {
-            int equal = equal(sent, each.path("messages"));
-            if (equal > most && equal < each.path("messages").size()) {
-                most = equal;
-                closest = each.path("messages").get(equal);
-            }
-        }
-        if (closest == null || most >= sent.size()) {
-            return Optional.empty();
-        }
-        String now = sent.get(most).path("text").asString("");
-        String before = closest.path("text").asString("");
+        return closest.apply(sent.valueStream().map(each -> each.path("sha256").asString("")).toList())
+                .filter(found -> found.equal() < sent.size())
+                .map(found -> difference(found.equal(), sent.get(found.equal()), found.message()));
+    }
+
+    private static ObjectNode difference(int equal, JsonNode sent, JsonNode recorded) {
+        String now = sent.path("text").asString("");
+        String before = recorded.path("text").asString("");
         int at = 0;
         while (at < Math.min(now.length(), before.length()) && now.charAt(at) == before.charAt(at)) {
             at++;
         }
-        return Optional.of(Json.object().put("message", most + 1).put("role", sent.get(most).path("role").asString(""))
-                .put("recorded", piece(before, at)).put("sent", piece(now, at)));
-    }
-
-    private static int equal(JsonNode sent, JsonNode recorded) {
-        int equal = 0;
-        while (equal < Math.min(sent.size(), recorded.size())
-                && sent.get(equal).path("sha256").equals(recorded.get(equal).path("sha256"))) {
-            equal++;
-        }
-        return equal;
+        return Json.object().put("message", equal + 1).put("role", sent.path("role").asString(""))
+                .put("recorded", piece(before, at)).put("sent", piece(now, at));
     }
 
     private static String piece(String text, int at) {

@@ -118,7 +118,7 @@ final class Sender {
         WorstCase most = whole.most(model);
         ObjectNode facts = request.facts(gateway.node(), provider());
         if (known.occurrences().diverges()) {
-            Divergence.of(facts, gateway.records().facts(sources())).ifPresent(difference -> {
+            Divergence.of(facts, digests -> gateway.records().closest(sources(), digests)).ifPresent(difference -> {
                 facts.set("differs", difference);
                 gateway.log().line(lease, attempt, "gateway: answers of " + known.occurrences().replayed()
                         + " requests are replayed, the request from now on is new: message "

@@ -60,9 +60,17 @@ public final class GatewayRecords {
                     where c.workspace_id = r.workspace_id)) as limits
               from run_heads h join orchestration_runs r on r.id = h.run_id where h.run_id = :run""");
 
-    private static final Sql FACTS = Sql.of("""
-            select facts::text as facts from gateway_requests
-             where step_id = any (:steps) and state = 'answered' order by sent_at, id limit 1000""");
+    /** The answered request that has the most messages of the list at its beginning, and further ones; of the oldest 1,000. */
+    private static final Sql CLOSEST =
+            Sql.of("""
+            select e.equal, (r.messages -> e.equal)::text as message
+              from (select g.facts -> 'messages' as messages, g.sent_at, g.id from gateway_requests g
+                     where g.step_id = any (:steps) and g.state = 'answered' order by g.sent_at, g.id limit 1000) r
+             cross join lateral (select coalesce(min(m.place) - 1, jsonb_array_length(r.messages))::int as equal
+                      from jsonb_array_elements(r.messages) with ordinality m(value, place)
+                     where m.value ->> 'sha256' is distinct from (:digests::text[])[m.place]) e
+             where e.equal < jsonb_array_length(r.messages)
+             order by e.equal desc, r.sent_at, r.id limit 1""");
 
     /** Steps of earlier attempts of the task, if its plan has {@code replay: keep}. */
     private static final Sql EARLIER = Sql.of("""
@@ -107,6 +115,14 @@ public final class GatewayRecords {
      * @param ids of the response and of its items
      */
     public record Ids(UUID record, List<String> ids) {}
+
+    /**
+     * A recorded request beside another one.
+     *
+     * @param equal messages at the beginning that both have
+     * @param message the next one of the recorded request
+     */
+    public record Closest(int equal, JsonNode message) {}
 
     /** An open request whose server may not read its answer. */
     public record Orphan(UUID id, UUID runId, UUID stepId) {}
@@ -166,11 +182,14 @@ public final class GatewayRecords {
                 .orElse("");
     }
 
-    /** The facts of the answered requests of steps, in the order in which they were sent. */
-    public List<JsonNode> facts(List<UUID> steps) {
-        return database
-                .withConnection(
-                        c -> FACTS.on(c).setUuids("steps", steps).all(row -> Json.read(row.getString("facts"))));
+    /**
+     * The answered request of steps that has the most messages of another one at its beginning, and further messages.
+     *
+     * @param digests of the other one's messages
+     */
+    public Optional<Closest> closest(List<UUID> steps, List<String> digests) {
+        return database.withConnection(c -> CLOSEST.on(c).setUuids("steps", steps).setTexts("digests", digests)
+                .first(row -> new Closest(row.getInt("equal"), Json.read(row.getString("message")))));
     }
 
     /**
