@@ -495,6 +495,8 @@ class Step(Document):
     """Maximum number of attempts."""
     lease_epoch: int
     """Rises with every claim."""
+    called_by: str | None
+    """The step whose program has made the call; null for any other step."""
     error_code: str | None
     """Code of the error; null without one."""
     error_message: str | None

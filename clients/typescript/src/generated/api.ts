@@ -998,6 +998,11 @@ export interface components {
             max_attempts: number | null;
             /** @description Rises with every claim */
             lease_epoch: number;
+            /**
+             * Format: uuid
+             * @description The step whose program has made the call; null for any other step
+             */
+            called_by: string | null;
             /** @description Code of the error; null without one */
             error_code: string | null;
             /** @description Message of the error; null without one */

@@ -244,7 +244,7 @@ class Transcript extends Part {
         <summary class="row">
           ${mark(done ? 'done' : entry.state === 'skipped' ? 'ended' : entry.error_code ? 'failed' : 'works', entry.state)}
           <strong class="mono small">${name(entry.tool, 80)}</strong
-          >${entry.kind === 'verify' ? html`<span class="tag small">verifier</span>` : nothing}<code
+          >${entry.called_by ? html`<span class="small soft">called by ${name(this.#caller(entry), 80)}</span>` : nothing}${entry.kind === 'verify' ? html`<span class="tag small">verifier</span>` : nothing}<code
             class="cut soft grow"
             >${entry.kind === 'verify' ? (entry.output?.verdict ?? '') : label(short_, SHOWN)}</code
           >${entry.error_code ? html`<code class="small i-failed">${entry.error_code}</code>` : nothing}${this.#figures(entry)}
@@ -257,6 +257,12 @@ class Transcript extends Part {
         </div>
       </details>
     </li>`;
+  }
+
+  /** The tool of the step whose program has made the call. */
+  #caller(entry) {
+    const items = this.attempts.flatMap((attempt) => attempt.items);
+    return items.find((each) => each.step_id === entry.called_by && each.kind === 'tool')?.tool ?? 'a program';
   }
 
   /** A request of a step's program to a model. Executions after the one that has sent it get the recorded answer. */

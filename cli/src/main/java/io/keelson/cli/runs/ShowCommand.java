@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -104,7 +105,9 @@ public final class ShowCommand extends OneRunCommand {
             return;
         }
         TaskDetails details = new TaskDetails(shown, clock().instant(), style());
-        steps.forEach(step -> details.add(step, keelson.steps().attempts(step.id())));
+        Map<String, String> names = steps.stream().collect(Collectors.toMap(Step::id, Step::name));
+        steps.forEach(step -> details.add(step, keelson.steps().attempts(step.id()),
+                step.calledBy() == null ? null : names.getOrDefault(step.calledBy(), step.calledBy())));
         print(details.lines());
         if (shown.attemptNumber() > 1) {
             note("earlier attempts: " + ProgramName.current() + " transcript " + shown.runId() + " " + shown.key()

@@ -48,6 +48,8 @@ public final class TranscriptCommand extends OneRunCommand {
 
     /** The number of executions by step. */
     private Map<String, Integer> executions = Map.of();
+    /** Names of steps by their ids. */
+    private Map<String, String> names = Map.of();
 
     @Override
     protected void run(Keelson keelson, String id) {
@@ -56,8 +58,9 @@ public final class TranscriptCommand extends OneRunCommand {
         print(() -> Json.object().set("items",
                 RunDocuments.all(keelson, "/tasks/" + found.id() + "/transcript" + query)),
                 () -> {
-                    executions = keelson.runs().steps(id).stream()
-                            .collect(Collectors.toMap(Step::id, Step::leaseEpoch));
+                    List<Step> steps = keelson.runs().steps(id);
+                    executions = steps.stream().collect(Collectors.toMap(Step::id, Step::leaseEpoch));
+                    names = steps.stream().collect(Collectors.toMap(Step::id, Step::name));
                     return text(found, entries(keelson, found));
                 });
     }
@@ -128,7 +131,7 @@ public final class TranscriptCommand extends OneRunCommand {
                 : request ? "  " + style().bold("request") + style().dim(model + execution(entry))
                         : "  " + TerminalText.clean(String.valueOf(entry.tool())) + " "
                                 + shown(entry, "input", entry.input())
-                                + style().dim("  " + figures(entry)));
+                                + style().dim("  " + figures(entry) + caller(entry)));
         String indent = turn ? "  " : "    ";
         if (entry.text() != null) {
             entry.text().lines().map(line -> indent + TerminalText.visible(line)).forEach(lines::add);
@@ -151,6 +154,11 @@ public final class TranscriptCommand extends OneRunCommand {
             shown(entry, "output", entry.output()).lines().map(line -> indent + line).forEach(lines::add);
         }
         return lines;
+    }
+
+    private String caller(TranscriptEntry entry) {
+        String caller = entry.calledBy();
+        return caller == null ? "" : ", called by " + TerminalText.clean(names.getOrDefault(caller, caller));
     }
 
     private String execution(TranscriptEntry entry) {

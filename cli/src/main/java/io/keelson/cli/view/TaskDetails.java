@@ -36,12 +36,17 @@ public final class TaskDetails {
         return List.copyOf(lines);
     }
 
-    /** @param attempts oldest first; none where the step was never claimed */
-    public void add(Step step, List<StepAttempt> attempts) {
+    /**
+     * Adds a step.
+     *
+     * @param attempts oldest first; none where the step was never claimed
+     * @param caller name of the step whose program has made the call; null for any other step
+     */
+    public void add(Step step, List<StepAttempt> attempts, @Nullable String caller) {
         lines.add("");
         lines.add(style.bold(TerminalText.clean(step.name())) + "  "
                 + (step.tool() == null ? step.kind() : TerminalText.clean(step.tool())) + "  "
-                + style.state(step.state()));
+                + style.state(step.state()) + (caller == null ? "" : ", called by " + TerminalText.clean(caller)));
         if (attempts.isEmpty()) {
             value("input of the plan", step.input(), "  ");
             value("output", step.output(), "  ");

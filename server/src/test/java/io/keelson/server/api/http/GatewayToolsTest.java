@@ -103,7 +103,12 @@ class GatewayToolsTest {
         assertThat(program.calls()).hasSize(1).allSatisfy(step -> {
             assertThat(step.get("tool").stringValue()).isEqualTo(JOIN);
             assertThat(step.get("state").stringValue()).isEqualTo("completed");
+            assertThat(step.get("called_by")).isEqualTo(program.item.get("step_id"));
+            assertThat(api.get("/api/v1/steps/" + step.get("id").stringValue()).json().get("called_by"))
+                    .isEqualTo(program.item.get("step_id"));
         });
+        assertThat(api.get("/api/v1/steps/" + program.item.get("step_id").stringValue()).json().get("called_by")
+                .isNull()).isTrue();
         program.again();
         HttpResponse<String> again = program.sendCall("text_template", TEMPLATE).join();
         assertThat(replayed(again)).isTrue();

@@ -107,7 +107,7 @@ final class TaskSql {
                 t.superseded or s.task_attempt < t.attempt_number as superseded,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
                 s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
-                s.failures, s.failure_ignored, s.task_attempt, s.lease_epoch,
+                s.failures, s.failure_ignored, s.task_attempt, s.lease_epoch, s.called_by,
                 %s, s.error_code,
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
                 p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
