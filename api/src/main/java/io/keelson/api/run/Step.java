@@ -65,7 +65,8 @@ public record Step(@Id String id, @Id String runId, @Id String taskId, String ta
         @Omittable @Nullable String inputStart, @Omittable @Nullable Long outputBytes,
         @Omittable @Nullable String outputStart,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<@OneOf({"input", "output"}) String> omitted,
-        @Nullable Integer maxAttempts, @Range(min = 0) int leaseEpoch, @Nullable @Id String calledBy, @Nullable String errorCode,
+        @Nullable Integer maxAttempts, @Range(min = 0) int leaseEpoch, @Nullable @Id String calledBy,
+        @Nullable String errorCode,
         @Nullable String errorMessage, @Nullable String errorClass, long tokens, BigDecimal cost,
         @Nullable @Range(min = 0, max = 1) Double progress, @Nullable String progressMessage,
         @Nullable Instant nextRunAt, @Nullable Instant startedAt, @Nullable Instant completedAt, Instant createdAt) {
