@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.admin.ArtifactsAdoptCommand;
 import io.keelson.cli.admin.ArtifactsMoveCommand;
 import io.keelson.cli.admin.AuditCommand;
 import io.keelson.cli.admin.BackupCommand;
@@ -166,6 +167,7 @@ final class Sections {
         CommandLine artifacts = keelson.getSubcommands().get("artifacts");
         if (artifacts != null) {
             artifacts.addSubcommand(ArtifactsMoveCommand.class);
+            artifacts.addSubcommand(ArtifactsAdoptCommand.class);
         }
         Objects.requireNonNull(keelson.getSubcommands().get(HELP)).getCommandSpec().usageMessage()
                 .description(HELP_DESCRIPTION);

@@ -51,7 +51,8 @@ class ReadingCommandsTest {
 
     /** They ask no server, or answer without one. */
     private static final Set<String> NEED_NONE =
-            Set.of("doctor", "backup", "restore", "artifacts move", "keys generate", "init", "validate", "tools",
+            Set.of("doctor", "backup", "restore", "artifacts move", "artifacts adopt", "keys generate", "init",
+                    "validate", "tools",
                     "lifecycles",
                     "models check", "dev-model", "help", "completion");
 

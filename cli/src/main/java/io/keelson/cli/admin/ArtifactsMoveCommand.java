@@ -42,16 +42,25 @@ public final class ArtifactsMoveCommand extends InstallationCommand {
             throw CliException.usage("USAGE", "source and target are both " + source
                     + ": name the other store with --to or --from");
         }
-        try (InstalledDatabase database = InstalledDatabase.beside(settings)
-                .orElseThrow(() -> CliException.failed(BackupException.Code.BACKUP_NO_SCHEMA.name(),
-                        "there is no database in " + settings.dataDir()
-                                + ": set KEELSON_DATA_DIR or KEELSON_DATABASE_URL"));
+        try (InstalledDatabase database = database(settings);
                 InstalledArtifacts.Opened old = InstalledArtifacts.open(settings, source);
                 InstalledArtifacts.Opened other = InstalledArtifacts.open(settings, target)) {
+            other.claim(database.url());
+            if (remove) {
+                old.claim(database.url());
+            }
             show(new ArtifactMove(database.url(), old.store(), other.store(), progress()).run(remove), source, target);
         } catch (StartupException e) {
             throw CliException.startup(e);
         }
+    }
+
+    /** The database whose rows name the artifacts. */
+    static InstalledDatabase database(Settings settings) {
+        return InstalledDatabase.beside(settings)
+                .orElseThrow(() -> CliException.failed(BackupException.Code.BACKUP_NO_SCHEMA.name(),
+                        "there is no database in " + settings.dataDir()
+                                + ": set KEELSON_DATA_DIR or KEELSON_DATABASE_URL"));
     }
 
     private static String name(String option, @Nullable String given, Settings settings) {

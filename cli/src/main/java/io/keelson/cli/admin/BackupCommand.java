@@ -91,8 +91,8 @@ public final class BackupCommand extends InstallationCommand {
         if (artifacts != null) {
             return write(database, RunFiles.in(artifacts), backup);
         }
-        try (InstalledArtifacts.OpenedFiles store = InstalledArtifacts.files(settings)) {
-            return write(database, store.files(), backup);
+        try (InstalledArtifacts.Opened store = InstalledArtifacts.open(settings)) {
+            return write(database, store.files(settings), backup);
         } catch (StartupException e) {
             throw CliException.startup(e);
         }

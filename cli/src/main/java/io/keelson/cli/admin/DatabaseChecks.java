@@ -105,6 +105,7 @@ final class DatabaseChecks {
         if (lasting) {
             findings.add(CheckResult.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
                     : probe.pendingMigrations() + " pending migrations, which the next server start applies"));
+            findings.addAll(MachineChecks.storeOwner(settings, url));
         }
         List<String> keys = lasting ? SecretKeys.missing(settings, url) : List.of();
         if (!keys.isEmpty()) {

@@ -8,6 +8,8 @@ import io.keelson.server.app.DataFolderSpace;
 import io.keelson.server.app.InstalledArtifacts;
 import io.keelson.server.app.Setting;
 import io.keelson.server.app.Settings;
+import io.keelson.server.base.artifact.StoreOwner;
+import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.problem.StartupException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -93,13 +95,33 @@ final class MachineChecks {
         if (settings.artifacts().place() == null) {
             return List.of();
         }
-        try (InstalledArtifacts.Opened store = InstalledArtifacts.open(settings, settings.artifacts().place())) {
-            return List.of(CheckResult.ok("artifacts", store.store().place()));
+        try (InstalledArtifacts.Opened store = InstalledArtifacts.open(settings)) {
+            StoreOwner owner = store.owner();
+            return List.of(CheckResult.ok("artifacts",
+                    store.store().place() + (owner == null ? ", without an owner" : ", of " + owner)));
         } catch (StartupException e) {
             return List.of(CheckResult.fail("artifacts", e.code() + ": " + e.getMessage(),
                     "docs/operate/object-stores.md describes the settings"));
         } catch (IOException e) {
             return List.of(CheckResult.fail("artifacts", String.valueOf(e.getMessage()), "correct KEELSON_ARTIFACTS"));
+        }
+    }
+
+    /** A failure if the object store belongs to another database; empty if the store does not respond. */
+    static List<CheckResult> storeOwner(Settings settings, DatabaseUrl database) {
+        if (settings.artifacts().place() == null) {
+            return List.of();
+        }
+        try (InstalledArtifacts.Opened store = InstalledArtifacts.open(settings)) {
+            store.requireClaimable(database);
+            return List.of();
+        } catch (StartupException e) {
+            return e.code().equals(InstalledArtifacts.OTHER_OWNER)
+                    ? List.of(CheckResult.fail("artifacts", e.code() + ": " + e.getMessage(),
+                            "docs/operate/object-stores.md has the steps"))
+                    : List.of();
+        } catch (IOException e) {
+            return List.of();
         }
     }
 

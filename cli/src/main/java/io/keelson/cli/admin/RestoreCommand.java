@@ -31,6 +31,10 @@ public final class RestoreCommand extends InstallationCommand {
             description = "Restore although the key of the secrets is not here. Their values cannot be read; set them again.")
     boolean withoutSecretKey;
 
+    @Option(names = "--adopt-artifacts",
+            description = "Make the restored database the owner of the prefix in KEELSON_ARTIFACTS, although another database is. All servers of that one must have stopped.")
+    boolean adopt;
+
     @Override
     void run(Settings settings) throws IOException {
         BackupFolder backup = new BackupFolder(folder);
@@ -52,8 +56,12 @@ public final class RestoreCommand extends InstallationCommand {
                     + SecretKeys.file(settings) + "; --without-secret-key restores all but the values of secrets");
         }
         try (InstalledDatabase database = InstalledDatabase.alone(settings)) {
-            try (InstalledArtifacts.OpenedFiles store = InstalledArtifacts.files(settings)) {
-                new BackupReader(database.url(), store.files(), backup, progress()).restore();
+            try (InstalledArtifacts.Opened store = InstalledArtifacts.open(settings)) {
+                if (!adopt) {
+                    store.requireClaimable(database.url());
+                }
+                new BackupReader(database.url(), store.files(settings), backup, progress()).restore();
+                store.adopt(database.url());
             }
         } catch (StartupException e) {
             throw CliException.startup(e);

@@ -85,7 +85,37 @@ class BackupCommandTest {
     }
 
     @Test
+    @Breadth.InPart(1)
+    void restoredDatabaseTakesThePrefixOfAnotherOneOnlyIfItIsTold() throws Exception {
+        Map<String, String> first = new HashMap<>(there);
+        first.putAll(ObjectStoreProcess.shared().variables());
+        String place = first.get("KEELSON_ARTIFACTS");
+        assertThat(InProcessCli.run(first, "artifacts", "move", "--from", "folder").code()).isZero();
+        String backup = folder.resolve("owned").toString();
+        assertThat(InProcessCli.run(first, "backup", backup).code()).isZero();
+        Map<String, String> second = new HashMap<>(first);
+        second.putAll(place(folder.resolve("second"), TestDatabase.createEmptyUrl()));
+
+        String code = "ARTIFACT_STORE_OF_OTHER_DATABASE";
+        refused(InProcessCli.run(second, "restore", backup, "--without-secret-key"), 1, code);
+        Result restored = InProcessCli.run(second, "restore", backup, "--without-secret-key", "--adopt-artifacts");
+        assertThat(restored.code()).as(restored.err()).isZero();
+        assertThat(InProcessCli.run(second, "doctor").out()).contains("ok    artifacts ", place + "/, of the database ")
+                .doesNotContain(code);
+        Result doctor = InProcessCli.run(first, "doctor");
+        assertThat(doctor.code()).isOne();
+        assertThat(doctor.out()).contains("fail  artifacts ", code);
+        refused(InProcessCli.run(first, "artifacts", "move", "--from", "folder"), 1, code);
+        refused(InProcessCli.run(first, "artifacts", "move", "--to", "folder", "--remove"), 1, code);
+        refused(InProcessCli.run(first, "artifacts", "adopt"), 2, "CONFIRMATION_NEEDED");
+        Result adopted = InProcessCli.run(first, "artifacts", "adopt", "--yes", "--json");
+        assertThat(adopted.json().get("former_owner")).isNotEqualTo(adopted.json().get("owner"));
+        assertThat(InProcessCli.run(first, "doctor").out()).doesNotContain(code);
+    }
+
+    @Test
     void moveNeedsTwoStores() {
+        refused(InProcessCli.run(there, "artifacts", "adopt"), 2, "USAGE");
         refused(InProcessCli.run(there, "artifacts", "move"), 2, "USAGE");
         refused(InProcessCli.run(there, "artifacts", "move", "--to", "bucket"), 2, "USAGE");
         refused(InProcessCli.run(there, "artifacts"), 2, "USAGE");

@@ -7,11 +7,16 @@ import io.keelson.server.base.artifact.CopyableStore;
 import io.keelson.server.base.artifact.DocumentStore;
 import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.artifact.LocalDocumentStore;
+import io.keelson.server.base.artifact.StoreOwner;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseIdentity;
+import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.problem.StartupException;
 import io.keelson.server.outlet.backup.RunFiles;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** The artifact store that the settings name, and others that a command names. */
@@ -19,6 +24,8 @@ public final class InstalledArtifacts {
 
     /** The name of the store in the data folder. */
     public static final String FOLDER = "folder";
+    /** The code where the prefix of an object store belongs to another database. */
+    public static final String OTHER_OWNER = S3ArtifactStore.OTHER_OWNER;
 
     private InstalledArtifacts() {}
 
@@ -33,9 +40,9 @@ public final class InstalledArtifacts {
     /**
      * Opens it for a server.
      *
-     * @param database has the locks of status documents in an object store
+     * @param database owns the prefix of an object store, and has the locks of status documents in it
      * @throws IOException if the folder cannot be used
-     * @throws StartupException if the object store refuses the settings
+     * @throws StartupException if the object store refuses the settings, or belongs to another database
      */
     static Stores open(Settings settings, Database database, Closer closer) throws IOException, StartupException {
         Settings.Artifacts artifacts = settings.artifacts();
@@ -45,7 +52,8 @@ public final class InstalledArtifacts {
             return new Stores(new LocalArtifactStore(folder, artifacts.maxBytes()),
                     () -> new LocalDocumentStore(folder.resolve(LocalArtifactStore.DOCUMENTS)));
         }
-        S3ArtifactStore store = closer.register(S3ArtifactStore.open(place, artifacts.maxBytes(), artifacts.links()));
+        S3ArtifactStore store = closer.register(S3ArtifactStore.open(place, artifacts.maxBytes(), artifacts.links(),
+                database.withConnection(DatabaseIdentity::read)));
         return new Stores(store, () -> store
                 .documents(closer.register(new DatabaseDocumentLocks(database::dedicatedConnection))));
     }
@@ -60,12 +68,11 @@ public final class InstalledArtifacts {
             throws IOException, StartupException {
         if (place == null) {
             LocalArtifactStore folder = new LocalArtifactStore(InstalledDatabase.artifacts(settings));
-            return new Opened(folder, () -> {
-            });
+            return new Opened(folder, null);
         }
         S3ArtifactStore store = S3ArtifactStore.openReachable(new S3Settings(place, settings.artifacts().access()),
                 settings.artifacts().maxBytes());
-        return new Opened(store, store::close);
+        return new Opened(store, store);
     }
 
     /** Whether a text names a store: {@code folder} or {@code s3://bucket/prefix}. */
@@ -83,31 +90,71 @@ public final class InstalledArtifacts {
         return open(settings, S3Settings.Location.parse(name).orElse(null));
     }
 
-    /** The files of runs, for backups of them. */
-    public static OpenedFiles files(Settings settings) throws IOException, StartupException {
-        S3Settings.Location place = settings.artifacts().place();
-        Path folder = InstalledDatabase.artifacts(settings);
-        if (place == null) {
-            return new OpenedFiles(RunFiles.in(folder), () -> {
-            });
-        }
-        Opened store = open(settings, place);
-        return new OpenedFiles(RunFiles.in(store.store(), folder), store::close);
+    /** Opens the store of the settings for a command. */
+    public static Opened open(Settings settings) throws IOException, StartupException {
+        return open(settings, settings.artifacts().place());
     }
 
-    /** A store, to be closed. */
-    public record Opened(CopyableStore store, Runnable release) implements AutoCloseable {
+    /**
+     * A store, to be closed.
+     *
+     * @param objects null for a folder
+     */
+    public record Opened(CopyableStore store, @Nullable S3ArtifactStore objects) implements AutoCloseable {
+
+        /** The files of runs in it, and the status documents in the folder of the settings. */
+        public RunFiles files(Settings settings) {
+            Path folder = InstalledDatabase.artifacts(settings);
+            return objects == null ? RunFiles.in(folder) : RunFiles.in(objects, folder);
+        }
+
+        /** The owner of a prefix; null for a folder, and for a prefix without an owner. */
+        public @Nullable StoreOwner owner() throws IOException {
+            return objects == null ? null : objects.owner();
+        }
+
+        /**
+         * Claims a prefix for a command that changes objects. A folder has no owner.
+         *
+         * @throws StartupException if it belongs to another database
+         */
+        public void claim(DatabaseUrl database) throws IOException, StartupException {
+            if (objects != null) {
+                objects.claim(identity(database));
+            }
+        }
+
+        /**
+         * Checks whether {@link #claim} would succeed, and changes nothing.
+         *
+         * @throws StartupException if the prefix belongs to another database
+         */
+        public void requireClaimable(DatabaseUrl database) throws IOException, StartupException {
+            if (objects != null) {
+                objects.requireClaimable(identity(database));
+            }
+        }
+
+        /** Makes a database the owner of a prefix, also if another database is. A folder has no owner. */
+        public void adopt(DatabaseUrl database) throws IOException {
+            if (objects != null) {
+                objects.adopt(identity(database));
+            }
+        }
+
         @Override
         public void close() {
-            release.run();
+            if (objects != null) {
+                objects.close();
+            }
         }
     }
 
-    /** Files of runs, to be closed. */
-    public record OpenedFiles(RunFiles files, Runnable release) implements AutoCloseable {
-        @Override
-        public void close() {
-            release.run();
+    private static DatabaseIdentity identity(DatabaseUrl database) throws IOException {
+        try (Connection c = database.connect()) {
+            return DatabaseIdentity.read(c);
+        } catch (SQLException e) {
+            throw new IOException("the database does not tell its identity: " + e.getMessage(), e);
         }
     }
 }

@@ -7,7 +7,9 @@ import io.keelson.server.base.artifact.ContentLink;
 import io.keelson.server.base.artifact.CopyableStore;
 import io.keelson.server.base.artifact.DocumentLocks;
 import io.keelson.server.base.artifact.DocumentStore;
+import io.keelson.server.base.artifact.StoreOwner;
 import io.keelson.server.base.artifact.StoredArtifact;
+import io.keelson.server.base.db.DatabaseIdentity;
 import io.keelson.server.base.problem.StartupException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,8 +31,14 @@ import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** Artifacts as objects of a bucket. An object has the prefix of the settings and the storage key as its key. */
+/**
+ * Artifacts as objects of a bucket. An object has the prefix of the settings and the storage key as its key. The prefix belongs to one
+ * database; a store that was opened for another one changes nothing.
+ */
 public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
+
+    /** The code where the prefix belongs to another database. */
+    public static final String OTHER_OWNER = PrefixOwner.OTHER;
 
     private static final Logger LOG = LoggerFactory.getLogger(S3ArtifactStore.class);
     /** Maximum unfinished uploads that one sweep aborts. */
@@ -45,9 +53,13 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
     private final long maxBytes;
     private final Duration links;
     private final PartUpload uploads;
+    private final PrefixOwner owner;
+    /** Null for a command, which claims the prefix itself if it changes objects. */
+    private final @Nullable DatabaseIdentity database;
     private volatile boolean conditional;
 
-    private S3ArtifactStore(S3Settings settings, S3Clients clients, long maxBytes, Duration links) {
+    private S3ArtifactStore(S3Settings settings, S3Clients clients, long maxBytes, Duration links,
+            @Nullable DatabaseIdentity database) {
         this.settings = settings;
         this.clients = clients;
         this.client = clients.requests();
@@ -57,32 +69,36 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
         this.links = links;
         this.uploads = new PartUpload(client, settings, new PartBuffers(Runtime.getRuntime().maxMemory()),
                 () -> conditional);
+        this.owner = new PrefixOwner(client, settings, () -> conditional);
+        this.database = database;
     }
 
     /**
-     * Opens the store and probes it. If it does not respond, it is opened all the same, and a warning logged: its
-     * requests fail until it responds.
+     * Opens the store for a server, probes it and claims the prefix. If it does not respond, it is opened all the same, and a
+     * warning logged: its requests fail until it responds.
      *
      * @param maxBytes of one artifact
      * @param links how long links to content work; zero: no links
-     * @throws StartupException if the store refuses the settings
+     * @param database the server's
+     * @throws StartupException if the store refuses the settings, or the prefix belongs to another database
      */
-    public static S3ArtifactStore open(S3Settings settings, long maxBytes, Duration links) throws StartupException {
-        return open(settings, maxBytes, links, false);
+    public static S3ArtifactStore open(S3Settings settings, long maxBytes, Duration links, DatabaseIdentity database)
+            throws StartupException {
+        return open(settings, maxBytes, links, database, false);
     }
 
     /**
-     * Opens the store for one command.
+     * Opens the store for one command, without regard to its owner.
      *
      * @throws StartupException if the store refuses the settings or does not respond
      */
     public static S3ArtifactStore openReachable(S3Settings settings, long maxBytes) throws StartupException {
-        return open(settings, maxBytes, Duration.ZERO, true);
+        return open(settings, maxBytes, Duration.ZERO, null, true);
     }
 
-    private static S3ArtifactStore open(S3Settings settings, long maxBytes, Duration links, boolean reachable)
-            throws StartupException {
-        S3ArtifactStore store = new S3ArtifactStore(settings, S3Clients.of(settings), maxBytes, links);
+    private static S3ArtifactStore open(S3Settings settings, long maxBytes, Duration links,
+            @Nullable DatabaseIdentity database, boolean reachable) throws StartupException {
+        S3ArtifactStore store = new S3ArtifactStore(settings, S3Clients.of(settings), maxBytes, links, database);
         boolean usable = false;
         try {
             store.probe();
@@ -102,7 +118,15 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
     }
 
     private void probe() throws StartupException, StoreUnreachableException {
-        conditional = new StoreProbe(client, settings).run();
+        StoreProbe probe = new StoreProbe(client, settings);
+        conditional = probe.run();
+        if (database != null) {
+            try {
+                owner.requireAtStart(database);
+            } catch (SdkException e) {
+                throw probe.refusal("read or store", e);
+            }
+        }
         LOG.info("artifacts are in {}, which {} If-None-Match", settings.location(),
                 conditional ? "respects" : "ignores");
     }
@@ -112,10 +136,63 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
         return conditional;
     }
 
+    /**
+     * Claims the prefix for a command that changes objects.
+     *
+     * @throws StartupException if it belongs to another database
+     */
+    public void claim(DatabaseIdentity claimant) throws IOException, StartupException {
+        try {
+            owner.requireAtStart(claimant);
+        } catch (SdkException e) {
+            throw StoreFailure.of(e);
+        }
+    }
+
+    /**
+     * Checks whether {@link #claim} would succeed, and changes nothing.
+     *
+     * @throws StartupException if the prefix belongs to another database
+     */
+    public void requireClaimable(DatabaseIdentity claimant) throws IOException, StartupException {
+        try {
+            owner.requireClaimable(claimant);
+        } catch (SdkException e) {
+            throw StoreFailure.of(e);
+        }
+    }
+
+    /** Makes a database the owner of the prefix, also if another database is. */
+    public void adopt(DatabaseIdentity claimant) throws IOException {
+        owner.replace(claimant);
+    }
+
+    /** The owner of the prefix; null if absent. */
+    public @Nullable StoreOwner owner() throws IOException {
+        try {
+            return owner.read();
+        } catch (SdkException e) {
+            throw StoreFailure.of(e);
+        }
+    }
+
+    private void requireOwner() throws IOException {
+        if (database != null) {
+            owner.requireRecently(database);
+        }
+    }
+
+    private void requireOwnerNow() throws IOException {
+        if (database != null) {
+            owner.requireNow(database);
+        }
+    }
+
     @Override
     public StoredArtifact put(ArtifactOwner owner, String name, String contentType, InputStream content)
             throws IOException {
         ArtifactRules.check(name, contentType);
+        requireOwner();
         String key = ArtifactRules.newKey(owner);
         DigestInputStream digesting = new DigestInputStream(content, ArtifactRules.sha256());
         long size = uploads.send(prefix + key, digesting, maxBytes, true, () -> {
@@ -169,6 +246,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
 
     @Override
     public boolean delete(String storageKey) throws IOException {
+        requireOwner();
         if (size(storageKey) < 0) {
             return false;
         }
@@ -183,6 +261,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
 
     @Override
     public void storedBefore(Instant time, Keys keys) throws IOException {
+        requireOwnerNow();
         try {
             for (ListObjectsV2Response page : client
                     .listObjectsV2Paginator(request -> request.bucket(bucket).prefix(prefix))) {
@@ -200,6 +279,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
 
     @Override
     public int removeUnfinished(Instant time) throws IOException {
+        requireOwnerNow();
         int aborted = 0;
         try {
             ListMultipartUploadsResponse page = client
@@ -245,7 +325,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
 
     /** Documents about runs in the same place. */
     public DocumentStore documents(DocumentLocks locks) {
-        return new S3DocumentStore(client, settings, locks);
+        return new S3DocumentStore(client, settings, locks, this::requireOwner, this::requireOwnerNow);
     }
 
     @Override

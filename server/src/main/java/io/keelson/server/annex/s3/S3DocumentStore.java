@@ -36,17 +36,27 @@ final class S3DocumentStore implements DocumentStore {
     private final String bucket;
     private final String root;
     private final DocumentLocks locks;
+    private final PrefixOwner.Proof owned;
+    private final PrefixOwner.Proof ownedNow;
 
-    S3DocumentStore(S3Client client, S3Settings settings, DocumentLocks locks) {
+    /**
+     * @param owned required before a run's documents are changed
+     * @param ownedNow required before the documents of absent runs are listed, to be removed
+     */
+    S3DocumentStore(S3Client client, S3Settings settings, DocumentLocks locks, PrefixOwner.Proof owned,
+            PrefixOwner.Proof ownedNow) {
         this.client = client;
         this.settings = settings;
         this.bucket = settings.location().bucket();
         this.root = settings.location().prefix() + ROOT;
         this.locks = locks;
+        this.owned = owned;
+        this.ownedNow = ownedNow;
     }
 
     @Override
     public @Nullable Writing open(UUID run) throws IOException {
+        owned.require();
         DocumentLocks.Lock lock = locks.take(run);
         if (lock == null) {
             return null;
@@ -64,6 +74,7 @@ final class S3DocumentStore implements DocumentStore {
 
     @Override
     public void runs(Runs runs) throws IOException {
+        ownedNow.require();
         try {
             for (ListObjectsV2Response page : client.listObjectsV2Paginator(
                     request -> request.bucket(bucket).prefix(root).delimiter("/"))) {

@@ -78,7 +78,8 @@ final class StoreProbe {
         }
     }
 
-    private StartupException refusal(String action, SdkException failure)
+    /** The exception for a failed request of the start. */
+    StartupException refusal(String action, SdkException failure)
             throws StartupException, StoreUnreachableException {
         String message = "Cannot " + action + " an object in " + settings.location()
                 + (settings.access().endpoint() == null ? "" : " at " + settings.access().endpoint()) + ": "

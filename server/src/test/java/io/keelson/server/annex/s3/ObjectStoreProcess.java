@@ -3,6 +3,7 @@ package io.keelson.server.annex.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
+import io.keelson.server.base.db.DatabaseIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 public final class ObjectStoreProcess {
 
     public static final S3Settings.Keys KEYS = new S3Settings.Keys("keelson", "object-store-secret");
+
+    /** The database that owns the prefixes of tests without a database. */
+    static final DatabaseIdentity DATABASE = new DatabaseIdentity("1-1", "tests");
 
     private static final Path JAR =
             Path.of("../server/target/object-stores/s3proxy-jar-with-dependencies.jar").toAbsolutePath().normalize();

@@ -46,7 +46,8 @@ class S3ArtifactStoreTest extends ArtifactStoreContract {
 
     private S3ArtifactStore open(S3Settings settings, long maxBytes) throws IOException {
         try {
-            S3ArtifactStore store = S3ArtifactStore.open(settings, maxBytes, Duration.ofMinutes(1));
+            S3ArtifactStore store = S3ArtifactStore.open(settings, maxBytes, Duration.ofMinutes(1),
+                    ObjectStoreProcess.DATABASE);
             opened.add(store);
             return store;
         } catch (StartupException e) {
@@ -187,11 +188,11 @@ class S3ArtifactStoreTest extends ArtifactStoreContract {
         S3Settings right = process.settings();
         S3Settings secret = process.settings(process.url(), new S3Settings.Keys("keelson", "wrong"));
         S3Settings bucket = new S3Settings(new S3Settings.Location("no-such-bucket", ""), right.access());
-        assertThatThrownBy(() -> S3ArtifactStore.open(secret, MAX, Duration.ZERO))
+        assertThatThrownBy(() -> S3ArtifactStore.open(secret, MAX, Duration.ZERO, ObjectStoreProcess.DATABASE))
                 .isInstanceOfSatisfying(StartupException.class,
                         e -> assertThat(e.code()).isEqualTo("ARTIFACT_STORE_REFUSED"))
                 .hasMessageContaining("Correct KEELSON_S3_ACCESS_KEY").hasMessageNotContaining("wrong");
-        assertThatThrownBy(() -> S3ArtifactStore.open(bucket, MAX, Duration.ZERO))
+        assertThatThrownBy(() -> S3ArtifactStore.open(bucket, MAX, Duration.ZERO, ObjectStoreProcess.DATABASE))
                 .isInstanceOfSatisfying(StartupException.class,
                         e -> assertThat(e.code()).isEqualTo("ARTIFACT_STORE_REFUSED"))
                 .hasMessageContaining("Create the bucket");

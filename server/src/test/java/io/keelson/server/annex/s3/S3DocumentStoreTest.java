@@ -36,7 +36,7 @@ class S3DocumentStoreTest {
     void open() throws Exception {
         settings = ObjectStoreProcess.shared().settings();
         clients = S3Clients.of(settings);
-        store = S3ArtifactStore.open(settings, 100, Duration.ZERO);
+        store = S3ArtifactStore.open(settings, 100, Duration.ZERO, ObjectStoreProcess.DATABASE);
         documents = store.documents(any -> taken.getAndSet(true) ? null : new DocumentLocks.Lock() {
             @Override
             public void requireHeld() throws IOException {

@@ -82,7 +82,7 @@ class S3FaultsTest {
             ObjectStoreProcess.shared().settings();
         }
         return S3ArtifactStore.open(settings(server, endpoint, ObjectStoreProcess.KEYS), Long.MAX_VALUE,
-                Duration.ofSeconds(2));
+                Duration.ofSeconds(2), ObjectStoreProcess.DATABASE);
     }
 
     @ParameterizedTest
@@ -139,7 +139,7 @@ class S3FaultsTest {
     void wrongSecretsAreRefused(String server) throws Exception {
         S3Settings wrong = settings(server, url(server), new S3Settings.Keys("keelson", "wrong"));
         String result;
-        try (S3ArtifactStore store = S3ArtifactStore.open(wrong, 1, Duration.ZERO)) {
+        try (S3ArtifactStore store = S3ArtifactStore.open(wrong, 1, Duration.ZERO, ObjectStoreProcess.DATABASE)) {
             assertThat(server).as(store.place()).isEqualTo("S3Mock");
             result = "accepted: it verifies no signature";
         } catch (StartupException e) {
@@ -153,7 +153,7 @@ class S3FaultsTest {
     void unfinishedUploadsAreSwept(String server) throws Exception {
         S3Settings settings = settings(server, url(server), ObjectStoreProcess.KEYS);
         try (S3Clients clients = S3Clients.of(settings);
-                S3ArtifactStore store = S3ArtifactStore.open(settings, 1, Duration.ZERO)) {
+                S3ArtifactStore store = S3ArtifactStore.open(settings, 1, Duration.ZERO, ObjectStoreProcess.DATABASE)) {
             for (int i = 0; i < TRIES; i++) {
                 clients.requests().createMultipartUpload(request -> request.bucket("keelson")
                         .key(settings.location().prefix() + ArtifactRules.newKey(ArtifactStoreContract.OWNER)));
