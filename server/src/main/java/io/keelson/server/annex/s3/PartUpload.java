@@ -8,6 +8,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,13 +49,14 @@ final class PartUpload {
     /**
      * Sends the content under a key of the bucket; does not close it.
      *
+     * @param workspace shares the memory for parts with others
      * @param maxBytes of the content
      * @param fresh whether no object has had the key before
      * @param check called after all bytes were read, before the object appears
      * @return number of bytes
      */
-    long send(String key, InputStream content, long maxBytes, boolean fresh, Check check) throws IOException {
-        try (PartBuffers.Buffer buffer = buffers.open()) {
+    long send(String key, UUID workspace, InputStream content, long maxBytes, boolean fresh, Check check) throws IOException {
+        try (PartBuffers.Buffer buffer = buffers.open(workspace)) {
             int first = buffer.fill(content);
             ArtifactRules.checkSize(first, maxBytes);
             if (first < PartBuffers.PART_BYTES) {

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +44,8 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(S3ArtifactStore.class);
     /** Maximum unfinished uploads that one sweep aborts. */
     private static final int MAX_ABORTED = 1_000;
+    /** Commands that copy content have a process of their own. */
+    private static final UUID COPIES = new UUID(0, 0);
     private static final String UNREACHABLE = "ARTIFACT_STORE_UNREACHABLE";
 
     private final S3Settings settings;
@@ -53,7 +56,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
     private final long maxBytes;
     private final Duration links;
     private final PartUpload uploads;
-    private final PrefixOwner owner;
+    private final PrefixOwner marker;
     /** Null for a command, which claims the prefix itself if it changes objects. */
     private final @Nullable DatabaseIdentity database;
     private volatile boolean conditional;
@@ -69,7 +72,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
         this.links = links;
         this.uploads = new PartUpload(client, settings, new PartBuffers(Runtime.getRuntime().maxMemory()),
                 () -> conditional);
-        this.owner = new PrefixOwner(client, settings, () -> conditional);
+        this.marker = new PrefixOwner(client, settings, () -> conditional);
         this.database = database;
     }
 
@@ -122,7 +125,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
         conditional = probe.run();
         if (database != null) {
             try {
-                owner.requireAtStart(database);
+                marker.requireAtStart(database);
             } catch (SdkException e) {
                 throw probe.refusal("read or store", e);
             }
@@ -143,7 +146,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
      */
     public void claim(DatabaseIdentity claimant) throws IOException, StartupException {
         try {
-            owner.requireAtStart(claimant);
+            marker.requireAtStart(claimant);
         } catch (SdkException e) {
             throw StoreFailure.of(e);
         }
@@ -156,7 +159,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
      */
     public void requireClaimable(DatabaseIdentity claimant) throws IOException, StartupException {
         try {
-            owner.requireClaimable(claimant);
+            marker.requireClaimable(claimant);
         } catch (SdkException e) {
             throw StoreFailure.of(e);
         }
@@ -164,13 +167,13 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
 
     /** Makes a database the owner of the prefix, also if another database is. */
     public void adopt(DatabaseIdentity claimant) throws IOException {
-        owner.replace(claimant);
+        marker.replace(claimant);
     }
 
     /** The owner of the prefix; null if absent. */
     public @Nullable StoreOwner owner() throws IOException {
         try {
-            return owner.read();
+            return marker.read();
         } catch (SdkException e) {
             throw StoreFailure.of(e);
         }
@@ -178,13 +181,13 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
 
     private void requireOwner() throws IOException {
         if (database != null) {
-            owner.requireRecently(database);
+            marker.requireRecently(database);
         }
     }
 
     private void requireOwnerNow() throws IOException {
         if (database != null) {
-            owner.requireNow(database);
+            marker.requireNow(database);
         }
     }
 
@@ -195,7 +198,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
         requireOwner();
         String key = ArtifactRules.newKey(owner);
         DigestInputStream digesting = new DigestInputStream(content, ArtifactRules.sha256());
-        long size = uploads.send(prefix + key, digesting, maxBytes, true, () -> {
+        long size = uploads.send(prefix + key, owner.workspaceId(), digesting, maxBytes, true, () -> {
         });
         String hash = HexFormat.of().formatHex(digesting.getMessageDigest().digest());
         return new StoredArtifact(name, contentType, size, hash, key);
@@ -236,7 +239,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
     @Override
     public void copyIn(String storageKey, InputStream content, String sha256) throws IOException {
         DigestInputStream digesting = new DigestInputStream(content, ArtifactRules.sha256());
-        uploads.send(locate(storageKey), digesting, Long.MAX_VALUE, false, () -> {
+        uploads.send(locate(storageKey), COPIES, digesting, Long.MAX_VALUE, false, () -> {
             String actual = HexFormat.of().formatHex(digesting.getMessageDigest().digest());
             if (!actual.equals(sha256)) {
                 throw new ContentDamagedException(sha256, actual);

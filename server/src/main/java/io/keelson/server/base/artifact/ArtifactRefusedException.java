@@ -4,7 +4,7 @@ import java.io.IOException;
 
 /**
  * A refused artifact; always: {@code ARTIFACT_NAME_INVALID}, {@code ARTIFACT_TOO_LARGE}; or for now: {@code
- * RUN_STORAGE_LIMIT_REACHED}, {@code STORAGE_LIMIT_REACHED}, {@code UPLOAD_LIMIT_REACHED}.
+ * RUN_STORAGE_LIMIT_REACHED}, {@code STORAGE_LIMIT_REACHED}, {@code UPLOAD_LIMIT_REACHED}, {@code UPLOAD_TOO_SLOW}.
  */
 public final class ArtifactRefusedException extends IOException {
 

@@ -83,7 +83,7 @@ public final class ObservedArtifactStore implements ArtifactStore {
         } catch (NoSuchFileException e) {
             outcome = Outcome.MISSING;
             throw e;
-        } catch (ArtifactRefusedException e) {
+        } catch (ArtifactRefusedException | StoreBusyException e) {
             outcome = Outcome.CONTENT;
             throw e;
         } catch (IOException | RuntimeException e) {

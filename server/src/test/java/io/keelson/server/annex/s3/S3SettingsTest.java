@@ -2,9 +2,6 @@ package io.keelson.server.annex.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,18 +36,5 @@ class S3SettingsTest {
     void settingsShowNoSecret() {
         assertThat(new S3Settings.Access(null, null, false, new S3Settings.Keys("id", "secret"), null).toString())
                 .contains("id").doesNotContain("secret");
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {0, 1, 16 << 10, 256 << 10, (256 << 10) + 1, (8 << 20) - 1, 8 << 20, (8 << 20) + 1})
-    void buffersReturnContentInParts(int length) throws IOException {
-        InputStream content = new ByteArrayInputStream(new byte[length]);
-        int total = 0;
-        try (PartBuffers.Buffer buffer = new PartBuffers(1L << 30).open()) {
-            int first = buffer.fill(content);
-            assertThat(first).isEqualTo(Math.min(length, PartBuffers.PART_BYTES));
-            total = first + (first == PartBuffers.PART_BYTES ? buffer.fill(content) : 0);
-        }
-        assertThat(total).isEqualTo(length);
     }
 }

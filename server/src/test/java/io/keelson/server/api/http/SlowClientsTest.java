@@ -88,10 +88,9 @@ class SlowClientsTest {
 
     @Test
     void aBodyThatTricklesIsRefused() {
-        InputStream body = arriving(10_000_000);
+        InputStream body = arriving(10_000_000, Duration.ofSeconds(1));
         assertThatThrownBy(() -> {
             for (int i = 0; i < 10_000; i++) {
-                nanos.addAndGet(Duration.ofSeconds(1).toNanos());
                 body.read(new byte[1_000]);
             }
         }).isInstanceOfSatisfying(ApiProblem.class, problem -> assertThat(problem.answer().status()).isEqualTo(408))
@@ -101,10 +100,9 @@ class SlowClientsTest {
 
     @Test
     void steadySlowBodyIsRead() throws IOException {
-        InputStream body = arriving(8_000 * TimedInputStream.SLOWEST);
+        InputStream body = arriving(8_000 * TimedInputStream.SLOWEST, Duration.ofSeconds(1));
         int read = 0;
         while (true) {
-            nanos.addAndGet(Duration.ofSeconds(1).toNanos());
             int now = body.read(new byte[TimedInputStream.SLOWEST]);
             if (now < 0) {
                 break;
@@ -115,8 +113,24 @@ class SlowClientsTest {
         assertThat(Duration.ofNanos(nanos.get())).isGreaterThan(TIMEOUT.multipliedBy(2));
     }
 
-    private InputStream arriving(int bytes) {
-        return new TimedInputStream(new ByteArrayInputStream(new byte[bytes]), TIMEOUT, silence -> {
+    /** An object store takes a part of the body in this time. */
+    @Test
+    void timeInWhichTheServerDoesNotReadIsNotTheClients() throws IOException {
+        InputStream body = arriving(2, Duration.ZERO);
+        assertThat(body.read()).isZero();
+        nanos.addAndGet(TIMEOUT.multipliedBy(2).toNanos());
+        assertThat(body.read()).isZero();
+    }
+
+    /** @param wait of each read */
+    private InputStream arriving(int bytes, Duration wait) {
+        return new TimedInputStream(new ByteArrayInputStream(new byte[bytes]) {
+            @Override
+            public synchronized int read(byte[] into, int offset, int length) {
+                nanos.addAndGet(wait.toNanos());
+                return super.read(into, offset, length);
+            }
+        }, TIMEOUT, silence -> {
         }, nanos::get);
     }
 

@@ -73,6 +73,7 @@ public enum ErrorCode {
     DELIVERY_KEY_INVALID(422, "Event without identity"),
     ARTIFACT_NAME_INVALID(422, "Invalid artifact name"), ARTIFACT_TYPE_INVALID(422, "Invalid media type"),
     ARTIFACT_HASH_MISMATCH(422, "Artifact hash mismatch"), UPLOAD_LIMIT_REACHED(429, "Too many concurrent uploads"),
+    UPLOAD_TOO_SLOW(408, "Upload too slow"),
     REQUEST_LIMIT_REACHED(429, "Request rate limit of the API key reached"),
     OPEN_RUNS_LIMIT_REACHED(429, "Open run limit of the workspace reached"),
     RUN_RATE_LIMIT_REACHED(429, "Run creation rate limit of the workspace reached"),

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * A request's body on its way. In each stretch of time so many bytes must arrive; where they do not, the body is refused,
- * also when its client has gone silent.
+ * A request's body on its way. In each stretch of time a minimum of bytes must arrive. Otherwise the body is refused, also
+ * when its client has gone silent. Time between two reads does not count: the server is busy with the bytes before.
  */
 public final class TimedInputStream extends FilterInputStream {
 
@@ -23,6 +23,7 @@ public final class TimedInputStream extends FilterInputStream {
     private long begun;
     private long arrived;
     private boolean hurried;
+    private long read;
 
     /**
      * @param stretch the interval in which the minimum number of bytes must arrive
@@ -32,6 +33,7 @@ public final class TimedInputStream extends FilterInputStream {
         super(body);
         this.nanoTime = nanoTime;
         this.begun = nanoTime.getAsLong();
+        this.read = begun;
         this.stretch = stretch.toNanos();
         this.silence = silence;
     }
@@ -51,15 +53,19 @@ public final class TimedInputStream extends FilterInputStream {
     /** @throws ApiProblem REQUEST_TIMEOUT when too little has come in the time */
     @Override
     public int read(byte[] into, int offset, int length) throws IOException {
+        if (!hurried) {
+            begun += nanoTime.getAsLong() - read;
+        }
         if (available() == 0) {
             silence.accept(Duration.ofNanos(left()));
         }
-        int read = super.read(into, offset, length);
-        if (read > 0) {
-            arrived += read;
+        int bytes = super.read(into, offset, length);
+        if (bytes > 0) {
+            arrived += bytes;
             left(); // refuses what came too late
         }
-        return read;
+        read = nanoTime.getAsLong();
+        return bytes;
     }
 
     /** Nanoseconds for which nothing need come. */

@@ -10,6 +10,7 @@ import io.keelson.server.api.http.support.Query;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.artifact.ArtifactRefusedException;
 import io.keelson.server.base.artifact.ArtifactStore;
+import io.keelson.server.base.artifact.StoreBusyException;
 import io.keelson.server.base.artifact.StoredArtifact;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.dispatch.RemoteDispatch;
@@ -64,6 +65,8 @@ public final class UploadActions {
             return work.upload(request.workspace(), worker, upload, content);
         } catch (ArtifactRefusedException e) {
             throw refused(ErrorCode.valueOf(e.code()), String.valueOf(e.getMessage()));
+        } catch (StoreBusyException e) {
+            throw refused(ErrorCode.UPLOAD_LIMIT_REACHED, String.valueOf(e.getMessage()));
         } catch (IOException e) {
             if (content.failure != null) {
                 throw content.failure;
@@ -75,7 +78,7 @@ public final class UploadActions {
 
     private static ApiProblem refused(ErrorCode code, String message) {
         ApiProblem problem = ApiProblem.of(code, message);
-        if (code == ErrorCode.UPLOAD_LIMIT_REACHED) {
+        if (code == ErrorCode.UPLOAD_LIMIT_REACHED || code == ErrorCode.UPLOAD_TOO_SLOW) {
             return problem.header("Retry-After", RETRY_SECONDS);
         }
         return code == ErrorCode.STORAGE_LIMIT_REACHED
