@@ -8,10 +8,15 @@ import java.io.InputStream;
 import java.net.URI;
 import java.nio.file.NoSuchFileException;
 import java.time.Instant;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** A store whose use is counted. */
+/** A store whose use is counted. Its failures are logged here, and callers get them without the store's text. */
 public final class ObservedArtifactStore implements ArtifactStore {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ObservedArtifactStore.class);
 
     private interface Request<T extends @Nullable Object> {
         T send() throws IOException;
@@ -64,7 +69,11 @@ public final class ObservedArtifactStore implements ArtifactStore {
 
     @Override
     public @Nullable URI link(String storageKey, ContentLink terms) throws IOException {
-        return store.link(storageKey, terms);
+        try {
+            return store.link(storageKey, terms);
+        } catch (IOException e) {
+            throw failed("link", e);
+        }
     }
 
     @Override
@@ -86,12 +95,23 @@ public final class ObservedArtifactStore implements ArtifactStore {
         } catch (ArtifactRefusedException | StoreBusyException e) {
             outcome = Outcome.CONTENT;
             throw e;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException e) {
+            if (source != null && source.failed) {
+                outcome = Outcome.CONTENT;
+                throw e;
+            }
+            throw failed(operation.name().toLowerCase(Locale.ROOT), e);
+        } catch (RuntimeException e) {
             outcome = source != null && source.failed ? Outcome.CONTENT : Outcome.FAILED;
             throw e;
         } finally {
             observer.onRequest(operation, outcome, System.nanoTime() - begin);
         }
+    }
+
+    private static StoreFailedException failed(String operation, IOException failure) {
+        LOG.warn("ARTIFACT_STORE_FAILED: {}: {}", operation, failure.toString());
+        return new StoreFailedException(failure);
     }
 
     /** Remembers whether the content failed, and not the store. A request that is too slow fails by an exception of the API. */
@@ -146,7 +166,7 @@ public final class ObservedArtifactStore implements ArtifactStore {
                 return read;
             } catch (IOException e) {
                 observer.onBrokenRead();
-                throw e;
+                throw failed("read", e);
             }
         }
     }

@@ -65,7 +65,8 @@ final class ArtifactWrite implements Tool {
         } catch (ArtifactRefusedException e) {
             throw ToolFailure.permanent(e.code(), String.valueOf(e.getMessage()));
         } catch (IOException e) {
-            throw ToolFailure.infrastructure("ARTIFACT_STORE_FAILED", "could not store " + name + ": " + e);
+            throw ToolFailure.infrastructure("ARTIFACT_STORE_FAILED",
+                    "could not store " + name + ": " + e.getMessage());
         }
     }
 

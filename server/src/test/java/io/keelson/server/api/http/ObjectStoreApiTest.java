@@ -11,6 +11,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.awaitility.Awaitility;
@@ -102,9 +103,31 @@ class ObjectStoreApiTest {
         assertThat(refused.status()).isEqualTo(503);
         assertThat(refused.json().get("code").stringValue()).isEqualTo("ARTIFACT_STORE_FAILED");
         assertThat(refused.header("Retry-After")).isNotEmpty();
+        assertThat(refused.text()).contains("the log of the server has the reason")
+                .doesNotContain("Connection", "refused:", "127.0.0.1", "s3://", "keelson/");
         assertThat(away.get("/readyz").status()).isEqualTo(200);
         assertThat(away.get("/metrics").text())
                 .contains("keelson_artifact_store_requests_total{operation=\"read\",outcome=\"failed\"} 1.0");
         away.create(ApiServer.WAITS);
+    }
+
+    @Test
+    void workersGetNoTextOfTheStore() {
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1}");
+        api.create(ApiServer.REMOTE);
+        JsonNode item = api.post("/api/v1/dispatch/claim", """
+                {"worker_id": "w", "tools": ["test.remote"], "max": 1, "wait_ms": 20000}""").json().get("items").get(0);
+        String step = item.get("step_id").stringValue();
+        ApiServer.Answer uploaded = away.post("/api/v1/dispatch/artifacts?worker_id=w&step_id=" + step
+                + "&lease_epoch=1&name=a", "{}");
+        ApiServer.Answer reported = away.post("/api/v1/dispatch/complete", """
+                {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": 1, "output": 1, "artifacts":
+                  [{"name": "i", "content_type": "text/plain", "content_base64": "eA=="}]}]}""".formatted(step));
+        for (ApiServer.Answer each : List.of(uploaded, reported)) {
+            assertThat(each.status()).as(each.text()).isEqualTo(503);
+            assertThat(each.json().get("code").stringValue()).isEqualTo("ARTIFACT_STORE_FAILED");
+            assertThat(each.header("Retry-After")).isNotEmpty();
+            assertThat(each.text()).doesNotContain("Connection", "127.0.0.1", "s3://", "keelson/");
+        }
     }
 }

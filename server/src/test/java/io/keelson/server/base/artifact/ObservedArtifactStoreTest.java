@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keelson.server.base.artifact.ArtifactStoreObserver.Outcome;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -61,6 +62,19 @@ class ObservedArtifactStoreTest {
         assertThatThrownBy(() -> store.open(key)).isInstanceOf(NoSuchFileException.class);
         assertThat(outcomes.all).containsExactly(Outcome.CONTENT, Outcome.CONTENT, Outcome.OK, Outcome.OK,
                 Outcome.MISSING);
+    }
+
+    @Test
+    void textOfTheStoreIsNotInItsFailures() throws IOException {
+        Outcomes outcomes = new Outcomes();
+        ArtifactStore store = new ObservedArtifactStore(new LocalArtifactStore(folder), outcomes);
+        String key = put(store, ArtifactStoreContract.bytes("abc")).storageKey();
+        Files.delete(folder.resolve(key));
+        Files.createDirectory(folder.resolve(key));
+        Files.createDirectory(folder.resolve(key).resolve("full"));
+        assertThatThrownBy(() -> store.delete(key)).isInstanceOf(StoreFailedException.class)
+                .hasMessageNotContainingAny(folder.toString(), key);
+        assertThat(outcomes.all).containsExactly(Outcome.OK, Outcome.FAILED);
     }
 
     private static StoredArtifact put(ArtifactStore store, InputStream content) throws IOException {

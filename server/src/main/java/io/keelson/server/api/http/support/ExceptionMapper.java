@@ -1,9 +1,11 @@
 package io.keelson.server.api.http.support;
 
+import io.keelson.server.base.artifact.StoreFailedException;
 import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.engine.commit.Commands;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.sql.SQLException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -35,6 +37,11 @@ public final class ExceptionMapper {
             case SqlFailure e when e.unavailable() -> refusedBy(e, request);
             case TimeoutException e -> unavailable(e, request);
             case HttpException e -> ofStatus(e.getCode());
+            case StoreFailedException e ->
+                ApiProblem.of(ErrorCode.ARTIFACT_STORE_FAILED, String.valueOf(e.getMessage()))
+                        .header(RETRY_AFTER, RETRY_DELAY);
+            case UncheckedIOException e when e.getCause() instanceof StoreFailedException ->
+                refusal(e.getCause(), request);
             case IOException e when e.getCause() instanceof TimeoutException -> ApiProblem.of(ErrorCode.REQUEST_TIMEOUT,
                     "the body did not arrive in time");
             case IOException e -> ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the request ended early");
