@@ -3,12 +3,15 @@ package io.keelson.server.annex.s3;
 import io.keelson.server.base.artifact.ArtifactRules;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,14 +36,21 @@ final class PartUpload {
 
     private static final Logger LOG = LoggerFactory.getLogger(PartUpload.class);
 
+    private static final Duration LOOK_TIMEOUT = Duration.ofSeconds(10);
+    private static final int MAX_COMPLETIONS = 3;
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final long LAST_PAUSE_MILLIS = 1_600;
+
     private final S3Client client;
+    private final S3Client completions;
     private final S3Settings settings;
     private final PartBuffers buffers;
     private final BooleanSupplier conditional;
 
     /** @param conditional whether the store respects {@code If-None-Match} */
-    PartUpload(S3Client client, S3Settings settings, PartBuffers buffers, BooleanSupplier conditional) {
-        this.client = client;
+    PartUpload(S3Clients clients, S3Settings settings, PartBuffers buffers, BooleanSupplier conditional) {
+        this.client = clients.requests();
+        this.completions = clients.completions();
         this.settings = settings;
         this.buffers = buffers;
         this.conditional = conditional;
@@ -55,7 +65,8 @@ final class PartUpload {
      * @param check called after all bytes were read, before the object appears
      * @return number of bytes
      */
-    long send(String key, UUID workspace, InputStream content, long maxBytes, boolean fresh, Check check) throws IOException {
+    long send(String key, UUID workspace, InputStream content, long maxBytes, boolean fresh, Check check)
+            throws IOException {
         try (PartBuffers.Buffer buffer = buffers.open(workspace)) {
             int first = buffer.fill(content);
             ArtifactRules.checkSize(first, maxBytes);
@@ -81,6 +92,9 @@ final class PartUpload {
         try {
             client.putObject(request.build(), buffer.body());
         } catch (SdkException e) {
+            if (!StoreFailure.repeated(e)) {
+                throw e;
+            }
             requireStored(key, length, e);
         }
     }
@@ -128,14 +142,46 @@ final class PartUpload {
         return CompletedPart.builder().partNumber(number).eTag(tag).build();
     }
 
+    /** A lost answer shows by the object: a store may still be at work on the first request, and fail a second one meanwhile. */
     private void complete(String key, String upload, List<CompletedPart> parts, long size, boolean fresh)
             throws IOException {
-        try {
-            client.completeMultipartUpload(request -> request.bucket(settings.location().bucket()).key(key)
-                    .uploadId(upload).ifNoneMatch(condition(fresh)).multipartUpload(all -> all.parts(parts)));
-        } catch (SdkException e) {
-            requireStored(key, size, e);
+        SdkException failure = null;
+        for (int i = 0; i < MAX_COMPLETIONS; i++) {
+            try {
+                completions.completeMultipartUpload(request -> request.bucket(settings.location().bucket()).key(key)
+                        .uploadId(upload).ifNoneMatch(condition(fresh)).multipartUpload(all -> all.parts(parts))
+                        .overrideConfiguration(calls -> calls.apiCallTimeout(S3Clients.completion(size))));
+                return;
+            } catch (SdkException e) {
+                failure = e;
+            }
+            if (StoreFailure.repeated(failure)) {
+                requireStored(key, size, failure);
+                return;
+            }
+            if (StoreFailure.refused(failure)) {
+                throw failure;
+            }
+            if (appears(key, size)) {
+                return;
+            }
         }
+        throw failure;
+    }
+
+    private boolean appears(String key, long size) throws InterruptedIOException {
+        for (long pause = FIRST_PAUSE_MILLIS; pause <= LAST_PAUSE_MILLIS; pause *= 2) {
+            if (size(key) == size) {
+                return true;
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(pause);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while an upload ended");
+            }
+        }
+        return false;
     }
 
     private @Nullable String condition(boolean fresh) {
@@ -144,13 +190,19 @@ final class PartUpload {
 
     /** A repeated request is refused if its first try had its effect and its answer was lost. */
     private void requireStored(String key, long size, SdkException failure) throws IOException {
-        if (!StoreFailure.repeated(failure)) {
-            throw failure;
-        }
-        long stored = client.headObject(request -> request.bucket(settings.location().bucket()).key(key))
-                .contentLength();
-        if (stored != size) {
+        if (size(key) != size) {
             throw StoreFailure.of(failure);
+        }
+    }
+
+    /** Size of the object; -1 if it is absent or unknown. */
+    private long size(String key) {
+        try {
+            return client.headObject(request -> request.bucket(settings.location().bucket()).key(key)
+                    .overrideConfiguration(calls -> calls.apiCallTimeout(LOOK_TIMEOUT))).contentLength();
+        } catch (SdkException e) {
+            LOG.debug("it is unknown whether {} is there", key, e);
+            return -1;
         }
     }
 

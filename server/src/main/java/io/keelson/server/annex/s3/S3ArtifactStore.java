@@ -70,7 +70,7 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
         this.prefix = settings.location().prefix();
         this.maxBytes = maxBytes;
         this.links = links;
-        this.uploads = new PartUpload(client, settings, new PartBuffers(Runtime.getRuntime().maxMemory()),
+        this.uploads = new PartUpload(clients, settings, new PartBuffers(Runtime.getRuntime().maxMemory()),
                 () -> conditional);
         this.marker = new PrefixOwner(client, settings, () -> conditional);
         this.database = database;

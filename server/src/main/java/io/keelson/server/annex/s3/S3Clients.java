@@ -24,43 +24,78 @@ import software.amazon.awssdk.services.s3.presigner.S3Presigner;
  * Clients of a store. They send no checksums and chunked signatures that many compatible stores do not support, and bound every wait.
  *
  * @param requests sends requests
+ * @param completions sends requests that end an upload, once each: many stores copy all of its parts before they respond
  * @param links signs links without a request
  */
-record S3Clients(S3Client requests, S3Presigner links) implements AutoCloseable {
+record S3Clients(S3Client requests, S3Client completions, S3Presigner links) implements AutoCloseable {
 
     static final String REGION_MISSING = "ARTIFACT_STORE_REGION_MISSING";
 
+    /**
+     * Maximum waits.
+     *
+     * @param silence for bytes of a response
+     * @param one for one try
+     * @param all for all tries together
+     * @param tries maximum number
+     */
+    record Waits(Duration silence, Duration one, Duration all, int tries) {
+
+        /** A try is a part of 8 MiB at 0.3 MB/s. */
+        static final Waits DEFAULTS =
+                new Waits(Duration.ofSeconds(20), Duration.ofSeconds(30), Duration.ofSeconds(90), 5);
+    }
+
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
-    private static final Duration SOCKET_TIMEOUT = Duration.ofSeconds(20);
-    /** Time of one try: a part of 8 MiB at 0.3 MB/s. */
-    private static final Duration TRY_TIMEOUT = Duration.ofSeconds(30);
-    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(90);
-    private static final int MAX_TRIES = 5;
+    private static final Duration LEAST_COMPLETION = Duration.ofMinutes(2);
+    /** A store that copies all parts to end an upload reads and writes at least that number of bytes a second. */
+    private static final long SLOWEST_COPY = 16 << 20;
+    /** Content of 10,000 parts. */
+    private static final long MAX_CONTENT = 10_000L * PartBuffers.PART_BYTES;
     private static final Duration FIRST_DELAY = Duration.ofMillis(100);
     private static final Duration MAX_DELAY = Duration.ofSeconds(3);
 
     /** @throws StartupException {@link #REGION_MISSING} */
     static S3Clients of(S3Settings settings) throws StartupException {
+        return of(settings, Waits.DEFAULTS);
+    }
+
+    /** @param waits of requests; the end of an upload has its own */
+    static S3Clients of(S3Settings settings, Waits waits) throws StartupException {
         Region region = region(settings);
         AwsCredentialsProvider credentials = credentials(settings.access().keys());
         S3Configuration style = S3Configuration.builder().pathStyleAccessEnabled(settings.access().pathStyle())
                 .chunkedEncodingEnabled(false).build();
-        S3ClientBuilder client = S3Client.builder().region(region).credentialsProvider(credentials)
-                .serviceConfiguration(style)
-                .httpClientBuilder(UrlConnectionHttpClient.builder().connectionTimeout(CONNECT_TIMEOUT)
-                        .socketTimeout(SOCKET_TIMEOUT))
-                .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
-                .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
-                .overrideConfiguration(calls -> calls.apiCallAttemptTimeout(TRY_TIMEOUT).apiCallTimeout(CALL_TIMEOUT)
-                        .retryStrategy(AwsRetryStrategy.standardRetryStrategy().toBuilder().maxAttempts(MAX_TRIES)
-                                .backoffStrategy(BackoffStrategy.exponentialDelay(FIRST_DELAY, MAX_DELAY)).build()));
         S3Presigner.Builder links = S3Presigner.builder().region(region).credentialsProvider(credentials)
                 .serviceConfiguration(style);
         if (settings.access().endpoint() != null) {
-            client.endpointOverride(settings.access().endpoint());
             links.endpointOverride(settings.access().endpoint());
         }
-        return new S3Clients(client.build(), links.build());
+        Duration longest = completion(Long.MAX_VALUE);
+        return new S3Clients(client(settings, region, credentials, style, waits),
+                client(settings, region, credentials, style, new Waits(longest, longest, longest, 1)), links.build());
+    }
+
+    private static S3Client client(S3Settings settings, Region region, AwsCredentialsProvider credentials,
+            S3Configuration style, Waits waits) {
+        S3ClientBuilder client = S3Client.builder().region(region).credentialsProvider(credentials)
+                .serviceConfiguration(style)
+                .httpClientBuilder(UrlConnectionHttpClient.builder().connectionTimeout(CONNECT_TIMEOUT)
+                        .socketTimeout(waits.silence))
+                .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
+                .overrideConfiguration(calls -> calls.apiCallAttemptTimeout(waits.one).apiCallTimeout(waits.all)
+                        .retryStrategy(AwsRetryStrategy.standardRetryStrategy().toBuilder().maxAttempts(waits.tries)
+                                .backoffStrategy(BackoffStrategy.exponentialDelay(FIRST_DELAY, MAX_DELAY)).build()));
+        if (settings.access().endpoint() != null) {
+            client.endpointOverride(settings.access().endpoint());
+        }
+        return client.build();
+    }
+
+    /** Maximum time of one request that ends an upload. */
+    static Duration completion(long bytes) {
+        return LEAST_COMPLETION.plusSeconds(Math.min(bytes, MAX_CONTENT) / SLOWEST_COPY);
     }
 
     private static Region region(S3Settings settings) throws StartupException {
@@ -86,6 +121,7 @@ record S3Clients(S3Client requests, S3Presigner links) implements AutoCloseable 
     @Override
     public void close() {
         requests.close();
+        completions.close();
         links.close();
     }
 }

@@ -11,6 +11,7 @@ final class StoreFailure {
 
     private static final int NOT_FOUND = 404;
     private static final int PRECONDITION_FAILED = 412;
+    private static final int SERVER_ERRORS = 500;
 
     private StoreFailure() {}
 
@@ -33,6 +34,11 @@ final class StoreFailure {
     static boolean repeated(SdkException failure) {
         return failure instanceof S3Exception answer
                 && (answer.statusCode() == PRECONDITION_FAILED || "NoSuchUpload".equals(code(answer)));
+    }
+
+    /** Whether the store refused the request, which therefore had no effect: not at a lost answer, nor at an error of the store. */
+    static boolean refused(SdkException failure) {
+        return failure instanceof S3Exception answer && answer.statusCode() < SERVER_ERRORS && !repeated(failure);
     }
 
     /** The code of the store's answer; empty if it has none. */

@@ -8,11 +8,13 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A TCP proxy that resets connections in the middle of a request or a response. */
@@ -26,6 +28,8 @@ final class CuttingProxy implements AutoCloseable {
     private final Queue<Cut> cuts = new ConcurrentLinkedQueue<>();
     private final AtomicInteger made = new AtomicInteger();
     private final AtomicReference<@Nullable String> lost = new AtomicReference<>();
+    private final AtomicReference<@Nullable String> late = new AtomicReference<>();
+    private volatile Duration delay = Duration.ZERO;
 
     CuttingProxy(URI store) throws IOException {
         this.store = store;
@@ -51,6 +55,12 @@ final class CuttingProxy implements AutoCloseable {
         lost.set(request);
     }
 
+    /** Passes on the responses to requests that contain the text after that time. */
+    void delayResponsesTo(String request, Duration time) {
+        delay = time;
+        late.set(request);
+    }
+
     /** Number of cuts so far. */
     int made() {
         return made.get();
@@ -62,15 +72,16 @@ final class CuttingProxy implements AutoCloseable {
                 Socket client = door.accept();
                 Socket server = new Socket(InetAddress.getLoopbackAddress(), store.getPort());
                 AtomicBoolean losing = new AtomicBoolean();
-                Thread.ofVirtual().start(() -> pass(client, server, false, losing));
-                Thread.ofVirtual().start(() -> pass(server, client, true, losing));
+                AtomicBoolean delaying = new AtomicBoolean();
+                Thread.ofVirtual().start(() -> pass(client, server, false, losing, delaying));
+                Thread.ofVirtual().start(() -> pass(server, client, true, losing, delaying));
             }
         } catch (IOException e) {
             // closed
         }
     }
 
-    private void pass(Socket from, Socket to, boolean response, AtomicBoolean losing) {
+    private void pass(Socket from, Socket to, boolean response, AtomicBoolean losing, AtomicBoolean delaying) {
         byte[] buffer = new byte[1 << 14];
         long passed = 0;
         try (from; to) {
@@ -84,6 +95,14 @@ final class CuttingProxy implements AutoCloseable {
                         && new String(buffer, 0, read, StandardCharsets.ISO_8859_1).contains(text)) {
                     lost.set(null);
                     losing.set(true);
+                }
+                String slow = late.get();
+                if (!response && slow != null
+                        && new String(buffer, 0, read, StandardCharsets.ISO_8859_1).contains(slow)) {
+                    delaying.set(true);
+                }
+                if (response && delaying.getAndSet(false)) {
+                    LockSupport.parkNanos(delay.toNanos());
                 }
                 if (response && losing.get()
                         || cut != null && cut.response == response && passed > cut.after && cuts.remove(cut)) {

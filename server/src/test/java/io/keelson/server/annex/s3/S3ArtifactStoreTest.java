@@ -24,6 +24,8 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The duties of a store, and those of an object store, on S3Proxy. */
 @Breadth.InPart(1)
@@ -153,6 +155,30 @@ class S3ArtifactStoreTest extends ArtifactStoreContract {
             assertThat(keys(store, LATER)).containsExactly(stored.storageKey());
             assertThat(store.removeUnfinished(LATER)).isZero();
         }
+    }
+
+    /** Many stores copy all parts before they respond. */
+    @Test
+    void endOfAnUploadHasMoreTimeThanOtherRequests() throws Exception {
+        ObjectStoreProcess process = ObjectStoreProcess.shared();
+        Duration usual = Duration.ofSeconds(3);
+        try (CuttingProxy proxy = new CuttingProxy(process.url());
+                S3Clients clients = S3Clients.of(process.settings(proxy.url(), ObjectStoreProcess.KEYS),
+                        new S3Clients.Waits(usual, usual, usual, 2))) {
+            S3Settings settings = process.settings(proxy.url(), ObjectStoreProcess.KEYS);
+            PartUpload upload = new PartUpload(clients, settings, new PartBuffers(1L << 30), () -> false);
+            proxy.delayResponsesTo("<CompleteMultipartUpload", usual.plusMillis(500));
+            byte[] content = random(PartBuffers.PART_BYTES + 1);
+            assertThat(upload.send(settings.location().prefix() + "late", OWNER.workspaceId(),
+                    new ByteArrayInputStream(content), Long.MAX_VALUE, true, () -> {
+                    })).isEqualTo(content.length);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"8388609, PT2M", "1073741824, PT3M4S", "10737418240, PT12M40S", "9223372036854775807, PT1H25M20S"})
+    void endOfAnUploadHasTimeByItsSize(long bytes, Duration expected) {
+        assertThat(S3Clients.completion(bytes)).isEqualTo(expected);
     }
 
     @Test
