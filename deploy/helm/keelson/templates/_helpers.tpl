@@ -23,3 +23,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- define "keelson.artifactsClaim" -}}
 {{- .Values.artifacts.volume.existingClaim | default (printf "%s-artifacts" (include "keelson.name" .)) }}
 {{- end }}
+
+{{- define "keelson.serviceAccount" -}}
+{{- if .Values.serviceAccount.name }}{{ .Values.serviceAccount.name }}{{ else if .Values.serviceAccount.annotations }}{{ include "keelson.name" . }}{{ end }}
+{{- end }}

@@ -137,14 +137,34 @@ class HelmChartTest {
         all.addAll(keda);
         all.addAll(few);
         all.addAll(objects("--set", "autoscaling.by=processor"));
+        List<JsonNode> identity = objects("--set", "artifacts.store=s3", "--set",
+                "settings.KEELSON_ARTIFACTS=s3://b/p,networkPolicy.enabled=true", "--set-json",
+                "serviceAccount.annotations={\"eks.amazonaws.com/role-arn\":\"arn:aws:iam::1:role/keelson\"}",
+                "--set-json",
+                "podLabels={\"azure.workload.identity/use\":\"true\"}");
+        assertThat(kinds(identity)).contains("ServiceAccount").doesNotContain("PersistentVolumeClaim");
+        assertThat(pod(identity).get("serviceAccountName").stringValue()).isEqualTo("keelson");
+        assertThat(pod(identity).get("automountServiceAccountToken").booleanValue()).isFalse();
+        all.addAll(identity);
+        List<JsonNode> one = objects("--set", "replicas=1,artifacts.volume.accessMode=ReadWriteOnce");
+        assertThat(deployment(one).at("/spec/strategy/type").stringValue()).isEqualTo("Recreate");
+        all.addAll(one);
 
         assertThat(problems(all)).isEmpty();
     }
 
+    private static JsonNode deployment(List<JsonNode> objects) {
+        return objects.stream().filter(each -> each.get("kind").stringValue().equals("Deployment")).findFirst()
+                .orElseThrow();
+    }
+
+    private static JsonNode pod(List<JsonNode> objects) {
+        return deployment(objects).at("/spec/template/spec");
+    }
+
     /** The pod has no rights and no credential of its own. */
     private static void requireRestricted(List<JsonNode> objects) {
-        JsonNode pod = objects.stream().filter(each -> each.get("kind").stringValue().equals("Deployment")).findFirst()
-                .orElseThrow().at("/spec/template/spec");
+        JsonNode pod = pod(objects);
         assertThat(pod.at("/securityContext/runAsUser").intValue()).isEqualTo(10_001);
         assertThat(pod.at("/containers/0/securityContext").toString()).isEqualTo(
                 "{\"allowPrivilegeEscalation\":false,\"readOnlyRootFilesystem\":true,\"capabilities\":{\"drop\":[\"ALL\"]}}");
@@ -160,8 +180,7 @@ class HelmChartTest {
     @Test
     void unknownMembersAreFound() throws Exception {
         List<JsonNode> objects = objects();
-        objects.stream().filter(each -> each.get("kind").stringValue().equals("Deployment")).findFirst().orElseThrow()
-                .at("/spec/template/spec/containers/0").asObject().put("redinessProbe", 1);
+        pod(objects).at("/containers/0").asObject().put("redinessProbe", 1);
         assertThat(problems(objects)).contains("redinessProbe").contains("does not exist");
     }
 
@@ -170,7 +189,20 @@ class HelmChartTest {
             "settings.KEELSON_SECRET_KEY=abc, KEELSON_SECRET_KEY", "database.urlSecret.value=postgresql://x, value",
             "autoscaling.by=moon, must be one of", "resources.limits.memory=lots, pattern",
             "database.embedded=true, one server", "autoscaling.min=20, above autoscaling.max",
-            "artifacts.store=folder, need the same artifacts", "artifacts.store=s3, KEELSON_ARTIFACTS"})
+            "artifacts.store=folder, need the same artifacts", "artifacts.store=s3, KEELSON_ARTIFACTS",
+            "artifacts.volume.accessMode=ReadWriteOnce, accessMode: ReadWriteMany",
+            "'replicas=1,autoscaling.by=processor,artifacts.volume.accessMode=ReadWriteOncePod', accessMode: ReadWriteMany",
+            "settings.KEELSON_ARTIFACTS=s3://b/p, leaves the volume unused",
+            "'artifacts.store=s3,settings.KEELSON_ARTIFACTS=s3://b/p', region of the bucket is unknown",
+            "'artifacts.store=s3,settings.KEELSON_ARTIFACTS=s3://b/p,settings.KEELSON_S3_ACCESS_KEY=id', belong together",
+            "'artifacts.store=s3,settings.KEELSON_ARTIFACTS=s3://b/p,settings.KEELSON_S3_ACCESS_KEY=id,secretSettings.KEELSON_S3_SECRET_KEY.name=a,secretSettings.KEELSON_S3_SECRET_KEY.key=b,serviceAccount.name=c', takes precedence",
+            "'artifacts.store=s3,settings.KEELSON_ARTIFACTS=s3://b/p,settings.KEELSON_S3_REGION=r,networkPolicy.enabled=true', 169.254.169.254",
+            "'artifacts.store=s3,settings.KEELSON_ARTIFACTS=s3://b/p,settings.KEELSON_S3_ENDPOINT=http://minio:9000,networkPolicy.enabled=true', http://minio:9000",
+            "'autoscaling.by=processor,resources.requests.cpu=null', resources.requests.cpu",
+            "'metrics.serviceMonitor.enabled=true,metrics.access=key', metrics.access: open",
+            "'autoscaling.by=keda,metrics.access=loopback', metrics.access: open",
+            "'secretSettings.KEELSON_DATABASE_URL.name=a,secretSettings.KEELSON_DATABASE_URL.key=b', KEELSON_DATABASE_URL",
+            "'settings.KEELSON_S3_REGION=r,secretSettings.KEELSON_S3_REGION.name=a,secretSettings.KEELSON_S3_REGION.key=b', remove one"})
     void wrongValueIsRefused(String value, String reason) throws Exception {
         Ended ended = helm("template", "keelson", CHART.toString(), "--set", value);
         assertThat(ended.code).isNotZero();
