@@ -16,11 +16,12 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Links between pages lead to files and headings, and the tests that the comparison with other systems names exist. */
+/** Links between pages lead to files and headings, and the tests that pages name exist. */
 class LinksTest {
     private static final Path ROOT = RepositoryFiles.ROOT;
     private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```");
     private static final Pattern LINK = Pattern.compile("]\\((?![a-z]+:)([^)#\\s]*)(?:#([^)\\s]+))?\\)");
+    private static final Pattern TEST = Pattern.compile("`(\\w+Test)(?:#\\w+)?`|-Dtest='?([\\w,*]+Test)\\b");
     private static final Pattern HEADING = Pattern.compile("(?m)^#{1,6} (.*)$");
 
     @Test
@@ -44,15 +45,41 @@ class LinksTest {
         assertThat(broken).as("correct the link, or the heading that it names").isEmpty();
     }
 
+    /** In code as {@code XTest} or {@code -Dtest=XTest,YTest}; the comparison with other systems names most of them. */
     @Test
-    void testsNamedByTheComparisonExist() throws IOException {
+    void testsNamedByPagesExist() throws IOException {
         Set<String> tests = new HashSet<>();
-        RepositoryFiles.below(ROOT, each -> each.toString().endsWith("Test.java"))
-                .forEach(each -> tests.add(each.getFileName().toString().replace(".java", "")));
-        List<String> named = Pattern.compile("`(\\w+Test)`").matcher(prose(ROOT.resolve("docs/concepts/compared.md")))
-                .results().map(each -> each.group(1)).toList();
-        assertThat(named).hasSizeGreaterThan(50);
-        assertThat(named).as("name the test that proves the statement").allMatch(tests::contains);
+        RepositoryFiles.below(ROOT, each -> each.toString().matches(".*(?:Test\\.java|test_\\w+\\.py)"))
+                .forEach(each -> tests.add(each.getFileName().toString().replaceAll("\\.\\w+$", "")));
+        List<String> named = new ArrayList<>();
+        List<String> absent = new ArrayList<>();
+        for (Path page : RepositoryFiles.below(ROOT, each -> each.toString().endsWith(".md"))) {
+            for (MatchResult name : TEST.matcher(Files.readString(page)).results().toList()) {
+                for (String each : (name.group(1) == null ? name.group(2) : name.group(1)).split(",")) {
+                    named.add(each);
+                    if (!tests.contains(each) && !each.startsWith("*")) {
+                        absent.add(ROOT.relativize(page) + ": " + each);
+                    }
+                }
+            }
+        }
+        assertThat(named).hasSizeGreaterThan(200);
+        assertThat(absent).as("name the test that proves the statement").isEmpty();
+    }
+
+    /** The table of what was executed has a row for each page of operators and each file to deploy. */
+    @Test
+    void everyPageOfOperatorsAndEveryFileToDeployIsMarked() throws IOException {
+        String table = Files.readString(ROOT.resolve("docs/operate/tried.md"));
+        Path operate = ROOT.resolve("docs/operate");
+        List<String> files = new ArrayList<>();
+        RepositoryFiles.below(operate, each -> each.toString().endsWith(".md") && !each.endsWith("tried.md"))
+                .forEach(each -> files.add("[" + each.getFileName() + "](" + each.getFileName() + ")"));
+        RepositoryFiles.below(ROOT.resolve("deploy"), each -> true).forEach(each -> {
+            String name = ROOT.relativize(each).toString();
+            files.add(name.startsWith("deploy/helm/") ? "`deploy/helm/keelson`" : "`" + name + "`");
+        });
+        assertThat(files).hasSizeGreaterThan(20).allMatch(each -> table.contains("| " + each + " |"), "has a row");
     }
 
     private static String prose(Path page) throws IOException {

@@ -133,8 +133,18 @@ class DeployTest {
     @Test
     @Breadth.InPart(6)
     void alertsFireInTime() throws Exception {
-        ProcessBuilder promtool = new ProcessBuilder(Stream.concat(Stream.of("promtool", "test", "rules"),
-                ALERT_TESTS.stream()).toList()).redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+        promtool(Stream.concat(Stream.of("test", "rules"), ALERT_TESTS.stream()));
+    }
+
+    @Test
+    @Breadth.InPart(6)
+    void configurationOfPrometheusIsValid() throws Exception {
+        promtool(Stream.of("check", "config", "prometheus.yaml"));
+    }
+
+    private static void promtool(Stream<String> arguments) throws Exception {
+        ProcessBuilder promtool = new ProcessBuilder(Stream.concat(Stream.of("promtool"), arguments).toList())
+                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
                 .directory(ROOT.resolve("deploy/prometheus").toFile()).redirectErrorStream(true);
         Assumptions.assumeTrue(Stream.of(System.getenv("PATH").split(File.pathSeparator))
                 .anyMatch(folder -> Files.isExecutable(Path.of(folder, "promtool"))),
@@ -178,6 +188,7 @@ class DeployTest {
         for (String file : List.of("deploy/kubernetes/keelson.yaml", "deploy/compose/docker-compose.yaml",
                 "deploy/Dockerfile", "deploy/helm/keelson/examples/s3.yaml",
                 "deploy/helm/keelson/templates/config.yaml", "deploy/helm/keelson/templates/deployment.yaml",
+                "deploy/helm/keelson/templates/_refusals.tpl",
                 "docs/operate/operations.md", "docs/operate/runbooks.md")) {
             assertThat(Pattern.compile("KEELSON_[A-Z_0-9]+").matcher(text(file)).results().map(word -> word.group()))
                     .as(file).isSubsetOf(settings).isNotEmpty();
