@@ -10,6 +10,7 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.db.SqlFailure;
+import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
@@ -28,6 +29,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -73,10 +75,32 @@ final class CommandHandler {
      * on it have no effect, under any key.
      */
     public CommandResult run(CommandRequest request) throws InterruptedException {
-        CommandResult accepted = database.inTransaction(c -> accept(c, request));
+        CommandResult accepted = holding(c -> accept(c, request),
+                result -> result instanceof CommandResult.Sent(EffectCommand command) ? List.of(command) : List.of());
         return accepted instanceof CommandResult.Sent(EffectCommand command)
                 ? new CommandResult.Sent(command.source() == Source.STEP ? driveApart(command) : drive(command))
                 : accepted;
+    }
+
+    /**
+     * Claims commands in a transaction. If its COMMIT gets no answer, the commands may be held by this node, which sends nothing:
+     * they are given back, so that none ends as a command of unknown outcome.
+     */
+    private <T> T holding(TxFunction<T> work, Function<T, List<EffectCommand>> claimed) {
+        List<EffectCommand> held = new ArrayList<>();
+        try {
+            return database.inTransaction(c -> {
+                T result = work.apply(c);
+                held.addAll(claimed.apply(result));
+                return result;
+            });
+        } catch (SqlFailure e) {
+            if (e.unavailable()) {
+                held.forEach(each -> unrecorded.add(each, settled(each, new CommandOutcome.NotDone(
+                        "DATABASE_UNAVAILABLE", "the database did not confirm the command: " + e.getMessage(), null))));
+            }
+            throw e;
+        }
     }
 
     /**
@@ -225,8 +249,10 @@ final class CommandHandler {
         return database.inTransaction(c -> {
             Optional<EffectCommand> after = table.settle(c, command, settled);
             if (after.isEmpty()) {
-                EffectCommand found = table.find(c, command.workspaceId(), command.id()).orElse(command);
-                if (found.leaseEpoch() != command.leaseEpoch() || found.state() != settled.state()) {
+                Optional<EffectCommand> stored = table.find(c, command.workspaceId(), command.id());
+                EffectCommand found = stored.orElse(command);
+                if (stored.isPresent()
+                        && (found.leaseEpoch() != command.leaseEpoch() || found.state() != settled.state())) {
                     LOG.warn("command {} was taken over before its outcome was recorded: {}", command.id(),
                             settled.state().wire());
                 }
@@ -303,12 +329,12 @@ final class CommandHandler {
     /** Claims due commands; ends commands that may not be repeated as unknown, after own outcomes are recorded. */
     List<EffectCommand> takeDue(int limit) {
         unrecorded.record();
-        return database.inTransaction(c -> {
+        return holding(c -> {
             for (EffectCommand lost : table.giveUp(c, MAX_ATTEMPTS)) {
                 audit(c, AuditOrigin.SERVER, "command_unknown", lost);
             }
             return table.takeDue(c, lease, MAX_ATTEMPTS, limit);
-        });
+        }, taken -> taken);
     }
 
     private static void audit(Connection c, AuditOrigin origin, String action, EffectCommand command)

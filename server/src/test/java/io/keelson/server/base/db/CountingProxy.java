@@ -17,6 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,10 @@ import org.jspecify.annotations.Nullable;
 public final class CountingProxy implements AutoCloseable {
     private static final int STARTUP_MESSAGE = 196_608;
     private static final String COMMIT = "commit";
+    /** A statement that changes rows; one that only calls a function that does so is missed. */
+    private static final Pattern CHANGE =
+            Pattern.compile(
+                    "(?is)\\s*(insert|update|delete|merge)\\s.*|\\s*with\\s.*\\b(insert into|update|delete from|merge into)\\s.*");
 
     /** Which part of a COMMIT is lost with its connection. */
     public enum Loss {
@@ -34,9 +39,10 @@ public final class CountingProxy implements AutoCloseable {
 
     /**
      * @param passed how many matching transactions pass first
+     * @param alone whether a changing statement outside of a transaction counts, which PostgreSQL commits by itself
      * @param then runs at the cut, before the client notices it
      */
-    private record Trap(Loss loss, Write write, AtomicInteger passed, Runnable then) {}
+    private record Trap(Loss loss, Write write, AtomicInteger passed, boolean alone, Runnable then) {}
 
     /**
      * What a transaction must have executed.
@@ -55,6 +61,7 @@ public final class CountingProxy implements AutoCloseable {
     private final ServerSocket door;
     private final List<String> executed = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger messages = new AtomicInteger();
+    private final AtomicInteger commits = new AtomicInteger();
     private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
 
     public CountingProxy(DatabaseUrl target) throws IOException {
@@ -96,7 +103,17 @@ public final class CountingProxy implements AutoCloseable {
      * @param then runs when the proxy has the request and PostgreSQL has not, or when it has the answer and the client has not
      */
     public void lose(Loss loss, Write write, int letThrough, Runnable then) {
-        trap.set(new Trap(loss, write, new AtomicInteger(letThrough), then));
+        trap.set(new Trap(loss, write, new AtomicInteger(letThrough), false, then));
+    }
+
+    /** Cuts, once, the connection with a commit of any kind, after others have passed: of a transaction, or of one statement alone. */
+    public void loseCommit(Loss loss, int letThrough, Runnable then) {
+        trap.set(new Trap(loss, new Write("", ""), new AtomicInteger(letThrough), true, then));
+    }
+
+    /** The number of commits of any kind so far. */
+    public int commits() {
+        return commits.get();
     }
 
     /** Nothing is to be lost any more. */
@@ -176,7 +193,7 @@ public final class CountingProxy implements AutoCloseable {
                     together.add(portals.get(texts[0]));
                     executed.add(together.getLast().statement);
                     goesOn = goesOn(goesOn, together.getLast().statement);
-                    Trap sprung = sprung(together);
+                    Trap sprung = sprung(together, goesOn);
                     if (sprung != null && sprung.loss == Loss.REQUEST) {
                         sprung.then.run();
                         return;
@@ -184,9 +201,19 @@ public final class CountingProxy implements AutoCloseable {
                     mute.compareAndSet(null, sprung);
                 }
                 case 'Q' -> {
+                    together.add(new Write(texts[0], ""));
                     executed.add(texts[0]);
                     messages.getAndIncrement();
                     goesOn = goesOn(goesOn, texts[0]);
+                    Trap sprung = sprung(together, goesOn);
+                    if (sprung != null && sprung.loss == Loss.REQUEST) {
+                        sprung.then.run();
+                        return;
+                    }
+                    mute.compareAndSet(null, sprung);
+                    if (!goesOn) {
+                        together.clear();
+                    }
                 }
                 case 'S' -> {
                     if (!goesOn) {
@@ -213,11 +240,15 @@ public final class CountingProxy implements AutoCloseable {
     }
 
     /** The trap, when these statements of one transaction spring it. */
-    private @Nullable Trap sprung(List<Write> together) {
+    private @Nullable Trap sprung(List<Write> together, boolean goesOn) {
+        String last = together.getLast().statement;
+        boolean commit = last.strip().equalsIgnoreCase(COMMIT);
+        boolean alone = !goesOn && CHANGE.matcher(last).matches();
+        if (commit || alone) {
+            commits.incrementAndGet();
+        }
         Trap set = trap.get();
-        boolean springs =
-                set != null && together.getLast().statement.strip().equalsIgnoreCase(COMMIT)
-                        && together.stream().anyMatch(set.write::isIn);
+        boolean springs = set != null && (commit || alone && set.alone) && together.stream().anyMatch(set.write::isIn);
         return springs && set.passed.getAndDecrement() <= 0 && trap.compareAndSet(set, null) ? set : null;
     }
 
