@@ -81,8 +81,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         McpModule mcp = closer.register(new McpModule(settings.tools().mcpServers(), database, outbound,
                 storage.secrets(), KeelsonVersion.current().number(),
                 new ToolGateway.Sources(served::announced, rules::tools, observation.metrics().programs(),
-                        settings.tools().parkAfter()),
-                clock));
+                        settings.tools().parkAfter())));
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();

@@ -29,7 +29,7 @@ public final class OfflineToolCatalog {
         List<Tool> tools = new ArrayList<>(
                 BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))), expressions, new OutboundClient(false), clock));
         tools.addAll(EffectModule.unconnected());
-        tools.addAll(ModelModule.unconnected(expressions.computation(), clock));
+        tools.addAll(ModelModule.unconnected(expressions.computation()));
         this.catalog = new ToolCatalog(tools);
     }
 

@@ -146,7 +146,7 @@ public final class Engine implements Commands, AutoCloseable {
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         texts = new LiveTexts(database, node);
         WorkerRegistry workers = new WorkerRegistry(DbClock.DATABASE);
-        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing(), texts,
+        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, options.tracing(), texts,
                 new RecordedAnswers(database),
                 (workspace, tool) -> database.withConnection(c -> workers.effects(c, workspace, tool)));
         workspaceTools = catalog.ofWorkspaces();

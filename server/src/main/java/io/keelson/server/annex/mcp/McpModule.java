@@ -16,7 +16,6 @@ import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.secret.SecretStore;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -37,12 +36,12 @@ public final class McpModule implements ToolModule, InboxDecisions.ToolChanges {
      * @throws StartupException {@code MCP_SERVERS_FILE_INVALID} with all problems
      */
     public McpModule(@Nullable Path commands, Database database, OutboundClient outbound, SecretStore secrets,
-            String version, ToolGateway.Sources programs, Clock clock) throws StartupException {
+            String version, ToolGateway.Sources programs) throws StartupException {
         this.database = database;
         this.version = version;
         this.gateway = new ToolGateway(database, programs);
         this.service = new McpService(database, McpConfiguration.read(commands), outbound, secrets,
-                Path.of(System.getProperty("java.io.tmpdir")), version, clock, System::nanoTime);
+                Path.of(System.getProperty("java.io.tmpdir")), version, System::nanoTime);
     }
 
     @Override

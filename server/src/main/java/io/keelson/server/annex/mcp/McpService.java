@@ -19,7 +19,6 @@ import io.keelson.server.tenant.secret.SecretStore;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -66,7 +65,6 @@ final class McpService implements WorkspaceTools, AutoCloseable {
     private final McpStore store;
     private final McpConnections connections;
     private final McpCommands commands;
-    private final Clock clock;
     private final LongSupplier nanos;
     private final Map<Key, Long> listedAt = new ConcurrentHashMap<>();
     private final BackgroundTask upkeep = BackgroundTask.every("mcp-upkeep", UPKEEP, this::upkeep);
@@ -79,12 +77,11 @@ final class McpService implements WorkspaceTools, AutoCloseable {
      * @param nanos a monotonic clock, in nanoseconds
      */
     public McpService(Database database, McpCommands commands, OutboundClient outbound, SecretStore secrets,
-            Path folder, String version, Clock clock, LongSupplier nanos) {
+            Path folder, String version, LongSupplier nanos) {
         this.database = database;
         this.store = new McpStore(database);
         this.commands = commands;
         this.connections = new McpConnections(commands, outbound, secrets, folder, version, nanos);
-        this.clock = clock;
         this.nanos = nanos;
     }
 
@@ -351,10 +348,6 @@ final class McpService implements WorkspaceTools, AutoCloseable {
 
     Database database() {
         return database;
-    }
-
-    Clock clock() {
-        return clock;
     }
 
     /** Ends idle connections, and cancels tasks whose steps have ended. */

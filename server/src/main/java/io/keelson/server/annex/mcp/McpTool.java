@@ -187,7 +187,7 @@ final class McpTool implements Tool {
     }
 
     private Duration left(ToolCall call) {
-        Duration left = Duration.between(service.clock().instant(), call.deadline()).minus(MARGIN);
+        Duration left = call.deadline().remaining().minus(MARGIN);
         return left.isPositive() ? left : Duration.ofMillis(1);
     }
 

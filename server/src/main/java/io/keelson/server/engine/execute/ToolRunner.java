@@ -11,6 +11,7 @@ import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.SafeText;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.engine.live.LiveTexts;
+import io.keelson.server.engine.tool.Deadline;
 import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.HandBackException;
 import io.keelson.server.engine.tool.SlotKind;
@@ -24,7 +25,6 @@ import io.keelson.server.engine.tool.ToolSpec;
 import io.keelson.server.engine.tool.ToolUsage;
 import io.keelson.server.tenant.secret.Redaction;
 import java.io.IOException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
@@ -42,7 +42,6 @@ public final class ToolRunner {
     private final Scopes scopes;
     private final ArtifactIntake artifacts;
     private final Function<StepExecution, StepLog> logs;
-    private final Clock clock;
     private final Tracing tracing;
     private final LiveTexts texts;
     private final RecordedAnswers recorded;
@@ -59,13 +58,12 @@ public final class ToolRunner {
     /** @param texts live texts of the executions, for readers */
     public ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts,
             Function<StepExecution, StepLog> logs,
-            Clock clock, Tracing tracing, LiveTexts texts, RecordedAnswers recorded, AnnouncedEffects announced) {
+            Tracing tracing, LiveTexts texts, RecordedAnswers recorded, AnnouncedEffects announced) {
         this.announced = announced;
         this.catalog = catalog;
         this.scopes = scopes;
         this.artifacts = artifacts;
         this.logs = logs;
-        this.clock = clock;
         this.tracing = tracing;
         this.texts = texts;
         this.recorded = recorded;
@@ -159,7 +157,7 @@ public final class ToolRunner {
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
                 execution.runName(), input.json(), execution.attempt(), execution.deferred(), execution.leaseEpoch(),
                 execution.effectKey(),
-                clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
+                Deadline.after(execution.timeout()), trace == null ? null : trace.text(),
                 log, redaction,
                 (name, type, content) -> {
                     if (!recorded.getAsBoolean()) {

@@ -5,7 +5,6 @@ import io.keelson.server.tenant.secret.Redaction;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +37,7 @@ public record ToolCall(
         Duration deferred,
         int leaseEpoch,
         String effectKey,
-        Instant deadline,
+        Deadline deadline,
         @Nullable String traceparent,
         StepLog log,
         Redaction redaction,

@@ -31,7 +31,7 @@ public final class BuiltinTools {
 
     /**
      * @param files where files are looked through
-     * @param clock for the time a call's deadline leaves
+     * @param clock for pauses until a date
      * @param programs variables of started programs that use models
      */
     public static List<Tool> all(ToolPolicy policy, Expressions expressions, Computation files, OutboundClient outbound,
@@ -40,7 +40,7 @@ public final class BuiltinTools {
                 new Computed(new FilesList(policy), files), new Computed(new FilesRead(policy), files),
                 new Computed(new FilesSearch(policy), files), new HttpRequest(outbound, clock),
                 new Computed(new JsonTransform(expressions), expressions.computation()), new Noop(), new PlanFallback(),
-                new PlanPropose(), new ProcessRun(policy, clock, programs), new ProposalCreate(), new RunStart(),
+                new PlanPropose(), new ProcessRun(policy, programs), new ProposalCreate(), new RunStart(),
                 new WaitForSignal(), new Computed(new TextTemplate(), expressions.computation()),
                 new Computed(new VerifyJq(expressions), expressions.computation()), new VerifyKeywords(),
                 new VerifyLength(), new Computed(new VerifyRegex(), expressions.computation()),

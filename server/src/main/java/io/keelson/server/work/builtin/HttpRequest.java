@@ -144,7 +144,7 @@ final class HttpRequest implements Tool {
 
     private Duration timeout(ToolCall call) {
         Duration own = Duration.ofMillis((long) (call.input().path("timeout_seconds").asDouble(30) * 1000));
-        Duration left = Duration.between(clock.instant(), call.deadline());
+        Duration left = call.deadline().remaining();
         return own.compareTo(left) < 0 ? own : left;
     }
 

@@ -19,7 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -67,13 +66,11 @@ final class ProcessRun implements Tool {
     private static final int MESSAGE_CHARS = 2_000;
 
     private final ToolPolicy policy;
-    private final Clock clock;
     private final BuiltinTools.ProgramVariables programs;
 
-    ProcessRun(ToolPolicy policy, Clock clock, BuiltinTools.ProgramVariables programs) {
+    ProcessRun(ToolPolicy policy, BuiltinTools.ProgramVariables programs) {
         this.policy = policy;
         this.programs = programs;
-        this.clock = clock;
     }
 
     @Override
@@ -174,7 +171,7 @@ final class ProcessRun implements Tool {
     }
 
     private Duration timeout(ToolCall call) {
-        Duration left = Duration.between(clock.instant(), call.deadline());
+        Duration left = call.deadline().remaining();
         Duration own = call.input().has("timeout_seconds")
                 ? Duration.ofMillis((long) (call.input().get("timeout_seconds").doubleValue() * 1000))
                 : left;

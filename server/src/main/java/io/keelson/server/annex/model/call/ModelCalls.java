@@ -22,7 +22,6 @@ import io.keelson.server.engine.tool.SentRequests;
 import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolUsage;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -46,7 +45,6 @@ public final class ModelCalls {
     private final Predicate<String> priced;
     private final ModelClient client;
     private final BusySystems busy;
-    private final Clock clock;
 
     private record Use(UUID workspace, String model) {}
 
@@ -54,22 +52,20 @@ public final class ModelCalls {
      * @param priced whether the price list has the model
      * @param busy models that have asked for a pause
      */
-    public ModelCalls(WorkspaceModels models, Predicate<String> priced, ModelClient client, BusySystems busy,
-            Clock clock) {
+    public ModelCalls(WorkspaceModels models, Predicate<String> priced, ModelClient client, BusySystems busy) {
         this.models = models;
         this.allowed = new RecentlyTrue<>(use -> models.allows(use.workspace, use.model), System::nanoTime);
         this.priced = new RecentlyTrue<>(priced, System::nanoTime);
         this.client = client;
         this.busy = busy;
-        this.clock = clock;
     }
 
     /** For a catalogue of tools that are not executed: there is no model. */
-    public static ModelCalls unconnected(Clock clock) {
+    public static ModelCalls unconnected() {
         return new ModelCalls(new WorkspaceModels(Models.NONE, workspace -> Optional.empty()), model -> false,
                 (endpoint, request, timeout, listener) -> CompletableFuture
                         .failedFuture(new IllegalStateException("not connected")),
-                new BusySystems(System::nanoTime), clock);
+                new BusySystems(System::nanoTime));
     }
 
     /**
@@ -215,7 +211,7 @@ public final class ModelCalls {
                 call.execution().sent().sending(model.name(), sha256, held.maxInput(), request.maxOutputTokens())
                         .forEach(this::cancel);
             }
-            Duration timeout = Duration.between(clock.instant(), call.deadline());
+            Duration timeout = call.deadline().remaining();
             CompletableFuture<ModelAnswer> sent = model.background()
                     ? client.sendStored(model.endpoint(), request, timeout,
                             new Recorded(known, call.execution().sent()))

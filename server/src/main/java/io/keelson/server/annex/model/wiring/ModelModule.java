@@ -91,8 +91,8 @@ public final class ModelModule implements ToolModule {
     }
 
     /** The tools that call models, for listing and validation, without execution. */
-    public static List<Tool> unconnected(Computation computation, Clock clock) {
-        ModelCalls calls = ModelCalls.unconnected(clock);
+    public static List<Tool> unconnected(Computation computation) {
+        ModelCalls calls = ModelCalls.unconnected();
         ModelGenerate generate = new ModelGenerate(calls, computation);
         return List.of(generate, new ModelJudge(generate, call -> Set.of()),
                 new ModelPlan(calls, workspace -> Json.object()));
@@ -114,7 +114,7 @@ public final class ModelModule implements ToolModule {
         ModelCalls calls = new ModelCalls(models,
                 model -> sources.prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
                 new ObservedModels(new HttpModelClient(client, clock, System::nanoTime), observer),
-                new BusySystems(nanos), clock);
+                new BusySystems(nanos));
         ModelGenerate generate = new ModelGenerate(calls, computation);
         ToolCatalog callable = before.with(List.of(generate));
         PlanningFacts facts = new PlanningFacts(sources.agents, models, sources.announced, sources.database,

@@ -23,6 +23,7 @@ import io.keelson.server.annex.model.registry.WorkspaceModels;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.tool.BusySystems;
+import io.keelson.server.engine.tool.Deadline;
 import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.HandBackException;
 import io.keelson.server.engine.tool.ToolCall;
@@ -33,7 +34,6 @@ import io.keelson.server.engine.tool.ToolUsage;
 import io.keelson.server.tenant.secret.Redaction;
 import java.math.BigDecimal;
 import java.net.URI;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -66,7 +66,7 @@ class ModelGenerateTest {
     private final ToolCatalog tools = new ToolCatalog(List.of(new ModelGenerate(new ModelCalls(
             new WorkspaceModels(new Models(List.of(model("small"), model("unpriced")), List.of()),
                     workspace -> workspace.equals(OURS) ? Optional.empty() : Optional.of(List.of("large"))),
-            Set.of("small", "large")::contains, client(), new BusySystems(System::nanoTime), Clock.systemUTC()),
+            Set.of("small", "large")::contains, client(), new BusySystems(System::nanoTime)),
             Computation.direct())));
 
     private static ConfiguredModel model(String name) {
@@ -101,7 +101,7 @@ class ModelGenerateTest {
     private ToolResult execute(UUID workspace, String input) throws ToolFailure, InterruptedException {
         return tools.execute(ModelGenerate.NAME, new ToolCall(workspace, new UUID(1, 1), new UUID(1, 2),
                 new UUID(1, 3), "test", Json.read(input), 1, Duration.ZERO, 1, "key",
-                Clock.systemUTC().instant().plusSeconds(30),
+                Deadline.after(Duration.ofSeconds(30)),
                 null, line -> {}, Redaction.NONE, (name, type, content) -> {
                     throw new AssertionError("no artifact is written");
                 }, new Execution() {
