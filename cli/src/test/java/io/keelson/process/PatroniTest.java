@@ -2,7 +2,6 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpServer;
 import io.keelson.process.PatroniCluster.Fault;
 import io.keelson.process.PatroniCluster.Promotion;
 import io.keelson.server.Invariants;
@@ -12,9 +11,6 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
 import java.lang.management.ManagementFactory;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -30,11 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
@@ -59,10 +51,6 @@ class PatroniTest {
     private static final Duration COMPLETED = Duration.ofSeconds(60);
     private static final String SECRET_KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-    private static final Pattern PAID = Pattern.compile("\"of\"\\s*:\\s*\"([\\w-]+)\"");
-
-    /** Payments by the names of their runs. */
-    private final Map<String, Integer> payments = new ConcurrentHashMap<>();
     private final List<Row> rows = new ArrayList<>();
 
     @TempDir
@@ -81,8 +69,8 @@ class PatroniTest {
     void nothingIsLostDoubledOrStuck() throws Exception {
         Assumptions.assumeTrue(Stream.of("patroni", "etcd", "haproxy", "nft", "ip").allMatch(PatroniTest::isInstalled),
                 "scripts/patroni-cluster names the packages that are missing");
-        HttpServer bank = bank();
-        try (PatroniCluster cluster = PatroniCluster.start();
+        try (Bank bank = new Bank();
+                PatroniCluster cluster = PatroniCluster.start();
                 Server first = server("hosts", cluster.byHosts(), bank);
                 Server second = server("proxy", cluster.byProxy(), bank)) {
             RepeatedRuns byHosts = new RepeatedRuns("hosts-", first);
@@ -95,11 +83,9 @@ class PatroniTest {
                 }
             }
             try (Database database = new Database(cluster.byProxy(), DatabaseOptions.DEFAULTS.withPoolSize(2))) {
-                report(cluster.byProxy(), byHosts, byProxy);
+                report(cluster.byProxy(), bank, byHosts, byProxy);
                 Invariants.hold(database);
             }
-        } finally {
-            bank.stop(0);
         }
     }
 
@@ -152,15 +138,11 @@ class PatroniTest {
         }
     }
 
-    private void report(DatabaseUrl url, RepeatedRuns byHosts, RepeatedRuns byProxy) {
+    private void report(DatabaseUrl url, Bank bank, RepeatedRuns byHosts, RepeatedRuns byProxy) {
         Set<String> present = new TreeSet<>(read(url, "select id::text from orchestration_runs"));
         Set<String> doubled =
                 new TreeSet<>(read(url, "select title from orchestration_runs group by title having count(*) > 1"));
-        payments.forEach((run, count) -> {
-            if (count > 1) {
-                doubled.add(run);
-            }
-        });
+        doubled.addAll(bank.doubled());
         System.out.println("""
                 | fault | URL | failovers | runs | lost | doubled | stuck | pause, median | pause, longest |
                 |---|---|---|---|---|---|---|---|---|""");
@@ -184,7 +166,7 @@ class PatroniTest {
         assertThat(refusals).isEmpty();
         assertThat(present).containsAll(byHosts.created().values()).containsAll(byProxy.created().values());
         assertThat(doubled).isEmpty();
-        assertThat(payments).isNotEmpty();
+        assertThat(bank.paid()).isNotEmpty();
         assertThat(read(url, "select id::text from orchestration_runs where state = 'completed'"))
                 .containsAll(byHosts.started()).containsAll(byProxy.started());
         assertThat(rows).allSatisfy(row -> assertThat(row.stuck()).isZero());
@@ -195,33 +177,14 @@ class PatroniTest {
         return duration.toMillis() / 1000.0;
     }
 
-    /** An external system that counts the payments of each run. */
-    private HttpServer bank() throws Exception {
-        HttpServer bank = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        bank.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        bank.createContext("/pay", exchange -> {
-            try (exchange) {
-                String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
-                Matcher paid = PAID.matcher(body);
-                payments.merge(paid.find() ? paid.group(1) : body, 1, Integer::sum);
-                byte[] answer = "{\"status\": \"done\"}".getBytes(StandardCharsets.UTF_8);
-                exchange.getResponseHeaders().add("Content-Type", "application/json");
-                exchange.sendResponseHeaders(200, answer.length);
-                exchange.getResponseBody().write(answer);
-            }
-        });
-        bank.start();
-        return bank;
-    }
-
-    private Server server(String name, DatabaseUrl url, HttpServer bank) throws Exception {
+    private Server server(String name, DatabaseUrl url, Bank bank) throws Exception {
         Path data = folder.resolve(name);
         String text = "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database()
                 + (url.parameters().isEmpty() ? "" : "?" + url.parameters());
         return Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", data.toString(), "KEELSON_HTTP_PORT", "0",
                 "KEELSON_DATABASE_URL", text, "KEELSON_SECRET_KEY", SECRET_KEY, "KEELSON_ALLOW_PRIVATE_ADDRESSES",
                 "true", "KEELSON_INITIAL_CREDITS", "1000000", "KEELSON_COMMAND_TYPES",
-                "bank.pay=http://127.0.0.1:" + bank.getAddress().getPort() + "/pay"), data, data));
+                Bank.types(bank.url())), data, data));
     }
 
     private static List<String> read(DatabaseUrl url, String sql) {

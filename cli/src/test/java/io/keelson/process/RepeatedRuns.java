@@ -1,5 +1,6 @@
 package io.keelson.process;
 
+import io.keelson.server.ServerProxy;
 import io.keelson.server.app.Server;
 import io.keelson.server.base.json.Json;
 import java.io.IOException;
@@ -17,11 +18,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +40,8 @@ final class RepeatedRuns implements AutoCloseable {
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int CLIENTS = 3;
+    /** Polls, one each {@link #PACE}, until a run must wait for its approval. */
+    private static final int MAX_POLLS = 600;
 
     /**
      * An acknowledged request.
@@ -46,18 +51,38 @@ final class RepeatedRuns implements AutoCloseable {
     private record Acknowledged(String name, String run, boolean started, long at) {}
 
     private final String prefix;
-    private final Server server;
+    private final ServerProxy.Address server;
+    private final String apiKey;
+    private final UnaryOperator<String> missions;
+    private final boolean approves;
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final AtomicInteger count = new AtomicInteger();
     private final Collection<Acknowledged> acknowledged = new ConcurrentLinkedQueue<>();
     private final Collection<String> refusals = new ConcurrentLinkedQueue<>();
+    /** Codes of the answers that had a request repeated. */
+    private final Set<String> codes = ConcurrentHashMap.newKeySet();
     private final List<Thread> clients = new ArrayList<>();
     private final CountDownLatch closed = new CountDownLatch(1);
 
     /** @param prefix of the runs' names */
     RepeatedRuns(String prefix, Server server) {
+        this(prefix, server::baseUrl, server.apiKey(), RepeatedRuns::mission, false);
+    }
+
+    /**
+     * Runs by another way and of other missions.
+     *
+     * @param server asked for each request
+     * @param missions the mission of the run with that name
+     * @param approves whether each run waits for an approval
+     */
+    RepeatedRuns(String prefix, ServerProxy.Address server, String apiKey, UnaryOperator<String> missions,
+            boolean approves) {
         this.prefix = prefix;
         this.server = server;
+        this.apiKey = apiKey;
+        this.missions = missions;
+        this.approves = approves;
         for (int i = 0; i < CLIENTS; i++) {
             clients.add(Thread.ofVirtual().start(this::submit));
         }
@@ -67,12 +92,15 @@ final class RepeatedRuns implements AutoCloseable {
         try {
             do {
                 String name = prefix + count.incrementAndGet();
-                JsonNode run = untilAnswered("/runs", mission(name), name);
+                JsonNode run = untilAnswered("/runs", missions.apply(name), name);
                 if (run != null) {
                     String id = run.path("id").asString("");
                     acknowledged.add(new Acknowledged(name, id, false, System.nanoTime()));
                     if (untilAnswered("/runs/" + id + "/start", "{}", name + "-start") != null) {
                         acknowledged.add(new Acknowledged(name, id, true, System.nanoTime()));
+                    }
+                    if (approves) {
+                        approve(name, id);
                     }
                 }
             } while (!closed.await(PACE.toMillis(), TimeUnit.MILLISECONDS));
@@ -88,21 +116,52 @@ final class RepeatedRuns implements AutoCloseable {
                 .formatted(name, name);
     }
 
+    /** Approves the run when it waits for that. */
+    private void approve(String name, String run) throws InterruptedException {
+        for (int i = 0; !isWaiting(run); i++) {
+            if (i == MAX_POLLS) {
+                refusals.add("approval of " + name + " was not awaited");
+                return;
+            }
+            LockSupport.parkNanos(PACE.toNanos());
+        }
+        if (untilAnswered("/runs/" + run + "/approve", "{}", name + "-approve") != null) {
+            acknowledged.add(new Acknowledged(name, run, true, System.nanoTime()));
+        }
+    }
+
+    private boolean isWaiting(String run) throws InterruptedException {
+        try {
+            HttpResponse<byte[]> answer = http.send(request("/runs/" + run + "/steps").GET().build(),
+                    BodyHandlers.ofByteArray());
+            return answer.statusCode() == 200 && Json.read(answer.body()).path("items").valueStream()
+                    .anyMatch(step -> step.path("state").asString("").equals("waiting_approval"));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private HttpRequest.Builder request(String path) throws IOException {
+        return HttpRequest.newBuilder(URI.create(server.get() + "/api/v1" + path)).timeout(CALL_TIMEOUT)
+                .header("Authorization", "Bearer " + apiKey).header("Content-Type", "application/json");
+    }
+
     /** The answer; null for a refusal. */
     private @Nullable JsonNode untilAnswered(String path, String body, String key) throws InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(server.baseUrl() + "/api/v1" + path))
-                .header("Authorization", "Bearer " + server.apiKey()).header("Content-Type", "application/json")
-                .header("Idempotency-Key", key).timeout(CALL_TIMEOUT).POST(BodyPublishers.ofString(body)).build();
         while (true) {
             try {
+                HttpRequest request = request(path).header("Idempotency-Key", key)
+                        .POST(BodyPublishers.ofString(body)).build();
                 HttpResponse<byte[]> answer = http.send(request, BodyHandlers.ofByteArray());
                 if (answer.statusCode() / 100 == 2) {
                     return Json.read(answer.body());
                 }
+                String code = Json.read(answer.body()).path("code").asString("");
                 if (answer.statusCode() < 500 && answer.statusCode() != 429) {
                     refusals.add(answer.statusCode() + " " + path + " " + Json.read(answer.body()));
                     return null;
                 }
+                codes.add(answer.statusCode() + " " + code);
             } catch (IOException e) {
                 // it is repeated
             }
@@ -120,6 +179,11 @@ final class RepeatedRuns implements AutoCloseable {
     Set<String> started() {
         return acknowledged.stream().filter(Acknowledged::started).map(Acknowledged::run)
                 .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Statuses and codes of the answers that had a request repeated. */
+    Set<String> codes() {
+        return new TreeSet<>(codes);
     }
 
     /** Requests that the server refused. */
@@ -140,9 +204,28 @@ final class RepeatedRuns implements AutoCloseable {
         return Duration.ofNanos(after(moment));
     }
 
+    /** The longest time without an acknowledged request between two moments. */
+    Duration longestGap(long from, long to) {
+        long last = from;
+        long longest = 0;
+        for (long each : acknowledged.stream().mapToLong(Acknowledged::at).filter(at -> at > from && at < to).sorted()
+                .toArray()) {
+            longest = Math.max(longest, each - last);
+            last = each;
+        }
+        return Duration.ofNanos(Math.max(longest, to - last));
+    }
+
     private long after(long moment) {
         return acknowledged.stream().mapToLong(each -> each.at() - moment).filter(after -> after > 0).min()
                 .orElse(Long.MAX_VALUE);
+    }
+
+    /** Ends without an answer to the last requests. */
+    void abandon() throws InterruptedException {
+        closed.countDown();
+        clients.forEach(Thread::interrupt);
+        close();
     }
 
     @Override
