@@ -1,10 +1,12 @@
 package io.keelson.process;
 
 import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.SequenceInputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -24,16 +27,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Proxies HTTP, one request a connection. Requests and answers are held at points until they are released. */
+/**
+ * Proxies HTTP. Connections of clients last, as those of the server do: some clients take an answer on a connection that is announced to
+ * close for whole wherever it ends. Requests and answers are held at points until they are released.
+ */
 final class HeldProxy implements AutoCloseable {
     private static final int BACKLOG = 3_000;
     /** The end of a killed process is at its connections at once. */
     private static final int CLOSED_MILLIS = 100;
     private static final int MAX_MARK = 256;
-    private static final byte[] CLOSE = "Connection: close\r\n".getBytes(StandardCharsets.ISO_8859_1);
     private static final String EVENT_END = "\n\n";
     private static final String HEAD_END = "\r\n\r\n";
+    private static final String LAST_CHUNK = "\r\n0\r\n\r\n";
     private static final Pattern LENGTH = Pattern.compile("(?im)^content-length: *(\\d+)");
+    private static final Pattern BODILESS = Pattern.compile("^HTTP/1.1 (204|304) ");
 
     private final ServerSocket door = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
     private final Address server;
@@ -156,8 +163,12 @@ final class HeldProxy implements AutoCloseable {
             client.setTcpNoDelay(true);
             InputStream in = new BufferedInputStream(client.getInputStream());
             byte[] request = read(in);
-            if (request.length > 0) {
-                pass(client, in, request);
+            CompletableFuture<Integer> next = new CompletableFuture<>();
+            while (request.length > 0 && pass(client, in, request, next)) {
+                int first = next.join();
+                next = new CompletableFuture<>();
+                request = first < 0 ? new byte[0]
+                        : read(new SequenceInputStream(new ByteArrayInputStream(new byte[] {(byte) first}), in));
             }
         } catch (IOException e) {
             // no such server, or one of the two has hung up
@@ -166,7 +177,13 @@ final class HeldProxy implements AutoCloseable {
         }
     }
 
-    private void pass(Socket client, InputStream in, byte[] request) throws IOException {
+    /**
+     * Passes a request on. Returns whether its answer has come to its end.
+     *
+     * @param next completed with the first byte that the client sends after the request, or with -1 at the client's end
+     */
+    private boolean pass(Socket client, InputStream in, byte[] request, CompletableFuture<Integer> next)
+            throws IOException {
         String text = new String(request, StandardCharsets.ISO_8859_1);
         Hold found = null;
         for (Hold each : holds) {
@@ -175,7 +192,7 @@ final class HeldProxy implements AutoCloseable {
         if (found != null && found.mark == null) {
             found.hold();
             if (hasHungUp(client, in)) {
-                return;
+                return false;
             }
         }
         URI to = server.get();
@@ -183,10 +200,12 @@ final class HeldProxy implements AutoCloseable {
         try (Socket node = new Socket(to.getHost(), to.getPort())) {
             node.setTcpNoDelay(true);
             open.add(node);
-            Thread.ofVirtual().start(() -> closeWith(in, node));
+            Thread.ofVirtual().start(() -> watch(in, node, next));
             node.getOutputStream().write(request);
-            copy(node, client.getOutputStream(), found == null || found.mark == null ? null : found, answer);
+            boolean whole = copy(node, client.getOutputStream(), found == null || found.mark == null ? null : found,
+                    answer, text.startsWith("HEAD "));
             open.remove(node);
+            return whole;
         } finally {
             int end = answer.indexOf(HEAD_END);
             exchanges.add(new Exchange(text, end < 0 ? "" : answer.substring(0, end)));
@@ -205,23 +224,64 @@ final class HeldProxy implements AutoCloseable {
         }
     }
 
-    /** Hangs up when the client has. */
-    private static void closeWith(InputStream client, Socket node) {
-        try (node) {
-            while (client.read() >= 0) {
-                // nothing comes after the request
-            }
+    /** Hangs up when the client has. Nothing but a further request comes from it. */
+    private static void watch(InputStream client, Socket node, CompletableFuture<Integer> next) {
+        int first;
+        try {
+            first = client.read();
         } catch (IOException e) {
-            // the client is gone
+            first = -1;
+        }
+        if (first < 0) {
+            try {
+                node.close();
+            } catch (IOException e) {
+                // the server is gone, too
+            }
+        }
+        next.complete(first);
+    }
+
+    /** Finds the end of an answer. */
+    private static final class AnswerEnd {
+        private final StringBuilder head = new StringBuilder();
+        private final boolean bodiless;
+        private String tail = "\r\n";
+        private long length;
+
+        /** @param bodiless whether the request is one of the head only */
+        AnswerEnd(boolean bodiless) {
+            this.bodiless = bodiless;
+        }
+
+        /** Whether the answer ends with these bytes. */
+        boolean isReached(String bytes) {
+            String body = bytes;
+            if (head.indexOf(HEAD_END) < 0) {
+                head.append(bytes);
+                int end = head.indexOf(HEAD_END);
+                if (end < 0) {
+                    return false;
+                }
+                body = head.substring(end + HEAD_END.length());
+                head.setLength(end + HEAD_END.length());
+            }
+            length += body.length();
+            tail += body;
+            tail = tail.substring(Math.max(0, tail.length() - LAST_CHUNK.length()));
+            Matcher declared = LENGTH.matcher(head);
+            return bodiless || BODILESS.matcher(head).find()
+                    || (declared.find() ? length >= Long.parseLong(declared.group(1)) : tail.equals(LAST_CHUNK));
         }
     }
 
-    private static void copy(Socket node, OutputStream out, @Nullable Hold hold, StringBuilder answer)
-            throws IOException {
+    /** Returns whether the answer has come to its end. */
+    private static boolean copy(Socket node, OutputStream out, @Nullable Hold hold, StringBuilder answer,
+            boolean bodiless) throws IOException {
         InputStream in = node.getInputStream();
         byte[] bytes = new byte[8192];
+        AnswerEnd end = new AnswerEnd(bodiless);
         boolean held = hold != null;
-        boolean first = true;
         int start = -1;
         for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
             int before = answer.length();
@@ -229,19 +289,12 @@ final class HeldProxy implements AutoCloseable {
                 answer.append(new String(bytes, 0, read, StandardCharsets.ISO_8859_1));
             }
             int passed = 0;
-            if (before == 0 && first) {
-                // the client closes its connection after the answer; for the server the connection lasts, so it marks the answer's end
-                first = false;
-                passed = answer.indexOf("\r\n") + 2;
-                out.write(bytes, 0, passed);
-                out.write(CLOSE);
-            }
             if (held && hold != null && hold.mark != null) {
                 Matcher mark = hold.mark.matcher(answer);
                 start = start < 0 && mark.find(Math.max(0, before - MAX_MARK)) ? mark.start() : start;
-                int end = start < 0 || !hold.marksPass ? start : answer.indexOf(EVENT_END, start);
-                if (end >= 0) {
-                    int cut = hold.marksPass ? end + EVENT_END.length() : end;
+                int at = start < 0 || !hold.marksPass ? start : answer.indexOf(EVENT_END, start);
+                if (at >= 0) {
+                    int cut = hold.marksPass ? at + EVENT_END.length() : at;
                     int to = Math.clamp((long) cut - before, passed, read);
                     out.write(bytes, passed, to - passed);
                     passed = to;
@@ -250,7 +303,11 @@ final class HeldProxy implements AutoCloseable {
                 }
             }
             out.write(bytes, passed, read - passed);
+            if (end.isReached(new String(bytes, 0, read, StandardCharsets.ISO_8859_1))) {
+                return true;
+            }
         }
+        return false;
     }
 
     /** A request without the client's word on its connection; empty if the client has hung up. */
