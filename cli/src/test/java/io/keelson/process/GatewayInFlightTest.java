@@ -31,14 +31,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** One server has 2,000 streamed requests of programs in flight, with the memory, threads and connections to the database of few. */
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
 class GatewayInFlightTest {
     private static final int PROGRAMS = 20;
     private static final int OF_EACH = 100;

@@ -39,7 +39,7 @@ public enum Metric {
             "requests that a model's provider answered with a pause", "model"),
     GATEWAY_REQUESTS(Kind.COUNTER, "keelson_gateway_requests_total",
             "requests of programs to a model by their outcome: sent, replayed, diverged (the first new one after replayed ones), "
-                    + "or refused by a limit",
+                    + "refused by a limit, too_many (in flight, or bytes of them), or unread (its client has not read the answer)",
             "model", "outcome"),
     GATEWAY_CALLS(Kind.COUNTER, "keelson_gateway_calls_total",
             "calls of tools by programs by their outcome: made, replayed, refused, or parked (the program is ended until a person answers)",

@@ -15,7 +15,8 @@ public final class ModelMeters implements ModelObserver {
     private static final String OTHER = "other";
 
     private record Of(Counter input, Counter cacheRead, Counter cacheWrite, Counter output, ExactCounter cost,
-            Timer firstText, Counter deferrals, Counter sent, Counter replayed, Counter diverged, Counter refused) {}
+            Timer firstText, Counter deferrals, Counter sent, Counter replayed, Counter diverged, Counter refused,
+            Counter tooMany, Counter unread) {}
 
     private final Meters meters;
     private final Map<String, Of> models = new ConcurrentHashMap<>();
@@ -35,7 +36,9 @@ public final class ModelMeters implements ModelObserver {
                 meters.counter(Metric.GATEWAY_REQUESTS, model, "sent"),
                 meters.counter(Metric.GATEWAY_REQUESTS, model, "replayed"),
                 meters.counter(Metric.GATEWAY_REQUESTS, model, "diverged"),
-                meters.counter(Metric.GATEWAY_REQUESTS, model, "refused"));
+                meters.counter(Metric.GATEWAY_REQUESTS, model, "refused"),
+                meters.counter(Metric.GATEWAY_REQUESTS, model, "too_many"),
+                meters.counter(Metric.GATEWAY_REQUESTS, model, "unread"));
     }
 
     private Of of(String model) {
@@ -86,5 +89,15 @@ public final class ModelMeters implements ModelObserver {
     @Override
     public void onRefusedHold(String model) {
         of(model).refused.increment();
+    }
+
+    @Override
+    public void onTooMany(String model) {
+        of(model).tooMany.increment();
+    }
+
+    @Override
+    public void onUnread(String model) {
+        of(model).unread.increment();
     }
 }

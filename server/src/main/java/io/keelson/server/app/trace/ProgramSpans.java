@@ -85,4 +85,14 @@ final class ProgramSpans implements ModelObserver {
     public void onRefusedHold(String model) {
         next.onRefusedHold(model);
     }
+
+    @Override
+    public void onTooMany(String model) {
+        next.onTooMany(model);
+    }
+
+    @Override
+    public void onUnread(String model) {
+        next.onUnread(model);
+    }
 }

@@ -198,9 +198,13 @@ public final class DocumentMemory {
             DocumentMemory.this.notifyAll();
         }
 
-        /** Gives all back. */
-        public void giveBackAll() {
-            giveBack(held);
+        /** Gives all back; returns how much it was. */
+        public long giveBackAll() {
+            synchronized (DocumentMemory.this) {
+                long all = held;
+                giveBack(all);
+                return all;
+            }
         }
 
         /** Gives all back. The share takes no more. */

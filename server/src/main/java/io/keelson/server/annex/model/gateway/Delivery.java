@@ -37,6 +37,7 @@ final class Delivery {
     private final GatewayRecords records;
     private final Found caller;
     private final LeaseRequests known;
+    private final LeaseRequests.InFlight inFlight;
     private final ProgramRequest request;
     private final ConfiguredModel model;
     private final BooleanSupplier gone;
@@ -45,6 +46,8 @@ final class Delivery {
     /** Null if the answer is in the record. */
     private @Nullable Followed followed;
     private boolean later;
+    /** Bytes of memory that are taken for the whole answer. */
+    private long kept;
 
     private record Followed(Exchange exchange, Follower follower) {
 
@@ -53,12 +56,14 @@ final class Delivery {
         }
     }
 
-    Delivery(ModelGateway gateway, Found caller, LeaseRequests known, ProgramRequest request, ConfiguredModel model,
-            MountedRequest mounted) throws InterruptedException {
+    /** @param inFlight ended with the response */
+    Delivery(ModelGateway gateway, Found caller, LeaseRequests known, LeaseRequests.InFlight inFlight,
+            ProgramRequest request, ConfiguredModel model, MountedRequest mounted) throws InterruptedException {
         this.gateway = gateway;
         this.records = gateway.records();
         this.caller = caller;
         this.known = known;
+        this.inFlight = inFlight;
         this.request = request;
         this.model = model;
         this.gone = mounted::clientGone;
@@ -83,7 +88,7 @@ final class Delivery {
         Follower follower = exchange == null ? null : exchange.follow();
         followed = exchange == null || follower == null ? null : new Followed(exchange, follower);
         if (entered.facts().fresh() && exchange != null && entered.id().equals(id)) {
-            gateway.begin(exchange, new Sender(gateway, caller, known, request, model, program));
+            gateway.begin(exchange, new Sender(gateway, caller, known, inFlight.shared(), request, model, program));
         }
         return entered;
     }
@@ -94,34 +99,27 @@ final class Delivery {
     }
 
     ApiResponse response() throws GatewayError, InterruptedException {
-        boolean delivered = false;
         try {
             Followed live = followed;
             if (live != null && live.follower.live() && request.stream()) {
                 live.exchange.awaitBeginning();
-                later = true;
                 return stream(out -> follow(live, out));
             }
             if (live != null && request.stream() && live.exchange.streamed()) {
-                later = true;
                 return stream(out -> followToEnd(live, out));
             }
             JsonNode document = document();
             if (request.stream()) {
-                List<byte[]> events = RecordedStream.of(request.path(), document, request.wantsUsage());
-                later = true;
+                List<byte[]> events = events(document);
                 return stream(out -> write(events, out));
             }
-            delivered = !gone.getAsBoolean();
-            byte[] bytes = Json.write(document);
-            return new ApiResponse(OK, new ApiResponse.Content.Stream("application/json", bytes.length,
-                    new ByteArrayInputStream(bytes)), headers(), false, "");
+            return whole(Json.write(document));
         } catch (GatewayError e) {
             known.occurrences().forget(request, occurrence);
             throw e;
         } finally {
             if (!later) {
-                leave(delivered);
+                leave(false);
             }
         }
     }
@@ -142,12 +140,26 @@ final class Delivery {
     }
 
     /** The recorded answer, which another server may still read; null if it is lost. */
-    private @Nullable JsonNode recorded() throws InterruptedException {
+    private @Nullable JsonNode recorded() throws GatewayError, InterruptedException {
         while (records.open(occurrence.id())) {
             gateway.closeOrphans(caller.lease().stepId());
             gateway.pause(OTHERS);
         }
+        keep(records.size(occurrence.id()));
         return records.answer(occurrence.id()).map(answer -> answer.get("document")).orElse(null);
+    }
+
+    /** The events of a recorded answer, which stay in memory until the client has read them. */
+    private List<byte[]> events(JsonNode document) throws GatewayError {
+        List<byte[]> events = RecordedStream.of(request.path(), document, request.wantsUsage());
+        keep(events.stream().mapToLong(event -> event.length).sum());
+        return events;
+    }
+
+    /** Takes memory for the whole answer, in whichever form it is. */
+    private void keep(long bytes) throws GatewayError {
+        inFlight.take(Math.max(0, bytes - kept));
+        kept = Math.max(kept, bytes);
     }
 
     private void leave(boolean delivered) {
@@ -155,6 +167,11 @@ final class Delivery {
             followed.leave();
         }
         known.occurrences().leave(occurrence, gone, delivered);
+    }
+
+    private void end(boolean delivered) {
+        inFlight.close();
+        leave(delivered);
     }
 
     private Map<String, String> headers() {
@@ -170,17 +187,33 @@ final class Delivery {
         return headers;
     }
 
+    /** A document, which stays in memory until the client has read it. */
+    private ApiResponse whole(byte[] bytes) throws GatewayError {
+        keep(bytes.length);
+        Map<String, String> headers = headers();
+        leave(!gone.getAsBoolean());
+        later = true;
+        return new ApiResponse(OK, new ApiResponse.Content.Stream("application/json", bytes.length,
+                new ByteArrayInputStream(bytes) {
+                    @Override
+                    public void close() {
+                        inFlight.close();
+                    }
+                }), headers, false, "");
+    }
+
     private ApiResponse stream(ApiResponse.Writer writer) {
+        Map<String, String> headers = headers();
+        later = true;
         return new ApiResponse(OK, new ApiResponse.Content.Live("text/event-stream", out -> {
             boolean delivered = false;
             try {
                 writer.writeTo(out);
                 delivered = true;
             } finally {
-                known.end();
-                leave(delivered);
+                end(delivered);
             }
-        }), headers(), false, "");
+        }), headers, false, "");
     }
 
     private static void write(List<byte[]> events, OutputStream out) throws IOException {
@@ -200,6 +233,9 @@ final class Delivery {
             try {
                 news = live.exchange.after(live.follower, KEEP_ALIVE);
             } catch (GatewayError e) {
+                if (e.code().equals("answer_unread")) {
+                    gateway.observer().onUnread(model.name());
+                }
                 throw brokenOff(e, written, out);
             }
             write(news.events().isEmpty() && !news.ended() ? List.of(alive) : news.events(), out);
@@ -217,12 +253,14 @@ final class Delivery {
         List<byte[]> alive = List.of(new StreamParts(request.path(), false).alive());
         JsonNode document = null;
         while (document == null) {
+            List<byte[]> news;
             try {
                 document = of.exchange.await(KEEP_ALIVE);
+                news = document == null ? alive : events(document);
             } catch (GatewayError e) {
                 throw brokenOff(e, 0, out);
             }
-            write(document == null ? alive : RecordedStream.of(request.path(), document, request.wantsUsage()), out);
+            write(news, out);
         }
     }
 

@@ -36,4 +36,10 @@ public interface GatewayObserver {
 
     /** A limit does not pay a request. */
     default void onRefusedHold(String model) {}
+
+    /** A request is refused, as too many are in flight, or they have too many bytes. */
+    default void onTooMany(String model) {}
+
+    /** A client gets no more of its answer, as it has not read the beginning and there is no memory. */
+    default void onUnread(String model) {}
 }

@@ -1,11 +1,13 @@
 package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.api.http.gateway.GatewayError;
+import io.keelson.server.base.json.DocumentMemory;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -22,7 +24,7 @@ final class LeaseRequests {
 
     private final WorkspaceRequests ofWorkspaces;
     private final UUID workspace;
-    private final Occurrences occurrences = new Occurrences();
+    private final Occurrences occurrences;
     private final ResponseIds responses = new ResponseIds();
     private final AtomicInteger inFlight = new AtomicInteger();
     private final Semaphore counts = new Semaphore(COUNTS_IN_FLIGHT);
@@ -37,6 +39,42 @@ final class LeaseRequests {
     LeaseRequests(WorkspaceRequests ofWorkspaces, UUID workspace) {
         this.ofWorkspaces = ofWorkspaces;
         this.workspace = workspace;
+        this.occurrences = new Occurrences(() -> ofWorkspaces.share(workspace));
+    }
+
+    /**
+     * A user of a request: its client, or the sender of the answer. The request is in flight, and takes memory of its workspace, until all
+     * of its users have ended.
+     */
+    final class InFlight implements AutoCloseable {
+        private final DocumentMemory.Share memory;
+        private final AtomicInteger users;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        private InFlight(DocumentMemory.Share memory, AtomicInteger users) {
+            this.memory = memory;
+            this.users = users;
+            users.incrementAndGet();
+        }
+
+        /** A further user of the request. */
+        InFlight shared() {
+            return new InFlight(memory, users);
+        }
+
+        /** @throws GatewayError {@code too_many_requests} */
+        void take(long bytes) throws GatewayError {
+            WorkspaceRequests.take(memory, bytes);
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true) && users.decrementAndGet() == 0) {
+                memory.close();
+                inFlight.decrementAndGet();
+                ofWorkspaces.end(workspace);
+            }
+        }
     }
 
     Occurrences occurrences() {
@@ -47,8 +85,13 @@ final class LeaseRequests {
         return responses;
     }
 
-    /** @throws GatewayError {@code too_many_requests} */
-    void begin() throws GatewayError {
+    /**
+     * Begins a request.
+     *
+     * @param bytes of memory that it takes at once
+     * @throws GatewayError {@code too_many_requests}
+     */
+    InFlight begin(long bytes) throws GatewayError {
         if (inFlight.incrementAndGet() > IN_FLIGHT) {
             inFlight.decrementAndGet();
             throw tooMany(IN_FLIGHT + " requests");
@@ -59,6 +102,14 @@ final class LeaseRequests {
             inFlight.decrementAndGet();
             throw e;
         }
+        InFlight begun = new InFlight(ofWorkspaces.share(workspace), new AtomicInteger());
+        try {
+            begun.take(bytes);
+        } catch (GatewayError e) {
+            begun.close();
+            throw e;
+        }
+        return begun;
     }
 
     private static GatewayError tooMany(String what) {
@@ -75,11 +126,6 @@ final class LeaseRequests {
 
     void endCount() {
         counts.release();
-    }
-
-    void end() {
-        inFlight.decrementAndGet();
-        ofWorkspaces.end(workspace);
     }
 
     /** The length of all recorded answers; -1 before it was read. */

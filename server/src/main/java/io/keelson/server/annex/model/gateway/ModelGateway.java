@@ -9,6 +9,7 @@ import io.keelson.server.annex.model.wire.PassingClient;
 import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.MountedRequest;
+import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;
 import io.keelson.server.engine.store.read.GatewayRecords;
@@ -34,6 +35,10 @@ final class ModelGateway {
     private static final Duration SILENCE = Duration.ofSeconds(15);
     private static final int MAX_LEASES = 100_000;
     private static final Duration LEASE_MEMORY = Duration.ofHours(6);
+    /** The part of the heap for requests in flight and unread answers; a workspace that is alone has half the part. */
+    private static final int MEMORY_PART = 3;
+    /** For each request, beside its body: the events of its answer that are not counted one by one. */
+    private static final int REQUEST_BYTES = Exchange.UNCOUNTED + Exchange.BATCH;
     private static final int BAD_REQUEST = 400;
 
     private final UsableModels models;
@@ -45,7 +50,8 @@ final class ModelGateway {
     private final String node;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Map<UUID, Exchange> flying = new ConcurrentHashMap<>();
-    private final WorkspaceRequests workspaces = new WorkspaceRequests();
+    private final WorkspaceRequests workspaces = new WorkspaceRequests(
+            new DocumentMemory(Runtime.getRuntime().maxMemory() / MEMORY_PART));
     private final Cache<LeaseKey, LeaseRequests> leases =
             Caffeine.newBuilder().maximumSize(MAX_LEASES).expireAfterAccess(LEASE_MEMORY).build();
 
@@ -67,7 +73,7 @@ final class ModelGateway {
     ApiResponse answer(Found caller, GatewayPath path, MountedRequest mounted)
             throws GatewayError, IOException, InterruptedException {
         ProgramRequest request = ProgramRequest.read(path, mounted);
-        mounted.body().release();
+        long bytes = mounted.body().release();
         ConfiguredModel model = models.find(caller, request.model());
         if (!path.wires().contains(model.wire())) {
             throw new GatewayError(BAD_REQUEST, "unsupported_wire", "the model '" + model.name()
@@ -81,20 +87,30 @@ final class ModelGateway {
         if (refused != null) {
             throw refused;
         }
-        lease.begin();
+        LeaseRequests.InFlight inFlight = admit(lease, bytes, model);
         boolean later = false;
         try {
             if (path == GatewayPath.COUNT_TOKENS) {
                 return TokenCount.answer(client.get(), request, model, lease);
             }
-            Delivery delivery = new Delivery(this, caller, lease, request, model, mounted);
+            Delivery delivery = new Delivery(this, caller, lease, inFlight, request, model, mounted);
             ApiResponse response = delivery.response();
             later = delivery.endsLater();
             return response;
         } finally {
             if (!later) {
-                lease.end();
+                inFlight.close();
             }
+        }
+    }
+
+    /** @throws GatewayError {@code too_many_requests} */
+    private LeaseRequests.InFlight admit(LeaseRequests lease, long bytes, ConfiguredModel model) throws GatewayError {
+        try {
+            return lease.begin(REQUEST_BYTES + bytes);
+        } catch (GatewayError e) {
+            observer.onTooMany(model.name());
+            throw e;
         }
     }
 

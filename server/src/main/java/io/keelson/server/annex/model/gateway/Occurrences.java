@@ -3,8 +3,10 @@ package io.keelson.server.annex.model.gateway;
 import io.keelson.server.api.http.gateway.EqualRequests;
 import io.keelson.server.api.http.gateway.EqualRequests.Occurrence;
 import io.keelson.server.api.http.gateway.GatewayError;
+import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.engine.store.read.GatewayRecords;
 import io.keelson.server.engine.store.read.GatewayRecords.Found;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,13 +21,20 @@ final class Occurrences {
     private static final long REFUSED_NANOS = 5_000_000_000L;
     /** A program may send ever new requests that no limit pays. */
     private static final int MAX_REFUSED = 1_000;
+    private static final Duration READERS_TIMEOUT = Duration.ofSeconds(30);
 
     private final EqualRequests<Source> requests = new EqualRequests<>();
+    private final Supplier<DocumentMemory.Share> memory;
     private final Map<String, Refused> refused = new HashMap<>();
     private int replayed;
     private int sent;
 
     private record Refused(GatewayError error, String limits, long at) {}
+
+    /** @param memory the memory of each exchange for events that clients have not read */
+    Occurrences(Supplier<DocumentMemory.Share> memory) {
+        this.memory = memory;
+    }
 
     /**
      * The source of an answer.
@@ -51,7 +60,8 @@ final class Occurrences {
                     .filter(each -> unused.test(each.id())).toList(), k1);
             if (found == null) {
                 sent++;
-                return new Occurrence<>(under, new Source(new Exchange(under, request.stream()), true, false));
+                return new Occurrence<>(under,
+                        new Source(new Exchange(under, request.stream(), memory.get(), READERS_TIMEOUT), true, false));
             }
             replayed++;
             return new Occurrence<>(found.id(), new Source(found.answered() ? null : flying.apply(found.id()), false,

@@ -15,6 +15,7 @@ import io.keelson.server.annex.model.wire.PassedRefusalException;
 import io.keelson.server.annex.model.wire.PassedRequest;
 import io.keelson.server.annex.model.wire.PassingClient;
 import io.keelson.server.api.http.gateway.GatewayError;
+import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundRefusedException;
 import io.keelson.server.engine.commit.Commands;
@@ -52,6 +53,8 @@ final class Sender {
     private static final Duration RECORD_PAUSE = Duration.ofMillis(200);
     private static final long RECORDED_BYTES = 256L << 20;
     private static final int PROVIDER_DIGITS = 16;
+    /** Copies of earlier responses in memory: their trees, and the bytes that are sent. */
+    private static final int COPIES = 2;
     private static final int BAD_REQUEST = 400;
     private static final int UNAUTHORIZED = 401;
     private static final int PAYMENT_REQUIRED = 402;
@@ -66,28 +69,36 @@ final class Sender {
     /** Null if the request names no trace. */
     private final @Nullable TraceParent program;
     private final LeaseRequests known;
+    private final LeaseRequests.InFlight inFlight;
     private final ProgramRequest request;
     private final ConfiguredModel model;
     /** The limits that have refused the request; empty before that. */
     private String limits = "";
 
-    /** @param program position of the program in a trace; null if absent */
-    Sender(ModelGateway gateway, Found caller, LeaseRequests known, ProgramRequest request, ConfiguredModel model,
-            @Nullable TraceParent program) {
+    /**
+     * @param inFlight ended with the exchange
+     * @param program position of the program in a trace; null if absent
+     */
+    Sender(ModelGateway gateway, Found caller, LeaseRequests known, LeaseRequests.InFlight inFlight,
+            ProgramRequest request, ConfiguredModel model, @Nullable TraceParent program) {
         this.gateway = gateway;
         this.lease = caller.lease();
         this.attempt = caller.attempt();
         this.run = caller.trace();
         this.program = program;
         this.known = known;
+        this.inFlight = inFlight;
         this.request = request;
         this.model = model;
     }
 
     /** Ends the exchange with an answer or a failure. */
     void run(Exchange exchange) {
-        try {
-            send(exchange);
+        try (inFlight) {
+            DocumentMemory.<Void, Exception>forAnswers(lease.workspaceId(), () -> {
+                send(exchange);
+                return null;
+            });
         } catch (GatewayError e) {
             if (e.code().equals("budget_exceeded")) {
                 known.occurrences().refuse(request.keys().k1(), e, limits);
@@ -96,7 +107,7 @@ final class Sender {
             exchange.fail(e);
         } catch (InterruptedException e) {
             exchange.fail(stoppingFailure());
-        } catch (RuntimeException e) {
+        } catch (Exception e) {
             LOG.warn("a request of a program failed", e);
             exchange.fail(new GatewayError(UNAVAILABLE, "not_ready", "the server cannot take the request now")
                     .header("retry-after", "1"));
@@ -115,6 +126,7 @@ final class Sender {
         }
         ProgramRequest whole = EarlierResponses.resolve(request, provider(),
                 known.responses().lookup(gateway.records(), sources()));
+        inFlight.take(COPIES * (long) Math.max(0, whole.bytes() - request.bytes()));
         WorstCase most = whole.most(model);
         ObjectNode facts = request.facts(gateway.node(), provider());
         if (known.occurrences().diverges()) {

@@ -61,10 +61,6 @@ public final class HttpModelClient implements ModelClient {
     private static final int SECRET = 8;
     private static final int MAX_ERROR = 65_536;
     private static final byte[] DONE = "[DONE]".getBytes(StandardCharsets.UTF_8);
-    /** Memory of a stream's document before it is counted. */
-    private static final int UNCOUNTED = 1 << 20;
-    /** Most memory of an event's tree, by its bytes. */
-    private static final int EVENT_TREE = 40;
     /** No token of a usual vocabulary has more. */
     private static final int MAX_TOKEN_BYTES = 128;
     private static final int MARGIN = 4_096;
@@ -308,8 +304,7 @@ public final class HttpModelClient implements ModelClient {
             SseReader events = new SseReader(body);
             StreamedDocument document = wire.streamed(maxBytes());
             seen = document::document;
-            long kept = 0;
-            long added = 0;
+            StreamMemory memory = new StreamMemory(document);
             stream = document;
             while (!document.complete()) {
                 byte[] data = next(events, document);
@@ -330,12 +325,7 @@ public final class HttpModelClient implements ModelClient {
                 if (!text.isEmpty()) {
                     listener.text(text);
                 }
-                added += data.length;
-                JsonNode grown = added > Math.max(kept, UNCOUNTED) / EVENT_TREE ? document.document() : null;
-                if (grown != null) {
-                    kept = OutsideJson.reserveGrown(grown, kept);
-                    added = 0;
-                }
+                memory.add(data.length);
             }
             JsonNode whole = document.document();
             if (whole == null) {

@@ -2,6 +2,7 @@ package io.keelson.server.annex.model.wire;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.server.annex.model.ModelEndpoint;
+import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import io.keelson.server.base.json.SseReader;
@@ -41,7 +42,7 @@ public final class PassingClient {
     private final Clock clock;
     private final LongSupplier nanos;
 
-    /** Receives the events of a stream in their order, on one thread. Must not block. */
+    /** Receives the events of a stream in their order, on one thread. As long as it blocks, the answer is read no further. */
     @FunctionalInterface
     public interface Events {
         /** @param event of chat completions the text {@code [DONE]} at the end */
@@ -56,7 +57,8 @@ public final class PassingClient {
     }
 
     /**
-     * Sends a request, whose body names the provider's model. Cancelling the future closes the connection.
+     * Sends a request, whose body names the provider's model. Cancelling the future closes the connection. The answer is read within the
+     * memory of this thread's work.
      *
      * @return fails with {@link PassedRefusalException} or an {@link IOException}, after which the provider may have billed a part
      */
@@ -69,12 +71,14 @@ public final class PassingClient {
         headers.putAll(request.headers());
         headers.putAll(endpoint.headers());
         long sentAt = nanos.getAsLong();
+        DocumentMemory.Elsewhere memory = DocumentMemory.elsewhere();
         return outbound.stream(
                 new OutboundRequest("POST", endpoint.baseUrl() + request.kind().path(wire), headers, request.body(),
                         request.timeout(), MAX_BYTES),
                 request.stream() && IDLE.compareTo(request.timeout()) < 0 ? IDLE : request.timeout(),
-                (status, received, body) -> read(endpoint, wire, request, events,
-                        new Response(status, received, body, sentAt)));
+                (status, received, body) -> memory
+                        .<PassedAnswer, Exception>read(() -> read(endpoint, wire, request, events,
+                                new Response(status, received, body, sentAt))));
     }
 
     private record Response(int status, Map<String, String> headers, InputStream body, long sentAt) {}
@@ -100,6 +104,8 @@ public final class PassingClient {
                     response.headers);
         } catch (UnreadableException | ProviderErrorException e) {
             throw new IOException("the answer cannot be used: " + e.getMessage(), e);
+        } catch (DocumentMemory.FullException e) {
+            throw new IOException("the answer was not read: " + e.getMessage(), e);
         } catch (JacksonException | ClassCastException e) {
             throw new IOException("the answer does not follow the wire " + endpoint.wire().wire(), e);
         }
@@ -109,6 +115,7 @@ public final class PassingClient {
             throws IOException, UnreadableException, ProviderErrorException {
         SseReader reader = new SseReader(response.body);
         StreamedDocument document = wire.streamed(MARGIN + MAX_TOKEN_BYTES * request.maxOutput());
+        StreamMemory memory = new StreamMemory(document);
         ObjectNode beginning = Json.object();
         while (!document.complete()) {
             byte[] data = reader.next();
@@ -123,6 +130,7 @@ public final class PassingClient {
             }
             JsonNode event = Arrays.equals(data, DONE) ? Json.string("[DONE]") : OutsideJson.readPassing(data);
             document.add(event);
+            memory.add(data.length);
             if (wire instanceof ChatWire && event.isObject()) {
                 event.properties().stream().filter(each -> !beginning.has(each.getKey()))
                         .forEach(each -> beginning.set(each.getKey(), each.getValue()));
@@ -165,7 +173,7 @@ public final class PassingClient {
             JsonNode read = OutsideJson.readPassing(body);
             JsonNode error = read.path("error");
             return error.isObject() ? error : error.isString() ? Json.object().set("message", error) : read;
-        } catch (JacksonException e) {
+        } catch (JacksonException | DocumentMemory.FullException e) {
             return Json.object().put("message", new String(body, StandardCharsets.UTF_8).strip());
         }
     }

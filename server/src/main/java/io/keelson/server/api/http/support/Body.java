@@ -106,10 +106,10 @@ public final class Body implements AutoCloseable {
         return memory.within(work);
     }
 
-    /** Gives the memory back before the request ends, for a call that waits. */
-    public void release() {
-        memory.giveBackAll();
+    /** Gives the memory back before the request ends, for a call that waits; returns how much it was. */
+    public long release() {
         bytes = null;
+        return memory.giveBackAll();
     }
 
     @Override

@@ -4,6 +4,8 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.base.json.OutsideJson;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +26,9 @@ public final class GatewayRecords {
 
     private static final Sql ANSWER = Sql.of("""
             select answer::text as answer from gateway_requests where id = :id and state = 'answered'""");
+
+    private static final Sql SIZE = Sql.of("""
+            select octet_length(answer::text) as bytes from gateway_requests where id = :id and state = 'answered'""");
 
     private static final Sql RESPONSE = Sql.of("""
             select facts ->> 'provider' as provider, answer::text as answer from gateway_requests
@@ -108,6 +113,8 @@ public final class GatewayRecords {
      */
     public record Recorded(@Nullable String provider, JsonNode answer) {}
 
+    private record Text(@Nullable String provider, String answer) {}
+
     /**
      * The ids that a recorded response has.
      *
@@ -152,10 +159,17 @@ public final class GatewayRecords {
                 .map(Json::read);
     }
 
-    /** The recorded response of a request; empty if absent. */
+    /** Bytes of the recorded answer; 0 if absent. */
+    public long size(UUID id) {
+        return database.withConnection(c -> SIZE.on(c).set("id", id).first(row -> row.getLong("bytes"))).orElse(0L);
+    }
+
+    /** The recorded response of a request, read within the memory of this thread's work; empty if absent. */
     public Optional<Recorded> response(UUID id) {
         return database.withConnection(c -> RESPONSE.on(c).set("id", id)
-                .first(row -> new Recorded(row.getString("provider"), Json.read(row.getString("answer")))));
+                .first(row -> new Text(row.getString("provider"), row.getString("answer"))))
+                .map(text -> new Recorded(text.provider,
+                        OutsideJson.read(text.answer.getBytes(StandardCharsets.UTF_8))));
     }
 
     /** The ids of the recorded responses of steps (of OpenAI's API), in the order in which they were sent. */
