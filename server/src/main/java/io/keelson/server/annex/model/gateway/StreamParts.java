@@ -19,6 +19,9 @@ final class StreamParts {
     private final boolean usage;
     private final Set<Integer> calls = new HashSet<>();
     private boolean held;
+    /** Whether a text has ended, and the event after it has not come. */
+    private boolean textEnds;
+    private boolean inText;
 
     /** @param usage whether the client wants the event of chat completions that has the usage */
     StreamParts(GatewayPath path, boolean usage) {
@@ -26,15 +29,41 @@ final class StreamParts {
         this.usage = usage;
     }
 
-    /** Whether this and all further events are held. */
+    /**
+     * Whether the event is held: until the end of the answer, or, if it ends a text, until the next event that is not held. Coding agents
+     * keep a text that has ended, and go on behind it, when the answer breaks off before its calls.
+     */
     boolean holds(JsonNode event) {
+        boolean afterText = textEnds;
+        textEnds =
+                path == GatewayPath.MESSAGES && endsTextBlock(event) || path == GatewayPath.RESPONSES && endsText(event)
+                        || afterText && event.path("type").asString("").equals("ping");
         held = held || switch (path) {
             case CHAT -> event.isString() || event.path("choices").valueStream().anyMatch(this::completesCall);
-            case RESPONSES -> completesItem(event);
-            case MESSAGES -> completesBlock(event);
+            case RESPONSES -> completesItem(event) || afterText && beginsCall(event);
+            case MESSAGES -> completesBlock(event)
+                    || afterText && event.at("/content_block/type").asString("").endsWith("tool_use");
             case EMBEDDINGS, COUNT_TOKENS -> true;
         };
-        return held;
+        return held || textEnds;
+    }
+
+    private static boolean endsText(JsonNode event) {
+        return event.path("type").asString("").equals("response.output_item.done")
+                && event.at("/item/type").asString("").equals("message");
+    }
+
+    private static boolean beginsCall(JsonNode event) {
+        return event.path("type").asString("").equals("response.output_item.added")
+                && !MESSAGE_ITEMS.contains(event.at("/item/type").asString(""));
+    }
+
+    private boolean endsTextBlock(JsonNode event) {
+        String type = event.path("type").asString("");
+        boolean was = inText;
+        inText = type.equals("content_block_start") ? event.at("/content_block/type").asString("").equals("text")
+                : was && !type.equals("content_block_stop");
+        return was && type.equals("content_block_stop");
     }
 
     /** A finish, or a call after another one, which is complete then. */
@@ -62,7 +91,7 @@ final class StreamParts {
                 yield false;
             }
             case "content_block_stop" -> calls.contains(index);
-            case "message_stop" -> true;
+            case "message_delta", "message_stop" -> true;
             default -> false;
         };
     }
