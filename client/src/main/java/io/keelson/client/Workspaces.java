@@ -12,12 +12,14 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The workspaces of an installation; for keys with the scope {@code operator}. Limits are given by name:
  * {@code open_runs}, {@code steps}, {@code runs_per_minute}, {@code storage_bytes}, {@code requests_per_minute}, {@code usd_per_month}, or
- * {@code tool:} and a tool's name, {@code model:} and a model's. Every method throws {@link KeelsonException} as {@link Api} says.
+ * {@code steps_per_minute}, {@code tool:} or {@code tool_per_minute:} and a tool's name, {@code model:} or {@code model_per_minute:} and a
+ * model's. Every method throws {@link KeelsonException} as {@link Api} says.
  */
 public final class Workspaces {
 
-    private static final String TOOL = "tool:";
-    private static final String MODEL = "model:";
+    /** Members for limits with names, by the beginning of the limit's name. */
+    private static final Map<String, String> NAMED = Map.of("tool", "tools", "model", "models", "tool_per_minute",
+            "tools_per_minute", "model_per_minute", "models_per_minute");
 
     private final Api api;
 
@@ -139,12 +141,12 @@ public final class Workspaces {
         ObjectNode document = Json.object();
         limits.forEach((name, number) -> {
             BigDecimal most = number == null ? null : new BigDecimal(number.toString());
-            if (name.startsWith(TOOL)) {
-                document.withObjectProperty("tools").put(name.substring(TOOL.length()), most);
-            } else if (name.startsWith(MODEL)) {
-                document.withObjectProperty("models").put(name.substring(MODEL.length()), most);
-            } else {
+            int colon = name.indexOf(':');
+            String member = colon < 0 ? null : NAMED.get(name.substring(0, colon));
+            if (member == null) {
                 document.put(name, most);
+            } else {
+                document.withObjectProperty(member).put(name.substring(colon + 1), most);
             }
         });
         return document;

@@ -10,6 +10,7 @@ const ROWS = [
   ['runs_per_minute', 'Runs created per minute', count],
   ['storage_bytes', 'Stored artifacts', bytes],
   ['requests_per_minute', 'Requests per minute of a key', count],
+  ['steps_per_minute', 'Steps begun per minute', count],
 ];
 
 /** Limits of the workspace, and how far it is from them. */
@@ -50,11 +51,13 @@ export const limits = {
         </table>
       </div>
       ${[
-        ['tools', 'Tools'],
-        ['models', 'Models'],
+        ['tools', 'Tools, at work at a time'],
+        ['tools_per_minute', 'Tools, begun per minute'],
+        ['models', 'Models, at work at a time'],
+        ['models_per_minute', 'Models, begun per minute'],
       ].map(([key, title]) =>
         Object.keys(most[key] ?? {}).length
-          ? html`<h3 class="pad small soft">${title}, at work at a time</h3>
+          ? html`<h3 class="pad small soft">${title}</h3>
               <ul class="people">
                 ${Object.entries(most[key]).map(([each, limit]) => html`<li><code>${name(each, 100)}</code> <span class="num">${limit === null ? 'no limit' : count(limit)}</span></li>`)}
               </ul>`

@@ -22,14 +22,20 @@ import org.jspecify.annotations.Nullable;
  * @param usdPerMonth credits that runs may reserve and spend in a calendar month of UTC
  * @param tools maximum number of lanes at work, by tool
  * @param models maximum number of lanes at work, by the model that their step's input names
+ * @param stepsPerMinute maximum number of steps that begin within any minute, retries included
+ * @param toolsPerMinute maximum number of steps that begin within any minute, by tool
+ * @param modelsPerMinute maximum number of steps that begin within any minute, by the model that their input names
  */
 public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nullable Long runsPerMinute,
         @Nullable Long storageBytes, @Nullable Long requestsPerMinute, @Nullable BigDecimal usdPerMonth,
-        Map<String, Long> tools, Map<String, Long> models) {
+        Map<String, Long> tools, Map<String, Long> models, @Nullable Long stepsPerMinute,
+        Map<String, Long> toolsPerMinute, Map<String, Long> modelsPerMinute) {
 
     public WorkspaceLimits {
         tools = Absent.asEmpty(tools);
         models = Absent.asEmpty(models);
+        toolsPerMinute = Absent.asEmpty(toolsPerMinute);
+        modelsPerMinute = Absent.asEmpty(modelsPerMinute);
     }
 
     /**
@@ -43,6 +49,9 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
      * @param usdPerMonth credits that runs may reserve and spend in a calendar month of UTC
      * @param tools maximum number of lanes at work, by tool
      * @param models maximum number of lanes at work, by the model that their step's input names
+     * @param stepsPerMinute maximum number of steps that begin within any minute, retries included
+     * @param toolsPerMinute maximum number of steps that begin within any minute, by tool
+     * @param modelsPerMinute maximum number of steps that begin within any minute, by the model that their input names
      */
     @Request
     public record Change(@Nullable Optional<@Range(min = 0) Long> openRuns,
@@ -51,5 +60,10 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
             @Nullable Optional<@Range(min = 0) Long> requestsPerMinute,
             @Nullable Optional<@Range(min = 0, max = 99_999_999_999_999L) BigDecimal> usdPerMonth,
             @Default("{}") @Size(max = 500) Map<@Text(max = 220) String, Optional<@Range(min = 0) Long>> tools,
-            @Default("{}") @Size(max = 500) Map<@Text(max = 220) String, Optional<@Range(min = 0) Long>> models) {}
+            @Default("{}") @Size(max = 500) Map<@Text(max = 220) String, Optional<@Range(min = 0) Long>> models,
+            @Nullable Optional<@Range(min = 0, max = 60_000_000) Long> stepsPerMinute,
+            @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
+                    Optional<@Range(min = 0, max = 60_000_000) Long>> toolsPerMinute,
+            @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
+                    Optional<@Range(min = 0, max = 60_000_000) Long>> modelsPerMinute) {}
 }

@@ -18,7 +18,7 @@ final class LimitOptions {
     private static final String USD = "usd_per_month";
 
     @Option(names = "--limit", paramLabel = "NAME=N", description = "open_runs, steps, runs_per_minute, storage_bytes, "
-            + "requests_per_minute, usd_per_month, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number (credits may have six decimal places), or none to remove a limit.")
+            + "requests_per_minute, usd_per_month, steps_per_minute, tool:NAME for one tool's steps at a time, tool_per_minute:NAME for its steps that begin within a minute, model:NAME and model_per_minute:NAME for one model's; repeatable. N is a whole number (credits may have six decimal places), or none to remove a limit.")
     Map<String, String> limits = new LinkedHashMap<>();
 
     /** The given value; null for no limit. */
@@ -52,11 +52,17 @@ final class LimitOptions {
         BigDecimal used = use == null ? null : use.usdThisMonth();
         lines.add(line(USD, used == null ? null : AmountText.decimal(used),
                 limits.usdPerMonth() == null ? null : AmountText.decimal(limits.usdPerMonth())));
-        limits.tools().entrySet().stream().sorted(Map.Entry.comparingByKey())
-                .forEach(tool -> line(lines, "tool:" + tool.getKey(), null, tool.getValue()));
-        limits.models().entrySet().stream().sorted(Map.Entry.comparingByKey())
-                .forEach(model -> line(lines, "model:" + model.getKey(), null, model.getValue()));
+        line(lines, "steps_per_minute", null, limits.stepsPerMinute());
+        named(lines, "tool:", limits.tools());
+        named(lines, "tool_per_minute:", limits.toolsPerMinute());
+        named(lines, "model:", limits.models());
+        named(lines, "model_per_minute:", limits.modelsPerMinute());
         return lines;
+    }
+
+    private static void named(List<String> lines, String prefix, Map<String, Long> limits) {
+        limits.entrySet().stream().sorted(Map.Entry.comparingByKey())
+                .forEach(each -> line(lines, prefix + each.getKey(), null, each.getValue()));
     }
 
     private static void line(List<String> lines, String name, @Nullable Long used, @Nullable Long most) {

@@ -9,6 +9,7 @@ import io.keelson.server.base.artifact.ArtifactStore;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Committer;
@@ -166,6 +167,10 @@ public final class Engine implements Commands, AutoCloseable {
                         history::wentBack));
         prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);
+        Tenancy.allWorkspaces(() -> {
+            database.runInTransaction(store.limits()::meetAll);
+            return null;
+        });
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMITTING_THREADS,
                 prices::inForce, observers);
         newRuns = options.chains().on() && options.chains().beforeCreation().isPositive()
@@ -174,7 +179,8 @@ public final class Engine implements Commands, AutoCloseable {
         Map<SlotKind, List<String>> tools = catalog.all().stream().map(Tool::spec).filter(tool -> !tool.engineOwned())
                 .collect(Collectors.groupingBy(ToolSpec::slot, () -> new EnumMap<>(SlotKind.class),
                         Collectors.mapping(ToolSpec::name, Collectors.toList())));
-        Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own);
+        Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own,
+                timeouts::after);
         claimer = new Claimer(claims, work, available, () -> claimable(tools), node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observers());
         DueWorkPoller dueWorkPoller = new DueWorkPoller(database, store.runs(), reconciler, available,

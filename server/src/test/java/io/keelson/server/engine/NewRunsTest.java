@@ -204,10 +204,10 @@ class NewRunsTest {
 
     @Test
     void refusedCreationLeavesNothing() throws Exception {
-        Engine engine = node(LATE, 1);
         UUID workspace = UUID.randomUUID();
         sql("insert into workspaces (id, name) values ('" + workspace + "', 'poor')");
         TestCredits.grant(nodes.database, workspace, "0.5");
+        Engine engine = node(LATE, 1);
         NewRun run = nodes.run(
                 mission("{name: one, tool: test.gate}").replace("plan: {", "plan: {total_estimated_cost: 1, "),
                 workspace);

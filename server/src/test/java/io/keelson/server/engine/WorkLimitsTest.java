@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.api.worker.Completion;
 import io.keelson.api.worker.WorkItem;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Reply;
+import io.keelson.server.TestCredits;
+import io.keelson.server.base.db.Sql;
 import io.keelson.server.engine.dispatch.RemoteDispatch;
 import io.keelson.server.engine.dispatch.WorkerClaim;
 import io.keelson.server.engine.tool.Tool;
@@ -181,13 +186,21 @@ class WorkLimitsTest extends GatedEngines {
     @Test
     void aNewWorkspacesLimitHoldsFromItsFirstStep() throws Exception {
         Engine engine = nodes.node();
-        limit("steps", 1);
+        UUID fresh = UUID.randomUUID();
+        nodes.database.runInTransaction(c -> Sql.of("insert into workspaces (id, name) values (:id, 'fresh')").on(c)
+                .set("id", fresh).update());
+        TestCredits.grant(nodes.database, fresh);
+        limit(fresh, "tool:test.gate", 1);
         for (int i = 0; i < 3; i++) {
-            nodes.submit(engine, """
-                    {name: far, goal: g, plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}}""", "far.away");
+            NewRun run =
+                    nodes.run("{name: gated, goal: g, plan: {tasks: [{id: a, steps: [{tool: test.gate}]}]}}", fresh);
+            assertThat(engine.submit(new Command.Create(run, true, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
         }
 
-        assertThat(claim(engine.remoteWork(), "w1")).hasSize(1);
+        gate.awaitEntered(1);
+        assertThat(atWork()).isEqualTo(1);
+        gate.open.release(3);
+        gate.awaitEntered(2);
     }
 
     @Test
@@ -216,9 +229,13 @@ class WorkLimitsTest extends GatedEngines {
     }
 
     private void limit(String name, long most) {
+        limit(Nodes.WORKSPACE, name, most);
+    }
+
+    private void limit(UUID workspace, String name, long most) {
         nodes.database.runInTransaction(c -> {
             try (var insert = c.prepareStatement("insert into workspace_limits values (?, ?, ?)")) {
-                insert.setObject(1, Nodes.WORKSPACE);
+                insert.setObject(1, workspace);
                 insert.setString(2, name);
                 insert.setLong(3, most);
                 insert.executeUpdate();

@@ -9,35 +9,47 @@ import io.keelson.server.engine.store.RunStore.Candidate;
 import io.keelson.server.engine.store.RunStore.Search;
 import io.keelson.server.engine.store.WorkLimits;
 import io.keelson.server.engine.store.WorkLimits.Capacity;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
  * Searches and claims work, within the workspaces' limits. In a workspace with such limits one claim at a time, of any
- * node, is counted and committed, so that capacity is never used twice; elsewhere claims are independent.
+ * node, is counted and committed, so that capacity is never used twice; elsewhere claims are independent. A claim counts for the
+ * limits per minute in a commit before it, so a crash wastes capacity and never exceeds a limit.
  */
 public final class Claims {
+
+    /** The bucket of a rate has half a second, so a search less often than that would waste capacity. */
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(50);
+
     private final Database database;
     private final RunStore store;
     private final WorkLimits limits;
     private final WorkAvailability available;
     private final Function<Command, CompletableFuture<Reply>> commands;
+    private final BiConsumer<Duration, Runnable> delayed;
+    private final AtomicBoolean wakes = new AtomicBoolean();
     /** Held by the one of several waiting threads that has a connection. */
     private final ReentrantLock limited = new ReentrantLock();
 
+    /** @param delayed runs a short action after a time */
     public Claims(Database database, RunStore store, WorkLimits limits, WorkAvailability available,
-            Function<Command, CompletableFuture<Reply>> commands) {
+            Function<Command, CompletableFuture<Reply>> commands, BiConsumer<Duration, Runnable> delayed) {
         this.database = database;
         this.store = store;
         this.limits = limits;
         this.available = available;
         this.commands = commands;
+        this.delayed = delayed;
     }
 
     /** Claimable work at this moment, in order of dispatch. */
@@ -54,6 +66,7 @@ public final class Claims {
             Capacity capacity = limits.capacity(c, limitedOnes);
             if (capacity.anyFull()) {
                 available.heldBack();
+                searchAgain(capacity);
             }
             return store.candidates(c, search, capacity);
         }));
@@ -78,10 +91,25 @@ public final class Claims {
                 if (fitting.size() < candidates.size()) {
                     available.heldBack();
                 }
+                searchAgain(capacity);
+                if (capacity.spends()) {
+                    database.runInTransaction(own -> limits.admit(own, capacity));
+                }
                 return submit(fitting, command);
             }));
         } finally {
             limited.unlock();
+        }
+    }
+
+    /** Searches again when the first limit per minute admits a step. */
+    private void searchAgain(Capacity capacity) {
+        Duration soonest = capacity.soonest();
+        if (soonest != null && wakes.compareAndSet(false, true)) {
+            delayed.accept(soonest.compareTo(SHORTEST_WAIT) < 0 ? SHORTEST_WAIT : soonest, () -> {
+                wakes.set(false);
+                available.signal();
+            });
         }
     }
 

@@ -1,6 +1,8 @@
 package io.keelson.server.engine.store;
 
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.policy.Rate;
+import io.keelson.server.base.db.Rows;
 import io.keelson.server.engine.store.RunStore.Candidate;
 import io.keelson.server.engine.store.sql.BinaryParameter;
 import io.keelson.server.engine.store.sql.ModelName;
@@ -9,11 +11,16 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -21,17 +28,24 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits of concurrently claimed lanes in a workspace: in total, by tool and by model. Uses the limits that were read
- * last, and counts claimed lanes at each claim. Without limits there is no query.
+ * Limits of work in a workspace, in total, by tool and by model: of lanes claimed at a time, and of steps claimed per minute. Uses
+ * the limits that were read last; counts claimed lanes, and reads the admissions of the rates, at each claim. Without limits
+ * there is no query.
  */
 public final class WorkLimits implements LocalCapacity.Limits {
     private static final String READ = """
             select workspace_id, name, most from workspace_limits
-             where name = 'steps' or name like 'tool:%' or name like 'model:%'""";
+             where name = 'steps' or name = 'steps_per_minute' or name like 'tool:%' or name like 'model:%'
+                or name like 'tool_per_minute:%' or name like 'model_per_minute:%'""";
+
+    private static final String WORKSPACES = "select id from workspaces where closed_at is null";
 
     private static final String STEPS = "steps";
     private static final String TOOL = "tool:";
     private static final String MODEL = "model:";
+    private static final String STEPS_PER_MINUTE = "steps_per_minute";
+    private static final String TOOL_PER_MINUTE = "tool_per_minute:";
+    private static final String MODEL_PER_MINUTE = "model_per_minute:";
 
     /** The planner settings: a plan made while the queue was empty would later read the whole queue. */
     private static final String BY_INDEX = "select set_config('enable_seqscan', 'off', true)";
@@ -41,11 +55,25 @@ public final class WorkLimits implements LocalCapacity.Limits {
              where holder is not null and workspace_id = any (?)
              group by workspace_id, tool, model""";
 
+    private static final String ADMITTED = """
+            select clock_timestamp() as now, r.workspace_id, r.name, r.admitted_until
+              from (select) as one left join work_rates r on r.workspace_id = any (?)""";
+
+    private static final String ADMIT = """
+            insert into work_rates (workspace_id, name, admitted_until) values (?, ?, ?)
+            on conflict (workspace_id, name) do update set admitted_until = excluded.admitted_until""";
+
     private static final String LOCK = """
             select pg_advisory_xact_lock(hashtextextended('keelson work ' || id, 0)) from unnest(?) as w (id)""";
 
     /** @param name the limit's */
-    private record Key(UUID workspaceId, String name) {}
+    private record Key(UUID workspaceId, String name) {
+
+        boolean perMinute() {
+            return name.equals(STEPS_PER_MINUTE) || name.startsWith(TOOL_PER_MINUTE)
+                    || name.startsWith(MODEL_PER_MINUTE);
+        }
+    }
 
     /**
      * A reached limit.
@@ -59,6 +87,8 @@ public final class WorkLimits implements LocalCapacity.Limits {
     private volatile Set<UUID> workspaces = Set.of();
     /** Workspaces with limits on models. */
     private volatile Set<UUID> models = Set.of();
+    /** Workspaces with limits per minute. */
+    private volatile Set<UUID> rated = Set.of();
     private final Set<UUID> known = ConcurrentHashMap.newKeySet();
 
     /** Whether all of them are known: limits of a new workspace may not be read yet. */
@@ -72,6 +102,17 @@ public final class WorkLimits implements LocalCapacity.Limits {
         known.addAll(ids);
     }
 
+    /** Reads the limits of all workspaces. */
+    public void meetAll(Connection c) throws SQLException {
+        List<UUID> all = new ArrayList<>();
+        try (PreparedStatement statement = c.prepareStatement(WORKSPACES); ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                all.add(ViewLoader.uuid(row, "id"));
+            }
+        }
+        meet(c, all);
+    }
+
     /** Reads the limits; of two concurrent calls the later one's result counts. */
     public synchronized void refresh(Connection c) throws SQLException {
         Map<Key, Long> read = new HashMap<>();
@@ -82,27 +123,40 @@ public final class WorkLimits implements LocalCapacity.Limits {
         }
         Set<UUID> limited = new TreeSet<>();
         Set<UUID> ofModels = new TreeSet<>();
+        Set<UUID> perMinute = new TreeSet<>();
         read.keySet().forEach(key -> {
             limited.add(key.workspaceId);
-            if (key.name.startsWith(MODEL)) {
+            if (key.name.startsWith(MODEL) || key.name.startsWith(MODEL_PER_MINUTE)) {
                 ofModels.add(key.workspaceId);
+            }
+            if (key.perMinute()) {
+                perMinute.add(key.workspaceId);
             }
         });
         most = Map.copyOf(read);
         models = Set.copyOf(ofModels);
+        rated = Set.copyOf(perMinute);
         workspaces = Set.copyOf(limited);
     }
 
+    /** True as well for a workspace whose limits were not read yet: its work is claimed from the queue, which reads them. */
     @Override
     public boolean limited(UUID workspaceId) {
-        return workspaces.contains(workspaceId);
+        return workspaces.contains(workspaceId) || !known.contains(workspaceId);
     }
 
     @Override
     public boolean limited(UUID workspaceId, String tool, String input) {
-        return limited(workspaceId) && (most.containsKey(new Key(workspaceId, TOOL + tool))
-                || models.contains(workspaceId)
-                        && most.containsKey(new Key(workspaceId, MODEL + ModelName.of(input))));
+        return !known.contains(workspaceId)
+                || limited(workspaceId) && (most.containsKey(new Key(workspaceId, TOOL + tool))
+                        || rated.contains(workspaceId) && (most.containsKey(new Key(workspaceId, STEPS_PER_MINUTE))
+                                || most.containsKey(new Key(workspaceId, TOOL_PER_MINUTE + tool)))
+                        || models.contains(workspaceId) && limitedModel(workspaceId, ModelName.of(input)));
+    }
+
+    private boolean limitedModel(UUID workspaceId, String model) {
+        return most.containsKey(new Key(workspaceId, MODEL + model))
+                || most.containsKey(new Key(workspaceId, MODEL_PER_MINUTE + model));
     }
 
     /** All workspaces with limits. */
@@ -120,7 +174,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
 
     /** The capacity left at this moment, in a transaction. */
     public Capacity capacity(Connection c, Collection<UUID> ids) throws SQLException {
-        Capacity capacity = new Capacity(most);
+        Capacity capacity = new Capacity(most, ids);
         try (PreparedStatement index = c.prepareStatement(BY_INDEX)) {
             index.executeQuery().close();
         }
@@ -135,24 +189,98 @@ public final class WorkLimits implements LocalCapacity.Limits {
                 }
             }
         }
+        if (ids.stream().anyMatch(rated::contains)) {
+            readAdmitted(c, ids, capacity);
+        }
         return capacity;
+    }
+
+    private static void readAdmitted(Connection c, Collection<UUID> ids, Capacity capacity) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ADMITTED)) {
+            BinaryParameter.bindIds(statement, 1, ids);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    capacity.now = Rows.time(row, "now");
+                    if (row.getString("name") != null) {
+                        capacity.admitted.put(new Key(ViewLoader.uuid(row, "workspace_id"), row.getString("name")),
+                                Rows.time(row, "admitted_until"));
+                    }
+                }
+            }
+        }
+        capacity.rates.forEach((key, rate) -> capacity.left.put(key,
+                rate.available(capacity.admitted.get(key), capacity.now)));
+    }
+
+    /** Counts the candidates that were taken for the limits per minute. */
+    public void admit(Connection c, Capacity capacity) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ADMIT)) {
+            for (Map.Entry<Key, Long> each : capacity.taken.entrySet()) {
+                Key key = each.getKey();
+                Instant until = Objects.requireNonNull(capacity.until(key, capacity.rates.get(key)));
+                statement.setObject(1, key.workspaceId);
+                statement.setString(2, key.name);
+                statement.setObject(3, until.atOffset(ZoneOffset.UTC));
+                statement.addBatch();
+            }
+            statement.executeBatch();
+        }
     }
 
     /** The limits that apply to that tool and model. */
     private static List<Key> keys(UUID workspace, String tool, String model) {
-        return List.of(new Key(workspace, STEPS), new Key(workspace, TOOL + tool), new Key(workspace, MODEL + model));
+        return List.of(new Key(workspace, STEPS), new Key(workspace, TOOL + tool), new Key(workspace, MODEL + model),
+                new Key(workspace, STEPS_PER_MINUTE), new Key(workspace, TOOL_PER_MINUTE + tool),
+                new Key(workspace, MODEL_PER_MINUTE + model));
     }
 
     /** Remaining capacity. Not thread-safe. */
     public static final class Capacity {
         private final Map<Key, Long> left;
+        private final Map<Key, Rate> rates = new HashMap<>();
+        private final Map<Key, Instant> admitted = new HashMap<>();
+        private final Map<Key, Long> taken = new HashMap<>();
+        private Instant now = Instant.EPOCH;
 
-        private Capacity(Map<Key, Long> most) {
+        private Capacity(Map<Key, Long> most, Collection<UUID> ids) {
             this.left = new HashMap<>(most);
+            most.forEach((key, count) -> {
+                if (key.perMinute() && ids.contains(key.workspaceId)) {
+                    rates.put(key, new Rate(count));
+                }
+            });
         }
 
+        /** Claimed lanes count for the limits of lanes at a time only. */
         private void use(Key key, long count) {
-            left.computeIfPresent(key, (k, n) -> n - count);
+            if (!rates.containsKey(key)) {
+                left.computeIfPresent(key, (k, n) -> n - count);
+            }
+        }
+
+        private void take(Key key) {
+            left.computeIfPresent(key, (k, n) -> n - 1);
+            if (rates.containsKey(key)) {
+                taken.merge(key, 1L, Long::sum);
+            }
+        }
+
+        /** Whether candidates were taken that count for a limit per minute. */
+        public boolean spends() {
+            return !taken.isEmpty();
+        }
+
+        /** Time until the first reached limit per minute admits a step; null if none is reached, or if it never does. */
+        public @Nullable Duration soonest() {
+            return rates.entrySet().stream().filter(each -> left.getOrDefault(each.getKey(), 1L) <= 0)
+                    .map(each -> each.getValue().next(until(each.getKey(), each.getValue()), now))
+                    .filter(Objects::nonNull).min(Comparator.naturalOrder()).map(at -> Duration.between(now, at))
+                    .orElse(null);
+        }
+
+        private @Nullable Instant until(Key key, Rate rate) {
+            Long count = taken.get(key);
+            return count == null ? admitted.get(key) : rate.after(admitted.get(key), now, count);
         }
 
         /** Takes the capacity that the candidate needs, if available. */
@@ -161,7 +289,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
             if (keys.stream().anyMatch(key -> left.getOrDefault(key, 1L) <= 0)) {
                 return false;
             }
-            keys.forEach(key -> use(key, 1));
+            keys.forEach(this::take);
             return true;
         }
 
@@ -170,15 +298,17 @@ public final class WorkLimits implements LocalCapacity.Limits {
             return !full().isEmpty();
         }
 
-        private static @Nullable String after(String prefix, String name) {
-            return name.startsWith(prefix) ? name.substring(prefix.length()) : null;
+        private static @Nullable String either(Key key, String prefix, String perMinute) {
+            return key.name.startsWith(prefix) ? key.name.substring(prefix.length())
+                    : key.name.startsWith(perMinute) ? key.name.substring(perMinute.length()) : null;
         }
 
         List<Full> full() {
             List<Full> full = new ArrayList<>();
             left.forEach((key, count) -> {
                 if (count <= 0) {
-                    full.add(new Full(key.workspaceId, after(TOOL, key.name), after(MODEL, key.name)));
+                    full.add(new Full(key.workspaceId, either(key, TOOL, TOOL_PER_MINUTE),
+                            either(key, MODEL, MODEL_PER_MINUTE)));
                 }
             });
             return full;

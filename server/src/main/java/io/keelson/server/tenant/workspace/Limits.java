@@ -3,7 +3,6 @@ package io.keelson.server.tenant.workspace;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A workspace's limits. A limit without an entry is unlimited.
  *
- * @param byName the limits' names, a tool's as {@code tool:NAME}, a model's as {@code model:NAME}
+ * @param byName the limits' names, a tool's as {@code tool:NAME} or {@code tool_per_minute:NAME}, a model's likewise
  */
 public record Limits(Map<String, BigDecimal> byName) {
 
@@ -23,15 +22,13 @@ public record Limits(Map<String, BigDecimal> byName) {
     public static final String RUNS_PER_MINUTE = "runs_per_minute";
     /** Bytes of artifacts. */
     public static final String STORAGE_BYTES = "storage_bytes";
+    /** Steps that begin within any minute, retries included. */
+    public static final String STEPS_PER_MINUTE = "steps_per_minute";
     /** Requests with any one key. */
     public static final String REQUESTS_PER_MINUTE = "requests_per_minute";
 
     /** Credits that runs may reserve and spend in a calendar month of UTC. */
     public static final String USD_PER_MONTH = "usd_per_month";
-
-    /** Limits that are whole numbers, and neither a tool's nor a model's. */
-    public static final List<String> NAMES =
-            List.of(OPEN_RUNS, STEPS, RUNS_PER_MINUTE, STORAGE_BYTES, REQUESTS_PER_MINUTE);
 
     public static final Limits NONE = new Limits(Map.of());
 
@@ -40,6 +37,12 @@ public record Limits(Map<String, BigDecimal> byName) {
 
     /** Begins the name of the limit of one model's steps at a time. */
     public static final String MODEL = "model:";
+
+    /** Begins the name of the limit of one tool's steps within any minute. */
+    public static final String TOOL_PER_MINUTE = "tool_per_minute:";
+
+    /** Begins the name of the limit of one model's steps within any minute. */
+    public static final String MODEL_PER_MINUTE = "model_per_minute:";
 
     /** A workspace's limits as a column of that name, in a query where the workspace's id is this. */
     public static String column(String workspaceId) {

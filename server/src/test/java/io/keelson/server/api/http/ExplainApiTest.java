@@ -3,8 +3,10 @@ package io.keelson.server.api.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -133,6 +135,27 @@ class ExplainApiTest {
         JsonNode reasons = api.get("/api/v1/runs/" + run + "/explain").json();
         assertThat(codes(reasons)).containsExactly("WORKSPACE_LIMIT");
         assertThat(reasons.at("/reasons/0/on/0").stringValue()).isEqualTo("tool:lonely=0");
+        api.sql("delete from workspace_limits");
+    }
+
+    @Test
+    void aLimitPerMinuteIsNamedWithItsEnd() {
+        api.sql("insert into workspace_limits (workspace_id, name, most) select id, 'tool_per_minute:rare', 1 from workspaces");
+        String mission = """
+                {"name": "m", "goal": "g", "start": true,
+                 "plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "rare"}]}]}}""";
+        String claim = "{\"worker_id\": \"rated\", \"tools\": [\"rare\"], \"max\": 5, \"wait_ms\": 0}";
+        api.post("/api/v1/dispatch/claim", claim);
+        // The server reads the limit within 5 seconds.
+        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            api.create(mission);
+            String second = api.create(mission);
+            api.post("/api/v1/dispatch/claim", claim);
+            JsonNode reason = api.get("/api/v1/runs/" + second + "/explain").json().at("/reasons/0");
+            assertThat(reason.get("code").stringValue()).isEqualTo("WORKSPACE_LIMIT");
+            assertThat(reason.at("/on/0").stringValue()).matches(
+                    "tool_per_minute:rare=1, which admits a step at 20\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ");
+        });
         api.sql("delete from workspace_limits");
     }
 

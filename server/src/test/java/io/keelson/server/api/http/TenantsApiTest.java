@@ -157,10 +157,16 @@ class TenantsApiTest {
         Map<String, @Nullable Long> change = new HashMap<>();
         change.put("open_runs", 5L);
         change.put("tool:echo", null);
+        change.put("steps_per_minute", 600L);
+        change.put("tool_per_minute:echo", 60L);
+        change.put("model_per_minute:large", 30L);
         Workspace changed = operator.workspaces().limit(acme.id(), change);
         assertThat(changed.limits().openRuns()).isEqualTo(5);
         assertThat(changed.limits().tools()).isEmpty();
         assertThat(changed.limits().models()).containsExactly(Map.entry("large", 4L));
+        assertThat(changed.limits().stepsPerMinute()).isEqualTo(600);
+        assertThat(changed.limits().toolsPerMinute()).containsExactly(Map.entry("echo", 60L));
+        assertThat(changed.limits().modelsPerMinute()).containsExactly(Map.entry("large", 30L));
         assertThat(tenant.whoAmI().workspace().id()).isEqualTo(acme.id());
         assertThat(tenant.whoAmI().key().scopes()).contains("runs:read");
         LimitsAndUse own = tenant.limits();

@@ -111,7 +111,7 @@ class ClaimOrderTest extends QueuedWork {
         WorkLimits limits = new WorkLimits();
         RunFixtures.execute(world.connection(), "insert into workspace_limits values ('" + world.workspace
                 + "', 'steps', 1)");
-        limits.refresh(world.connection());
+        limits.meet(world.connection(), List.of(world.workspace, other));
         world.connection().commit();
         assertThat(limits.limited(world.workspace)).isTrue();
         assertThat(limits.limited(world.workspace, "echo", "{}")).isFalse();

@@ -130,6 +130,9 @@ public final class WorkspaceActions {
         }
         given.tools().forEach((name, limit) -> put(limits, Limits.TOOL + name, limit));
         given.models().forEach((name, limit) -> put(limits, Limits.MODEL + name, limit));
+        put(limits, Limits.STEPS_PER_MINUTE, given.stepsPerMinute());
+        given.toolsPerMinute().forEach((name, limit) -> put(limits, Limits.TOOL_PER_MINUTE + name, limit));
+        given.modelsPerMinute().forEach((name, limit) -> put(limits, Limits.MODEL_PER_MINUTE + name, limit));
         return limits;
     }
 
@@ -243,7 +246,8 @@ public final class WorkspaceActions {
         return new WorkspaceLimits(limits.of(Limits.OPEN_RUNS), limits.of(Limits.STEPS),
                 limits.of(Limits.RUNS_PER_MINUTE), limits.of(Limits.STORAGE_BYTES),
                 limits.of(Limits.REQUESTS_PER_MINUTE), limits.usdPerMonth(), named(limits, Limits.TOOL),
-                named(limits, Limits.MODEL));
+                named(limits, Limits.MODEL), limits.of(Limits.STEPS_PER_MINUTE),
+                named(limits, Limits.TOOL_PER_MINUTE), named(limits, Limits.MODEL_PER_MINUTE));
     }
 
     private static Map<String, Long> named(Limits limits, String prefix) {

@@ -36,6 +36,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -68,14 +69,26 @@ public final class Explainer {
 
     /** The workspace's reached limits with their values; queried only where limits exist. */
     private static final String FULL = """
-            select l.name, l.name || '=' || trim_scale(l.most) as text
-              from workspace_limits l
-             where l.workspace_id = ? and (l.name = 'steps' or l.name like 'tool:%' or l.name like 'model:%')
-               and l.most <= (select count(*) from work_queue q
-                    where q.workspace_id = l.workspace_id and q.holder is not null
-                      and case when l.name = 'steps' then true
-                          when l.name like 'tool:%' then q.tool = substr(l.name, length('tool:') + 1)
-                          else q.model = substr(l.name, length('model:') + 1) end)""";
+            select reached.name, reached.text from (select ?::uuid as id) w cross join lateral (
+                select l.name, l.name || '=' || trim_scale(l.most) as text
+                  from workspace_limits l
+                 where l.workspace_id = w.id and (l.name = 'steps' or l.name like 'tool:%' or l.name like 'model:%')
+                   and l.most <= (select count(*) from work_queue q
+                        where q.workspace_id = l.workspace_id and q.holder is not null
+                          and case when l.name = 'steps' then true
+                              when l.name like 'tool:%' then q.tool = substr(l.name, length('tool:') + 1)
+                              else q.model = substr(l.name, length('model:') + 1) end)
+                union all
+                select l.name, l.name || '=' || trim_scale(l.most) || case when l.most = 0 then ''
+                        else ', which admits a step at ' || to_char(
+                            date_trunc('second', n.next_at + interval '999999 microseconds') at time zone 'UTC',
+                            'YYYY-MM-DD"T"HH24:MI:SS"Z"') end
+                  from workspace_limits l
+                  left join work_rates r on r.workspace_id = l.workspace_id and r.name = l.name
+                 cross join lateral (select r.admitted_until - interval '500 milliseconds' as next_at) n
+                 where l.workspace_id = w.id and (l.name = 'steps_per_minute' or l.name like 'tool_per_minute:%'
+                        or l.name like 'model_per_minute:%')
+                   and (l.most = 0 or n.next_at > clock_timestamp())) reached""";
 
     /** The last pause of each run, from the pack of events that has it. */
     private static final String PAUSES = """
@@ -137,9 +150,9 @@ public final class Explainer {
 
         @Override
         public @Nullable String full(String tool, String input) {
-            String all = full.get("steps");
-            String ofTool = all == null ? full.get("tool:" + tool) : all;
-            return ofTool == null ? full.get("model:" + ModelName.of(input)) : ofTool;
+            String model = ModelName.of(input);
+            return Stream.of("steps", "tool:" + tool, "model:" + model, "steps_per_minute", "tool_per_minute:" + tool,
+                    "model_per_minute:" + model).map(full::get).filter(Objects::nonNull).findFirst().orElse(null);
         }
 
         @Override
