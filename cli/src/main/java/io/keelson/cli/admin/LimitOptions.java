@@ -53,14 +53,14 @@ final class LimitOptions {
         lines.add(line(USD, used == null ? null : AmountText.decimal(used),
                 limits.usdPerMonth() == null ? null : AmountText.decimal(limits.usdPerMonth())));
         line(lines, "steps_per_minute", null, limits.stepsPerMinute());
-        named(lines, "tool:", limits.tools());
-        named(lines, "tool_per_minute:", limits.toolsPerMinute());
-        named(lines, "model:", limits.models());
-        named(lines, "model_per_minute:", limits.modelsPerMinute());
+        addLines(lines, "tool:", limits.tools());
+        addLines(lines, "tool_per_minute:", limits.toolsPerMinute());
+        addLines(lines, "model:", limits.models());
+        addLines(lines, "model_per_minute:", limits.modelsPerMinute());
         return lines;
     }
 
-    private static void named(List<String> lines, String prefix, Map<String, Long> limits) {
+    private static void addLines(List<String> lines, String prefix, Map<String, Long> limits) {
         limits.entrySet().stream().sorted(Map.Entry.comparingByKey())
                 .forEach(each -> line(lines, prefix + each.getKey(), null, each.getValue()));
     }

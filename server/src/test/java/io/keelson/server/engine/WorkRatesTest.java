@@ -36,7 +36,7 @@ class WorkRatesTest extends GatedEngines {
 
         runs.forEach(run -> nodes.awaitState(run, "completed"));
 
-        List<Instant> begun = begun();
+        List<Instant> begun = startTimes();
         assertThat(begun).hasSize(120);
         for (int i = 51; i < begun.size(); i++) {
             assertThat(begun.get(i)).as("step %d", i).isAfterOrEqualTo(start.plusMillis(10L * (i - 51)));
@@ -57,7 +57,7 @@ class WorkRatesTest extends GatedEngines {
         nodes.awaitState(other, "completed");
         nodes.awaitState(slow, "completed");
 
-        assertThat(begun().getLast()).isAfterOrEqualTo(start.plus(Duration.ofMillis(500)));
+        assertThat(startTimes().getLast()).isAfterOrEqualTo(start.plus(Duration.ofMillis(500)));
     }
 
     @Test
@@ -75,10 +75,10 @@ class WorkRatesTest extends GatedEngines {
 
         nodes.awaitState(run, "completed");
 
-        assertThat(begun().getLast()).isAfterOrEqualTo(start.plus(Duration.ofMillis(500)));
+        assertThat(startTimes().getLast()).isAfterOrEqualTo(start.plus(Duration.ofMillis(500)));
     }
 
-    private List<Instant> begun() {
+    private List<Instant> startTimes() {
         return nodes.database.withConnection(c -> BEGUN.on(c).all(row -> Rows.time(row, "started_at")));
     }
 
