@@ -2,7 +2,7 @@
 // execution sends the same requests and gets the recorded answers.
 import { text } from 'node:stream/consumers';
 
-// One model for each API: the gateway passes requests on and does not translate them.
+// One model for each API: over its own wire, the gateway passes requests on as they are.
 export const MODELS = { chat: 'small-chat', responses: 'small-responses', messages: 'small-messages' };
 export const INSTRUCTIONS = 'Answer in one sentence. Look the weather up.';
 export const DESCRIPTION = 'The weather in a city.';

@@ -49,6 +49,23 @@ enum GatewayPath {
         };
     }
 
+    /**
+     * The wire of its requests, which are lowered for models with another one.
+     *
+     * @throws IllegalStateException for a path whose requests are not lowered
+     */
+    WireKind form() {
+        if (!isLowered()) {
+            throw new IllegalStateException(path + " is not lowered");
+        }
+        return wires().iterator().next();
+    }
+
+    /** Whether models with other wires can be requested here, too. */
+    boolean isLowered() {
+        return kind() == PassedKind.ANSWER;
+    }
+
     /** The kind of the requests to a provider. */
     PassedKind kind() {
         return switch (this) {

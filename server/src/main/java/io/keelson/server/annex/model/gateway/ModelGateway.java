@@ -75,7 +75,7 @@ final class ModelGateway {
         ProgramRequest request = ProgramRequest.read(path, mounted);
         long bytes = mounted.body().release();
         ConfiguredModel model = models.find(caller, request.model());
-        if (!path.wires().contains(model.wire())) {
+        if (!path.wires().contains(model.wire()) && !path.isLowered()) {
             throw new GatewayError(BAD_REQUEST, "unsupported_wire", "the model '" + model.name()
                     + "' has the wire " + model.wire().wire() + ": request it over that wire");
         }

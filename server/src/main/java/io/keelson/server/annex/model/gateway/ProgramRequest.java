@@ -144,9 +144,11 @@ record ProgramRequest(GatewayPath path, ObjectNode body, int bytes, String model
     /**
      * The most that the request may use: each token of the input has at least one byte, unless the body refers to input elsewhere. Each
      * text of a request for embeddings has a context of its own.
+     *
+     * @param sent bytes of the body that the provider gets
      */
-    WorstCase most(ConfiguredModel of) {
-        long written = WorstCase.maxInput(0, 0, bytes, of.bytesPerToken().doubleValue());
+    WorstCase most(ConfiguredModel of, int sent) {
+        long written = WorstCase.maxInput(0, 0, Math.max(bytes, sent), of.bytesPerToken().doubleValue());
         long input = path == GatewayPath.EMBEDDINGS ? written
                 : OutsideInput.isIn(body) ? of.contextTokens() : Math.min(written + hidden, of.contextTokens());
         return new WorstCase(of.name(), input, bound(of), true);

@@ -28,10 +28,84 @@ final class RecordedStream {
         return stream.events;
     }
 
-    private void chat(JsonNode answer, boolean usage) {
+    /** A stream whose texts come one after the other, and all other parts at its end. */
+    static final class Live {
+        private final GatewayPath path;
+        private final ObjectNode begun;
+        private final boolean usage;
+        private int texts;
+
+        /** @param begun the document of the answer with an empty text */
+        Live(GatewayPath path, ObjectNode begun, boolean usage) {
+            this.path = path;
+            this.begun = begun;
+            this.usage = usage;
+        }
+
+        /** The events for a part of the text. */
+        List<byte[]> text(String part) {
+            RecordedStream stream = new RecordedStream();
+            if (texts++ == 0) {
+                stream.events.addAll(of(path, begun, usage).subList(0, beforeText(path)));
+            }
+            switch (path) {
+                case CHAT -> stream.chunk(chunkOf(begun), Json.object().put("content", part), null);
+                case RESPONSES -> {
+                    stream.sequence = beforeText(path) + texts - 1;
+                    stream.numbered("response.output_text.delta").put("item_id", begun.at("/output/0/id").asString(""))
+                            .put("output_index", 0).put("content_index", 0).put("delta", part).putArray("logprobs");
+                    stream.addLast();
+                }
+                case MESSAGES -> stream.add(typed("content_block_delta").put("index", 0).set("delta",
+                        typed("text_delta").put("text", part)));
+                case EMBEDDINGS, COUNT_TOKENS -> throw new IllegalArgumentException("no stream: " + path);
+            }
+            return stream.events;
+        }
+
+        /** The further events of the answer. */
+        List<byte[]> end(ObjectNode whole) {
+            if (texts == 0) {
+                return of(path, whole, usage);
+            }
+            RecordedStream stream = new RecordedStream();
+            switch (path) {
+                case CHAT -> stream.chat(withoutText(whole), usage);
+                case RESPONSES -> {
+                    stream.sequence = texts - 1;
+                    stream.response(whole);
+                }
+                case MESSAGES -> stream.message(whole);
+                case EMBEDDINGS, COUNT_TOKENS -> throw new IllegalArgumentException("no stream: " + path);
+            }
+            return stream.events.subList(path == GatewayPath.CHAT ? 0 : beforeText(path) + 1, stream.events.size());
+        }
+
+        private static ObjectNode withoutText(ObjectNode whole) {
+            ObjectNode rest = whole.deepCopy();
+            ((ObjectNode) rest.at("/choices/0/message")).remove(List.of("role", "content", "refusal"));
+            return rest;
+        }
+    }
+
+    /** Events before the first text of an answer that begins with a text. */
+    private static int beforeText(GatewayPath path) {
+        return switch (path) {
+            case CHAT -> 1;
+            case RESPONSES -> 4;
+            case MESSAGES -> 2;
+            case EMBEDDINGS, COUNT_TOKENS -> throw new IllegalArgumentException("no stream: " + path);
+        };
+    }
+
+    private static ObjectNode chunkOf(JsonNode answer) {
         ObjectNode base = ((ObjectNode) answer).deepCopy();
         base.remove(List.of("choices", "usage"));
-        base.put("object", "chat.completion.chunk");
+        return base.put("object", "chat.completion.chunk");
+    }
+
+    private void chat(JsonNode answer, boolean usage) {
+        ObjectNode base = chunkOf(answer);
         JsonNode choice = answer.path("choices").path(0);
         ObjectNode delta = ((ObjectNode) choice.path("message")).deepCopy();
         ArrayNode calls = Json.array();

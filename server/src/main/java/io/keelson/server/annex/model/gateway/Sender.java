@@ -42,8 +42,6 @@ import tools.jackson.databind.node.ObjectNode;
 final class Sender {
     static final Actor ACTOR = Actor.agent("gateway");
     private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
-    /** For a whole answer. */
-    private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(10);
     /** How long a request waits for holds of others. */
     private static final Duration HOLDS = Duration.ofSeconds(30);
     private static final Duration HOLD_POLL = Duration.ofSeconds(1);
@@ -127,7 +125,9 @@ final class Sender {
         ProgramRequest whole = EarlierResponses.resolve(request, provider(),
                 known.responses().lookup(gateway.records(), sources()));
         inFlight.take(COPIES * (long) Math.max(0, whole.bytes() - request.bytes()));
-        WorstCase most = whole.most(model);
+        Passage passage = Passage.of(whole, model, exchange, gateway.client());
+        inFlight.take(passage instanceof LoweredPassage ? COPIES * (long) passage.bytes() : 0);
+        WorstCase most = whole.most(model, passage.bytes());
         ObjectNode facts = request.facts(gateway.node(), provider());
         if (known.occurrences().diverges()) {
             Divergence.of(facts, digests -> gateway.records().closest(sources(), digests)).ifPresent(difference -> {
@@ -153,7 +153,7 @@ final class Sender {
         long output = paid.maxOutput();
         exchange.lower(output < most.maxOutput() ? output : 0);
         gateway.observer().onRequest(model.name());
-        PassedAnswer answer = pass(exchange, whole, output);
+        PassedAnswer answer = passage.answer(pass(exchange, passage, output));
         Tokens usage = answer.usage();
         Result used = Result.spent(usage == null ? new Tokens(most.maxInput(), 0, 0, output, 0) : usage, null,
                 model.name()).estimated(usage == null);
@@ -209,22 +209,12 @@ final class Sender {
         }
     }
 
-    private PassedAnswer pass(Exchange exchange, ProgramRequest whole, long output)
+    private PassedAnswer pass(Exchange exchange, Passage passage, long output)
             throws GatewayError, InterruptedException {
-        PassedRequest sent =
-                new PassedRequest(request.path().kind(), whole.providerBody(model, output), request.headers(),
-                        request.stream(),
-                        output, ANSWER_TIMEOUT);
+        PassedRequest sent = passage.request(output);
         for (int tries = 1;; tries++) {
-            StreamParts parts = new StreamParts(request.path(), request.wantsUsage());
             try {
-                return gateway.client().send(model.endpoint(), sent, (data, event) -> {
-                    boolean held = parts.holds(event);
-                    byte[] bytes = parts.bytes(data, event);
-                    if (bytes != null) {
-                        exchange.add(bytes, held);
-                    }
-                }).get();
+                return gateway.client().send(model.endpoint(), sent, passage).get();
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof PassedRefusalException refusal) {
                     Duration pause =

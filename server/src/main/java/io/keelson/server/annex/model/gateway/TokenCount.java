@@ -32,7 +32,8 @@ final class TokenCount {
         PassedRequest sent = new PassedRequest(request.path().kind(), request.providerBody(model, 0), request.headers(),
                 false, 0, TIMEOUT);
         try {
-            return ApiResponse.json(OK, client.send(model.endpoint(), sent, (data, event) -> {}).get().document());
+            return ApiResponse.json(OK,
+                    client.send(model.endpoint(), sent, (data, event, text) -> {}).get().document());
         } catch (ExecutionException e) {
             if (e.getCause() instanceof PassedRefusalException refusal) {
                 throw Sender.providerFailure(refusal);

@@ -13,6 +13,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -45,8 +46,11 @@ public final class PassingClient {
     /** Receives the events of a stream in their order, on one thread. As long as it blocks, the answer is read no further. */
     @FunctionalInterface
     public interface Events {
-        /** @param event of chat completions the text {@code [DONE]} at the end */
-        void event(byte[] data, JsonNode event);
+        /**
+         * @param event of chat completions the text {@code [DONE]} at the end
+         * @param text the part of the answer's text in it; empty if absent
+         */
+        void event(byte[] data, JsonNode event, String text);
     }
 
     /** @param nanos a steady clock, for durations */
@@ -79,6 +83,11 @@ public final class PassingClient {
                 (status, received, body) -> memory
                         .<PassedAnswer, Exception>read(() -> read(endpoint, wire, request, events,
                                 new Response(status, received, body, sentAt))));
+    }
+
+    /** The time of day. */
+    public Instant time() {
+        return clock.instant();
     }
 
     private record Response(int status, Map<String, String> headers, InputStream body, long sentAt) {}
@@ -129,13 +138,13 @@ public final class PassingClient {
                 first[0] = millis(response.sentAt);
             }
             JsonNode event = Arrays.equals(data, DONE) ? Json.string("[DONE]") : OutsideJson.readPassing(data);
-            document.add(event);
+            String text = document.add(event);
             memory.add(data.length);
             if (wire instanceof ChatWire && event.isObject()) {
                 event.properties().stream().filter(each -> !beginning.has(each.getKey()))
                         .forEach(each -> beginning.set(each.getKey(), each.getValue()));
             }
-            events.event(data, event);
+            events.event(data, event, text);
         }
         JsonNode whole = document.document();
         if (whole == null) {
