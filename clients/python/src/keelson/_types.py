@@ -1112,6 +1112,8 @@ class ClaimBody(TypedDict, total=False):
     """Whether the worker claims again as soon as it has the answer. Steps that become ready meanwhile are …"""
     chains: list[str]
     """Tools without effects, of `tools`. A step of such a tool comes with `following` steps of its task; the …"""
+    items: list[ClaimItemBody]
+    """Claims only these items of the queue, and does not wait. Items that are not ready, and items of other …"""
 
 
 class AnnouncedToolBody(TypedDict, total=False):
@@ -1127,6 +1129,15 @@ class AnnouncedToolBody(TypedDict, total=False):
     """Effects of a call outside the run, as of `GET /tools`"""
     gateway: Any
     """Rights of a program that serves the tool at the gateway: `true` for all that the rules allow, or an …"""
+
+
+class ClaimItemBody(TypedDict, total=False):
+    """An item of the work queue, as messages of a broker name it."""
+
+    task_id: str
+    """Id of the task."""
+    lane: int
+    """Of the task's work: one for steps in order, one each for parallel steps."""
 
 
 class HeartbeatBody(TypedDict, total=False):

@@ -121,6 +121,7 @@ class ArchitectureTest {
             "server.annex.mcp        | nothing",
             "server.annex.model      | nothing",
             "server.annex.postgres   | nothing",
+            "server.annex.rabbitmq   | nothing",
             "server.annex.trigger    | nothing",
             "server.annex.s3         | nothing",
             "server.app.metrics      | nothing",

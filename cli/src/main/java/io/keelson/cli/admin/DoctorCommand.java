@@ -65,6 +65,7 @@ public final class DoctorCommand extends CliCommand {
         findings.addAll(MachineChecks.allowedFolders(settings));
         Logging.toFile(settings, Path.of("/dev/null"));
         findings.addAll(MachineChecks.objectStore(settings));
+        findings.addAll(MachineChecks.broker(settings));
         Keelson server = ServerConnection.find(settings);
         if (server != null) {
             findings.add(server(server));

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.URI;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -123,6 +124,18 @@ final class MachineChecks {
         } catch (IOException e) {
             return List.of();
         }
+    }
+
+    /** The broker of KEELSON_RABBITMQ_URL. Without it workers poll. */
+    static List<CheckResult> broker(Settings settings) {
+        URI broker = settings.broker();
+        if (broker == null) {
+            return List.of();
+        }
+        String problem = settings.brokerProblem();
+        return List.of(problem == null ? CheckResult.ok("broker", "RabbitMQ at " + broker.getHost())
+                : CheckResult.warn("broker", "RabbitMQ at " + broker.getHost() + ": " + problem + "; workers poll",
+                        "start it, or correct KEELSON_RABBITMQ_URL: docs/operate/rabbitmq.md"));
     }
 
     /** The folders that KEELSON_ALLOWED_FOLDERS names. */

@@ -14,6 +14,7 @@ import io.keelson.client.worker.Worker;
 import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.base.process.Executables;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -168,6 +169,10 @@ public final class WorkerCommand extends ClientCommand {
         tools.stream().distinct().forEach(tool -> builder.tool(spec(tool), handler));
         if (id != null) {
             builder.id(id);
+        }
+        URI broker = settings().broker();
+        if (broker != null) {
+            builder.rabbitmq(broker);
         }
         Worker worker = builder.build();
         server().whenInterrupted(() -> stop(worker, handler));

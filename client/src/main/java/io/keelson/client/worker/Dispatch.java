@@ -81,8 +81,17 @@ final class Dispatch {
 
     /** Steps under new leases: at once when there are any, else as soon as one is ready, else none. */
     List<WorkItem> claim(int max, Duration wait) {
+        return claim(max, wait, List.of());
+    }
+
+    /** The given items that are ready now, under new leases. */
+    List<WorkItem> claim(List<Claim.Item> items) {
+        return claim(items.size(), Duration.ZERO, items);
+    }
+
+    private List<WorkItem> claim(int max, Duration wait, List<Claim.Item> only) {
         Claim claim = new Claim(workerId, tools, max, wait.toMillis(), lease.toMillis(), version,
-                announced ? List.of() : specs, true, chains);
+                announced ? List.of() : specs, !wait.isZero(), chains, only);
         JsonNode answer = api.post("/dispatch/claim", Json.request(claim), wait.plus(ANSWER_TIMEOUT));
         announced = true;
         return answer.path("items").valueStream().map(item -> Json.document(item, WorkItem.class)).toList();

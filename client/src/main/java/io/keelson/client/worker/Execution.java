@@ -48,6 +48,7 @@ final class Execution implements StepContext {
     private volatile long signed;
     private volatile @Nullable Stop stop;
     private @Nullable Thread thread;
+    private volatile @Nullable Runnable onEnd;
 
     /** Uploads files to the server. */
     @FunctionalInterface
@@ -67,6 +68,20 @@ final class Execution implements StepContext {
         this.use = progressBuffer.empty();
         this.onNews = onNews;
         this.uploads = uploads;
+    }
+
+    /** Sets an action for the time when the server has answered the report, or the lease is lost. */
+    void onEnd(Runnable action) {
+        onEnd = action;
+    }
+
+    /** The execution has given its slot back. */
+    void ended() {
+        Runnable action = onEnd;
+        onEnd = null;
+        if (action != null) {
+            action.run();
+        }
     }
 
     /** Says which thread is to be interrupted; false when the work is no longer wanted. */

@@ -101,6 +101,7 @@ final class Slots {
             taken.remove(Lease.of(execution), execution);
             expected.remove(Lease.of(execution), execution);
         }));
+        executions.forEach(Execution::ended);
     }
 
     void close() {

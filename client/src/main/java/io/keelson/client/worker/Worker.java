@@ -9,6 +9,7 @@ import java.lang.System.Logger.Level;
 import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -36,6 +37,10 @@ public final class Worker implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Worker.class.getName());
     private static final long BETWEEN_WARNINGS_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** How often a worker claims work without a message, while it has a connection to the broker. */
+    private static final Duration WITHOUT_MESSAGE = Duration.ofSeconds(10);
+    private static final int BAD_REQUEST = 400;
+    private static final int UNPROCESSABLE = 422;
     private static final long LAST_CLAIM_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LAST_REPORTS_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long HURRIED_REPORTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -58,6 +63,8 @@ public final class Worker implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
+    /** Null without a broker. */
+    private final @Nullable ReadyWork ready;
     private final Thread claimThread = Threads.daemon("keelson-claim", this::claimLoop);
     private final Thread heartbeatThread;
     private final Thread reportThread;
@@ -65,6 +72,8 @@ public final class Worker implements AutoCloseable {
     /** Whether the server has answered a claim. Used by the thread of claims, as is the next one. */
     private boolean serves;
     private long silentUntil = System.nanoTime();
+    /** When work is claimed next without a message. */
+    private long pollAt = System.nanoTime();
 
     private Worker(Builder settings) {
         this.id = settings.id;
@@ -78,6 +87,10 @@ public final class Worker implements AutoCloseable {
                 settings.specs.values().stream().map(ToolSpec::announced).toList(), settings.lease,
                 !settings.chain.isZero());
         this.slots = new Slots(settings.slots);
+        this.ready = settings.broker == null ? null
+                : new ReadyWork(settings.broker, id,
+                        () -> UUID.fromString(settings.client.whoAmI().workspace().id()), handlers.keySet(),
+                        settings.slots);
         this.heartbeats = new Heartbeats(dispatch, slots, settings.lease, this::leadSlowChains);
         this.reports = new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
         this.heartbeatThread = Threads.daemon("keelson-heartbeat", heartbeats::run);
@@ -96,6 +109,9 @@ public final class Worker implements AutoCloseable {
 
     /** Begins to claim. The server need not be up yet. A worker starts once. */
     public Worker start() {
+        if (ready != null) {
+            ready.start();
+        }
         claimThread.start();
         heartbeatThread.start();
         reportThread.start();
@@ -146,6 +162,9 @@ public final class Worker implements AutoCloseable {
     private boolean stop() {
         stopping.countDown();
         slots.close();
+        if (ready != null) {
+            ready.stop();
+        }
         long begun = System.nanoTime();
         boolean interrupted = !waited(() -> slots.awaitIdle(grace.toNanos()));
         chains.forEach(Chain::abandon);
@@ -160,6 +179,9 @@ public final class Worker implements AutoCloseable {
         interrupted |= !waited(() -> slots.awaitIdle(timeout));
         heartbeatThread.interrupt();
         reportThread.interrupt();
+        if (ready != null) {
+            ready.close();
+        }
         stopped.countDown();
         return interrupted;
     }
@@ -192,9 +214,13 @@ public final class Worker implements AutoCloseable {
     }
 
     /** One claim; answers how long to wait before the next. Even an answer that makes no sense must not end the loop. */
-    private Duration claim(int free, Backoff backoff) {
+    private Duration claim(int free, Backoff backoff) throws InterruptedException {
         try {
-            dispatch.claim(free, poll).forEach(this::accept);
+            if (ready != null && ready.connected()) {
+                claimReady(ready, free);
+            } else {
+                dispatch.claim(free, poll).forEach(this::accept);
+            }
             if (!serves) {
                 serves = true;
                 LOG.log(Level.INFO, "worker {0} serves {1} at {2}", id,
@@ -221,13 +247,51 @@ public final class Worker implements AutoCloseable {
         }
     }
 
+    /** Claims the work of messages, and any work when there was no message for some time. */
+    private void claimReady(ReadyWork broker, int free) throws InterruptedException {
+        List<ReadyWork.Message> messages =
+                broker.take(free, Duration.ofNanos(Math.max(0, pollAt - System.nanoTime())));
+        if (stopping()) {
+            return;
+        }
+        if (messages.isEmpty()) {
+            dispatch.claim(free, Duration.ZERO).forEach(this::accept);
+            pollAt = System.nanoTime() + WITHOUT_MESSAGE.toNanos();
+            return;
+        }
+        List<WorkItem> items;
+        try {
+            items = dispatch.claim(messages.stream().map(ReadyWork.Message::item).toList());
+        } catch (KeelsonException e) {
+            if (e.status() == BAD_REQUEST || e.status() == UNPROCESSABLE) {
+                ReadyWork.refuse(messages);
+            } else {
+                broker.giveBack(messages);
+            }
+            throw e;
+        }
+        List<ReadyWork.Message> matched = ReadyWork.claimed(messages, items);
+        for (int i = 0; i < items.size(); i++) {
+            accept(items.get(i), i < matched.size() ? matched.get(i)::acknowledge : null);
+        }
+    }
+
     private boolean stopping() {
         return stopping.getCount() == 0;
     }
 
     private void accept(WorkItem item) {
+        accept(item, null);
+    }
+
+    /** @param onEnd called when the server has answered the step's report, or the lease is lost; null if absent */
+    private void accept(WorkItem item, @Nullable Runnable onEnd) {
         Execution execution = new Execution(item, server, heartbeats::nudge, dispatch::upload);
+        if (onEnd != null) {
+            execution.onEnd(onEnd);
+        }
         if (!slots.take(execution)) {
+            execution.ended();
             return;
         }
         if (stopping() && execution.abandon()) {
@@ -338,6 +402,7 @@ public final class Worker implements AutoCloseable {
         private Duration poll = Duration.ofSeconds(2);
         private Duration grace = Duration.ofSeconds(20);
         private Duration chain = Chain.LONGEST;
+        private @Nullable URI broker;
 
         private Builder(Keelson client) {
             this.client = client;
@@ -406,6 +471,16 @@ public final class Worker implements AutoCloseable {
          */
         public Builder chain(Duration longest) {
             this.chain = longest;
+            return this;
+        }
+
+        /**
+         * The RabbitMQ broker that tells the worker of its work, {@code amqp://user:password@host:port/vhost}, or {@code amqps:} for TLS: the one
+         * of the server's {@code KEELSON_RABBITMQ_URL}. The worker polls while the broker is away. Needs the library
+         * {@code com.rabbitmq:amqp-client}.
+         */
+        public Builder rabbitmq(URI value) {
+            this.broker = value;
             return this;
         }
 

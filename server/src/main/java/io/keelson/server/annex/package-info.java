@@ -9,6 +9,7 @@
  * <tr><td>{@code model}<td>models that the server calls: {@code .wire}: protocols of providers; {@code .registry}: their configuration; {@code .call}: use by tools; {@code .turn}: turns of agents; {@code .coordination}: planner and judge; {@code .wiring}: settings, routes and the module
  * <tr><td>{@code trigger}<td>triggers: events from outside that start runs
  * <tr><td>{@code postgres}<td>the embedded PostgreSQL
+ * <tr><td>{@code rabbitmq}<td>messages to a broker about ready work of remote workers
  * <tr><td>{@code s3}<td>artifacts in an S3-compatible object store
  * </table>
  */

@@ -7,6 +7,8 @@ import io.keelson.server.annex.mcp.McpModule;
 import io.keelson.server.annex.mcp.gateway.ToolGateway;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
+import io.keelson.server.annex.rabbitmq.RabbitModule;
+import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.trigger.TriggerModule;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.inbox.InboxDecisions;
@@ -25,6 +27,7 @@ import io.keelson.server.engine.store.queue.WorkerRegistry;
 import io.keelson.server.engine.store.read.LongResults;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.tool.ToolCatalog;
+import io.keelson.server.engine.tool.ToolSpec;
 import io.keelson.server.mission.plan.AutonomyDefault;
 import io.keelson.server.mission.plan.CatalogToolKnowledge;
 import io.keelson.server.mission.plan.MissionContext;
@@ -46,12 +49,14 @@ import io.keelson.server.work.builtin.ArtifactRead;
 import io.keelson.server.work.builtin.BuiltinTools;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
 /**
  * The engine, not yet started, and its parts.
@@ -107,7 +112,9 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
         NewPlans plans = new NewPlans(known, knowledge::timeout, calls::rules, agents::of);
-        Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
+        Predicate<String> own = tool -> tools.find(tool).isPresent() || tool.startsWith(ToolSpec.MCP);
+        Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention(),
+                settings.rabbit() == null ? tool -> false : own.negate());
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(), SlotKind.WAITING,
                 settings.execution().waitingSlots(), SlotKind.MODEL, settings.execution().modelCalls());
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
@@ -126,7 +133,14 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 storage.secrets(), storage.runs(), store.keys(), engine.history(), submissions, expressions,
                 engine, observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch,
                 settings.execution().lease(), settings.triggerDays())));
-        return new EngineParts(engine, store, tools, outbound, List.of(effects, mcp, calls, triggers), computation,
+        List<ToolModule> all = new ArrayList<>(List.of(effects, mcp, calls, triggers));
+        RabbitSettings rabbit = settings.rabbit();
+        if (rabbit != null) {
+            all.add(closer.register(new RabbitModule(database,
+                    tools.all().stream().map(tool -> tool.spec().name()).toList(), engine.workersWork(),
+                    rabbit, observation.metrics().rabbit())));
+        }
+        return new EngineParts(engine, store, tools, outbound, List.copyOf(all), computation,
                 missions, roster, recipes, calls::rules, mcp, submissions);
     }
 

@@ -102,6 +102,13 @@ public enum Setting {
     KEELSON_MCP_SERVERS("",
             "file with the commands that workspaces may start MCP servers with (docs/guide/mcp.md), the same on all servers "
                     + "of a database; empty: none"),
+    KEELSON_RABBITMQ_URL("",
+            "RabbitMQ broker that tells workers of their work (docs/operate/rabbitmq.md), `amqp://user:password@host:port/vhost`, or "
+                    + "`amqps:` for TLS; the same for all servers of a database, and for `keelson worker`; empty: workers poll"),
+    KEELSON_RABBITMQ_URL_FILE("", "file that contains the broker's URL, instead of `KEELSON_RABBITMQ_URL`"),
+    KEELSON_RABBITMQ_REPEAT_SECONDS("30",
+            "seconds after which a broker's message about work that is still unclaimed is sent again, from 1 to 3600; twice as "
+                    + "long after each further message, one hour at most"),
     KEELSON_PARK_SECONDS("45",
             "seconds after which the program of a step is ended whose call over `/gateway/mcp` waits for a person, from 1 to 600; "
                     + "its worker does so at the next heartbeat, and starts it again with the answer. Many clients give up after 60 s"),

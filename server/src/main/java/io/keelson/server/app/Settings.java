@@ -2,6 +2,8 @@ package io.keelson.server.app;
 
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
+import io.keelson.server.annex.rabbitmq.RabbitModule;
+import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.s3.S3Settings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.engine.Engine;
@@ -10,6 +12,7 @@ import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.secret.SealingKey;
+import java.io.IOException;
 import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Path;
@@ -33,11 +36,12 @@ import org.jspecify.annotations.Nullable;
  * @param commands settings of effect commands
  * @param models the configuration of the server's models
  * @param telemetry settings of OpenTelemetry
+ * @param rabbit the broker that tells workers of their work; null if absent
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
         int triggerDays, BigDecimal initialCredits, EffectSettings commands, ModelSettings models, Telemetry telemetry,
-        Log log) {
+        Log log, @Nullable RabbitSettings rabbit) {
 
     /**
      * Settings of the API.
@@ -225,6 +229,27 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
         return ApiKeyFormat.generate();
     }
 
+    /** The broker's address; null if absent. */
+    public @Nullable URI broker() {
+        return rabbit == null ? null : rabbit.broker();
+    }
+
+    /**
+     * Connects to the broker.
+     *
+     * @return why that is impossible; null if it is possible, and without a broker
+     */
+    public @Nullable String brokerProblem() {
+        try {
+            if (rabbit != null) {
+                RabbitModule.check(rabbit);
+            }
+            return null;
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
     /** These settings on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return with(http.at(host, port), tools, execution);
@@ -244,7 +269,8 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
 
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
         return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
-                otherExecution, artifacts, events, triggerDays, initialCredits, commands, models, telemetry, log);
+                otherExecution, artifacts, events, triggerDays, initialCredits, commands, models, telemetry, log,
+                rabbit);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.keelson.server.app;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
+import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.s3.S3Settings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.base.problem.FileProblems;
@@ -120,7 +121,8 @@ final class SettingsReader {
                         choice(Setting.KEELSON_TRACES_GENAI, Settings.GenAi.values(), Settings.GenAi::valueOf)),
                 new Settings.Log(
                         choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
-                        choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf)));
+                        choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf)),
+                broker());
         if (!problems.isEmpty()) {
             throw new InvalidSettingsException(problems);
         }
@@ -186,6 +188,10 @@ final class SettingsReader {
         if (storeSecret != null) {
             keyFiles.add(path(Setting.KEELSON_S3_SECRET_KEY_FILE, storeSecret));
         }
+        String broker = text(Setting.KEELSON_RABBITMQ_URL_FILE);
+        if (broker != null) {
+            keyFiles.add(path(Setting.KEELSON_RABBITMQ_URL_FILE, broker));
+        }
         String passwords = environment.getOrDefault("PGPASSFILE", "");
         if (!passwords.isEmpty()) {
             keyFiles.add(path(Setting.KEELSON_DATABASE_URL, passwords));
@@ -228,6 +234,23 @@ final class SettingsReader {
         return new EffectSettings(url == null ? null : url.replaceAll("/+$", ""),
                 text(Setting.KEELSON_PROVIDER_TOKEN), flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
                 seconds(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, MAX_CALL_SECONDS), types);
+    }
+
+    /** The wrong value is not shown: it may have a password. */
+    private @Nullable RabbitSettings broker() {
+        Duration repeat = seconds(Setting.KEELSON_RABBITMQ_REPEAT_SECONDS, MAX_LEASE_SECONDS);
+        String url = text(Setting.KEELSON_RABBITMQ_URL);
+        String named = text(Setting.KEELSON_RABBITMQ_URL_FILE);
+        if (named != null && url != null) {
+            refuse(Setting.KEELSON_RABBITMQ_URL_FILE, named, "empty where KEELSON_RABBITMQ_URL is set");
+        } else if (named != null) {
+            url = content(Setting.KEELSON_RABBITMQ_URL_FILE, path(Setting.KEELSON_RABBITMQ_URL_FILE, named));
+        }
+        Optional<URI> address = url == null ? Optional.empty() : RabbitSettings.parse(url);
+        if (url != null && address.isEmpty()) {
+            refuse(Setting.KEELSON_RABBITMQ_URL, "(hidden)", "amqp://user:password@host:port/vhost, or amqps: for TLS");
+        }
+        return address.map(uri -> new RabbitSettings(uri, repeat)).orElse(null);
     }
 
     private S3Settings.Access objectStore() {

@@ -57,6 +57,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -126,6 +127,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final CurrentPrices prices;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private final WorkAvailability available;
+    private final Predicate<String> ownTools;
     private final ClusterNotifier notifier;
     private final LiveTexts texts;
     private final WorkspaceTools workspaceTools;
@@ -151,7 +153,8 @@ public final class Engine implements Commands, AutoCloseable {
                 new RecordedAnswers(database),
                 (workspace, tool) -> database.withConnection(c -> workers.effects(c, workspace, tool)));
         workspaceTools = catalog.ofWorkspaces();
-        available = new WorkAvailability(runner::knows, runner::slot);
+        ownTools = runner::knows;
+        available = new WorkAvailability(ownTools, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, catalog, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, logs::details, clock, Actor.agent(node),
@@ -265,6 +268,11 @@ public final class Engine implements Commands, AutoCloseable {
     /** The API of remote workers. */
     public RemoteDispatch remoteWork() {
         return remote;
+    }
+
+    /** Has news when work for remote workers was queued, of any workspace. */
+    public WorkAvailability.Watch workersWork() {
+        return available.watch(null, ownTools.negate());
     }
 
     /** The texts that steps write, while they arrive. */

@@ -63,6 +63,12 @@ public enum Metric {
             "events of triggers: `received`, `duplicate` (received before), `unverified` (refused without a valid proof), and their outcomes: "
                     + "`started`, `merged`, `dropped`, `refused` or `dead`",
             "outcome"),
+    RABBITMQ_MESSAGES(Kind.COUNTER, "keelson_rabbitmq_messages_total",
+            "messages to the broker about ready work: `sent`, `repeated` (while the work was still unclaimed), `refused` (the queue was "
+                    + "full; sent later) or `unconfirmed` (sent later)",
+            "outcome"),
+    RABBITMQ_CONNECTED(Kind.GAUGE, "keelson_rabbitmq_connected",
+            "1 while this server is connected to a broker, else 0"),
     WEBHOOK_PENDING(Kind.GAUGE, "keelson_webhook_pending",
             "waiting deliveries of enabled webhooks, 100,000 at most"),
     WEBHOOK_AGE(Kind.GAUGE, "keelson_webhook_oldest_seconds",

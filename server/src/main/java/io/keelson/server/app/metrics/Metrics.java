@@ -3,6 +3,7 @@ package io.keelson.server.app.metrics;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.keelson.server.annex.mcp.gateway.ToolGatewayObserver;
+import io.keelson.server.annex.rabbitmq.RabbitObserver;
 import io.keelson.server.annex.trigger.TriggerObserver;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.api.http.support.RequestListener;
@@ -44,6 +45,7 @@ public final class Metrics {
     private final HttpMeters http = new HttpMeters(meters);
     private final WebhookMeters webhooks = new WebhookMeters(meters);
     private final TriggerMeters triggers = new TriggerMeters(meters);
+    private final RabbitMeters rabbit = new RabbitMeters(meters);
     private final BacklogMeters backlog;
     private final DatabaseMeters database;
 
@@ -93,6 +95,11 @@ public final class Metrics {
     /** Counts events of triggers. */
     public TriggerObserver triggers() {
         return triggers;
+    }
+
+    /** Counts messages to the broker. */
+    public RabbitObserver rabbit() {
+        return rabbit;
     }
 
     /** Adds counts of requests whose mission was known, and whose mission was read. */
@@ -196,6 +203,34 @@ public final class Metrics {
             if (counter != null) {
                 counter.increment();
             }
+        }
+    }
+
+    /** Counts messages to the broker by what happened to them. */
+    private static final class RabbitMeters implements RabbitObserver {
+
+        private final Map<Happened, Counter> counters = new EnumMap<>(Happened.class);
+        private volatile BooleanSupplier connection = () -> false;
+
+        RabbitMeters(Meters meters) {
+            for (Happened happened : Happened.values()) {
+                counters.put(happened,
+                        meters.counter(Metric.RABBITMQ_MESSAGES, happened.name().toLowerCase(Locale.ROOT)));
+            }
+            meters.gauge(Metric.RABBITMQ_CONNECTED, () -> connection.getAsBoolean() ? 1 : 0);
+        }
+
+        @Override
+        public void messages(Happened happened, int count) {
+            Counter counter = counters.get(happened);
+            if (counter != null) {
+                counter.increment(count);
+            }
+        }
+
+        @Override
+        public void connected(BooleanSupplier connected) {
+            connection = connected;
         }
     }
 

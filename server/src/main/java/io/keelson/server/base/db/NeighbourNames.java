@@ -21,7 +21,7 @@ final class NeighbourNames {
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals"
                     + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_steps timers triggers trigger_deliveries upload_slots"
-                    + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_queue work_rates workers workspace_limits";
+                    + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_messages work_queue work_rates workers workspace_limits";
 
     static final String OWN_VIEWS =
             "credit_balances free_usage open_questions orchestration_event_feed orchestration_events orchestration_events_archive"
@@ -51,7 +51,7 @@ final class NeighbourNames {
                     + " ix_trigger_deliveries_decided ix_trigger_deliveries_due ix_trigger_deliveries_group ix_trigger_deliveries_list"
                     + " ix_trigger_deliveries_rate ix_trigger_deliveries_single ix_trigger_deliveries_workspace ix_triggers_recipe"
                     + " ix_webhook_deliveries_completed ix_webhook_deliveries_list ix_webhook_deliveries_pending"
-                    + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_queue_deadline"
+                    + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_messages_due ix_work_queue_deadline"
                     + " ix_work_queue_lease ix_work_queue_run ix_work_queue_turn"
                     + " ix_workspaces_purge uq_agent_reports_subject uq_artifacts_key"
                     + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run uq_mcp_tools_change"

@@ -15,6 +15,7 @@ import io.keelson.server.engine.store.retention.UploadSlots;
 import io.keelson.server.engine.store.retention.Uploads;
 import java.time.Duration;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** The parts of the store that the engine uses. */
 public record Store(RunStore runs, WorkerRegistry workers, LeaseHeartbeats heartbeats, ScopeReader scopes,
@@ -26,7 +27,13 @@ public record Store(RunStore runs, WorkerRegistry workers, LeaseHeartbeats heart
      * @param artifactRetention retention of artifacts without one of their own, after the end of their run
      */
     public static Store of(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
-        return new Store(new RunStore(clock, plans, artifactRetention), new WorkerRegistry(clock),
+        return of(clock, plans, artifactRetention, tool -> false);
+    }
+
+    /** @param announced tools of work that a broker announces */
+    public static Store of(DbClock clock, Function<String, Plan> plans, Duration artifactRetention,
+            Predicate<String> announced) {
+        return new Store(new RunStore(clock, plans, artifactRetention, announced), new WorkerRegistry(clock),
                 new LeaseHeartbeats(clock), new ScopeReader(), new StepWorkReader(), new IdempotencyKeys(clock),
                 new WorkLimits(), new ArtifactRetention(clock), new ArtifactQuota(), new Uploads(clock),
                 new UploadSlots(clock));

@@ -1,5 +1,6 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.base.db.Database;
@@ -11,6 +12,7 @@ import io.keelson.server.engine.store.WorkLimits;
 import io.keelson.server.engine.store.WorkLimits.Capacity;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -70,6 +72,11 @@ public final class Claims {
             }
             return store.candidates(c, search, capacity);
         }));
+    }
+
+    /** The given items that are claimable at this moment and have one of the tools, in order of dispatch. */
+    public List<Candidate> find(UUID workspace, Collection<String> tools, Collection<Lane> items) {
+        return Tenancy.allWorkspaces(() -> database.withConnection(c -> store.candidates(c, workspace, tools, items)));
     }
 
     /** Claims them; omits work whose limit is reached meanwhile. */

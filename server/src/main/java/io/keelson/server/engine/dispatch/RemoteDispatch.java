@@ -6,6 +6,7 @@ import io.keelson.api.worker.FurtherClaim;
 import io.keelson.api.worker.Heartbeat;
 import io.keelson.api.worker.ReportAnswer;
 import io.keelson.api.worker.WorkItem;
+import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NextStepRequest;
@@ -138,6 +139,21 @@ public final class RemoteDispatch implements AutoCloseable {
             }
         }
         return List.of();
+    }
+
+    /**
+     * The given items that are ready now. Never waits.
+     *
+     * @param claim its wait has no effect
+     */
+    public List<WorkItem> claimItems(WorkerClaim claim, List<Lane> items) {
+        if (draining(claim)) {
+            return List.of();
+        }
+        List<Candidate> found = claims.find(claim.workspaceId(), claim.tools(), items);
+        return items(claim, claims
+                .claim(found.subList(0, Math.min(claim.max(), found.size())), candidate -> command(claim, candidate))
+                .stream().filter(Reply.Claimed.class::isInstance).toList());
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.keelson.server.engine.store;
 
 import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.StepRow;
@@ -59,6 +60,7 @@ final class ChangesWriter {
     private final CreditSlots slots;
     private final Moment moment;
     private final Duration retention;
+    private final Predicate<String> announced;
     /** In the order of their ids. */
     private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
     /** Results that the rows of their steps hold, by step. */
@@ -67,15 +69,19 @@ final class ChangesWriter {
     /** Changed steps, without steps that the row of the step before them implies. */
     private final List<StepsTable.Changed> steps;
 
-    /** @param retention retention of artifacts without one of their own, after the end of their run */
+    /**
+     * @param retention retention of artifacts without one of their own, after the end of their run
+     * @param announced tools of work that a broker announces
+     */
     ChangesWriter(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Moment moment,
-            Duration retention) {
+            Duration retention, Predicate<String> announced) {
         this.c = c;
         this.changes = changes;
         this.keys = keys;
         this.slots = slots;
         this.moment = moment;
         this.retention = retention;
+        this.announced = announced;
         List<RunRow> ordered = new ArrayList<>(changes.runs());
         ordered.sort(Comparator.comparing(RunRow::id, BY_ID));
         ordered.forEach(run -> runs.put(run.id(), run));
@@ -90,7 +96,7 @@ final class ChangesWriter {
                     List.of(released(), born(),
                             List.of(DependenciesTable.insert(changes.newTasks(), changes.links())), moves(), tries(),
                             List.of(TimersTable.ANSWERED.of(changes.handledTimers())),
-                            ends(), withdrawn(), begun(), List.of(QueueTable.PUT.of(present(changes.queue()))),
+                            ends(), withdrawn(), begun(), queued(),
                             rare(), List.of(IdempotencyKeys.USE.of(keys)), passing(), money()),
                     runs.size() == 1)
                     .send(c, moment);
@@ -176,6 +182,13 @@ final class ChangesWriter {
     /** Rows that change when attempts of runs begin. Those of an ended run's timers are gone before. */
     private List<Part<?>> begun() {
         return List.of(AttemptsTable.UPSERT.of(changes.attempts()), TimersTable.ARM.of(present(changes.timers())));
+    }
+
+    /** Lanes whose next step is ready or leased, and messages about lanes that wait for a worker. */
+    private List<Part<?>> queued() {
+        List<QueueItem> items = present(changes.queue());
+        return List.of(QueueTable.PUT.of(items), WorkMessagesTable.PUT
+                .of(those(items, item -> item.holder() == null && announced.test(item.tool()))));
     }
 
     /** Rows that few batches have. */

@@ -104,6 +104,14 @@ final class DueWork {
 
     private static final String CANDIDATES_IN_ONE = HEADS_IN_ONE + FIRST_LEVEL;
 
+    /** Claimable work among the given items. */
+    private static final String CANDIDATES_OF = """
+            select q.run_id, q.task_id, q.lane, q.tool, q.model, q.workspace_id, q.priority
+              from unnest(?::uuid[], ?::int4[]) as u (task_id, lane)
+              join work_queue q on q.task_id = u.task_id and q.lane = u.lane
+             where q.holder is null and q.workspace_id = ? and q.tool = any (?::text[])
+             order by q.priority, q.queued_at, q.task_id, q.lane""";
+
     private static final String DUE = """
             with clock as materialized (select {now} as now)
             select (select task_id from work_queue where holder is null order by workspace_id limit 1) is not null as ready,
@@ -267,6 +275,17 @@ final class DueWork {
             statement.setInt(p++, search.limit());
             statement.setInt(p++, search.limit());
             statement.setInt(p, search.limit());
+            return candidates(statement);
+        }
+    }
+
+    List<Candidate> candidates(Connection c, UUID workspace, Collection<String> tools, Collection<Lane> items)
+            throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(CANDIDATES_OF)) {
+            BinaryParameter.bindIds(statement, 1, items.stream().map(Lane::taskId).toList());
+            BinaryParameter.bind(statement, 2, items.stream().map(Lane::lane).toList(), Column.Element.INT4);
+            statement.setObject(3, workspace);
+            BinaryParameter.bindTexts(statement, 4, tools);
             return candidates(statement);
         }
     }

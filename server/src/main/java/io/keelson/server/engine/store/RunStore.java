@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,12 +110,24 @@ public final class RunStore {
     private final Function<String, Plan> plans;
     private final DueWork due;
     private final Duration artifactRetention;
+    private final Predicate<String> announced;
 
     /**
      * @param plans reads a plan's stored document
      * @param artifactRetention retention of artifacts without one of their own, after the end of their run
      */
     public RunStore(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
+        this(clock, plans, artifactRetention, tool -> false);
+    }
+
+    /**
+     * A store that also writes messages about ready work, for a broker.
+     *
+     * @param announced the tools of that work
+     */
+    public RunStore(DbClock clock, Function<String, Plan> plans, Duration artifactRetention,
+            Predicate<String> announced) {
+        this.announced = announced;
         this.artifactRetention = artifactRetention;
         this.clock = clock;
         this.plans = plans;
@@ -213,7 +226,7 @@ public final class RunStore {
      */
     public void commit(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Instant now)
             throws SQLException {
-        new ChangesWriter(c, changes, keys, slots, new Moment(now, now), artifactRetention).commit();
+        new ChangesWriter(c, changes, keys, slots, new Moment(now, now), artifactRetention, announced).commit();
     }
 
     /**
@@ -222,7 +235,8 @@ public final class RunStore {
      */
     public void commitUnlocked(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Instant now)
             throws SQLException {
-        new ChangesWriter(c, changes, keys, slots, new Moment(now, clock.override()), artifactRetention).commit();
+        new ChangesWriter(c, changes, keys, slots, new Moment(now, clock.override()), artifactRetention, announced)
+                .commit();
     }
 
     /**
@@ -236,6 +250,12 @@ public final class RunStore {
     /** Claimable work, without work whose limits are reached. */
     public List<Candidate> candidates(Connection c, Search search, WorkLimits.Capacity capacity) throws SQLException {
         return due.candidates(c, search, capacity.full());
+    }
+
+    /** The given items that are claimable, of the workspace and of one of the tools. */
+    public List<Candidate> candidates(Connection c, UUID workspace, Collection<String> tools, Collection<Lane> items)
+            throws SQLException {
+        return due.candidates(c, workspace, tools, items);
     }
 
     /** Whether any work is due: one statement, cheap enough to repeat often. */

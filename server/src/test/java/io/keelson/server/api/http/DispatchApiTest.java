@@ -111,6 +111,32 @@ class DispatchApiTest {
         assertDownloads(run, content);
     }
 
+    /** As a worker does that has a broker's message about the item. */
+    @Test
+    void onlyNamedItemsAreClaimed() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        String other = api.create(ApiServer.REMOTE);
+        String task = items(api.get("/api/v1/runs/" + run + "/tasks")).getFirst().get("id").stringValue();
+
+        assertThat(claimItems(task, 1)).as("another lane").isEmpty();
+        assertThat(claimItems(NONE, 0)).isEmpty();
+        List<JsonNode> claimed = claimItems(task, 0);
+        assertThat(claimed).extracting(item -> item.get("run_id").stringValue()).containsExactly(run);
+        assertThat(claimItems(task, 0)).as("held").isEmpty();
+        assertThat(report("complete", claimed.getFirst(), ", \"output\": 1").get("status").stringValue())
+                .isEqualTo("ok");
+        assertThat(claimItems(task, 0)).as("ended").isEmpty();
+        assertThat(report("complete", claimOne("w"), ", \"output\": 1").get("status").stringValue()).isEqualTo("ok");
+        api.awaitState(other, "completed");
+    }
+
+    private List<JsonNode> claimItems(String task, int lane) {
+        return items(api.post("/api/v1/dispatch/claim",
+                "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 10,"
+                        + " \"wait_ms\": 20000, \"items\": [{\"task_id\": \"" + task + "\", \"lane\": " + lane
+                        + "}]}"));
+    }
+
     /** The run goes while its report waits for the lock under which it is decided. */
     @ParameterizedTest
     @ValueSource(strings = {"complete", "continue", "fail", "release"})

@@ -12,6 +12,7 @@ import io.keelson.api.worker.Report;
 import io.keelson.api.worker.ReportAnswer;
 import io.keelson.api.worker.ReportedUsage;
 import io.keelson.api.worker.WorkItem;
+import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -134,9 +135,12 @@ public final class DispatchActions {
         requireServed(claim.chains(), claim.tools(), "/chains");
         Duration wait = Duration.ofMillis(Math.min(claim.waitMs(), poll.longestMillis()));
         Long lease = claim.leaseMs();
-        List<WorkItem> items = work.claim(new WorkerClaim(request.workspace(), claim.workerId(), claim.tools(),
-                claim.max(), wait, lease == null ? null : Duration.ofMillis(lease), claim.version(), specs(claim),
-                claim.again(), Set.copyOf(claim.chains()), request::clientGone, () -> poll.isOver(request)));
+        WorkerClaim ofWorker = new WorkerClaim(request.workspace(), claim.workerId(), claim.tools(), claim.max(), wait,
+                lease == null ? null : Duration.ofMillis(lease), claim.version(), specs(claim), claim.again(),
+                Set.copyOf(claim.chains()), request::clientGone, () -> poll.isOver(request));
+        List<WorkItem> items = claim.items().isEmpty() ? work.claim(ofWorker)
+                : work.claimItems(ofWorker,
+                        claim.items().stream().map(item -> new Lane(item.taskId(), item.lane())).toList());
         return Lists.whole(documents(takeBackIfGone(request, claim.workerId(), items)));
     }
 
