@@ -344,11 +344,13 @@ class Task(Document):
     depends_on: list[str]
     """Keys of the tasks that it depends on."""
     group_id: str | None
-    """Of an item of a fan-out: the task that fanned out."""
+    """Of an item of a fan-out: the task that fanned out; of a round: the task with `repeat`"""
     item_index: int | None
-    """Of an item of a fan-out."""
+    """Of an item of a fan-out, from 0; of a round its number."""
     item: Any
     """The item of the fan-out."""
+    round: int | None
+    """Of a round of a `repeat`: its number, from 1; of the task with `repeat`: the number of its last round. …"""
     reused_from: str | None
     """The task of an earlier attempt whose output was reused."""
     agent_id: int | None

@@ -1,6 +1,7 @@
 package io.keelson.client;
 
 import io.keelson.api.run.Task;
+import io.keelson.api.run.TaskRound;
 import io.keelson.api.run.TranscriptEntry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,12 @@ public final class Tasks {
     /** Reads a task. */
     public Task get(String id) {
         return Json.document(api.get(RequestPath.of("/tasks/", id).toString()), Task.class);
+    }
+
+    /** The rounds of a task with {@code repeat}, in order. */
+    public List<TaskRound> rounds(String id) {
+        return Page.all(cursor -> Page.of(
+                api.get(RequestPath.of("/tasks/", id, "/rounds").with("cursor", cursor).toString()), TaskRound.class));
     }
 
     /** The turns, calls and other steps of the task's current attempt, in order. */

@@ -88,13 +88,13 @@ public final class Invariants {
                  where b.id is null or b.status <> m.status or b.workspace_id <> r.workspace_id
                     or b.parent_task_id is not null or b.tags <> jsonb_build_array('mission', r.state)"""
                 .formatted(statuses));
-        queries.put("I10 board: a task has one below its run's, in the column of its state", """
+        queries.put("I10 board: a task has one below its run's, in the column of its state, rounds have none", """
                 select t.id, t.state, b.id, b.status from orchestration_tasks t
                   join (values %s) as m (kind, state, status) on m.kind = 'task' and m.state = t.state
                   left join board_tasks b on b.id = t.board_task_id and b.source_type = 'orchestration_task'
                    and b.source_id = t.id::text
                   left join board_tasks p on p.source_type = 'orchestration' and p.source_id = t.run_id::text
-                 where case when t.key like '.%%' then b.id is not null
+                 where case when t.key like '.%%' or t.group_id is not null and t.item is null then b.id is not null
                     else b.id is null or b.status <> m.status or b.workspace_id <> t.workspace_id
                     or b.parent_task_id is distinct from p.id
                     or (b.status = 'done') <> (b.completed_at is not null) end""".formatted(statuses));
@@ -103,6 +103,7 @@ public final class Invariants {
                 with due as (
                     select t.id, t.run_id, t.attempt, false as past from orchestration_tasks t
                      where t.state_type = 'terminal' and t.reused_from is null and t.key not like '.%'
+                       and (t.group_id is null or t.item is not null)
                        and (t.state = 'failed' or t.failure_ignored or t.output_summary <> 'null')
                     union all select r.id, r.id, r.attempt_number, false from orchestration_runs r
                      where r.state_type = 'terminal'

@@ -30,9 +30,11 @@ import tools.jackson.databind.JsonNode;
  * @param successCriteria criteria that the output must meet; null if absent
  * @param triggerRule condition on upstream tasks under which it starts
  * @param dependsOn keys of the tasks that it depends on
- * @param groupId of an item of a fan-out: the task that fanned out
- * @param itemIndex of an item of a fan-out
+ * @param groupId of an item of a fan-out: the task that fanned out; of a round: the task with {@code repeat}
+ * @param itemIndex of an item of a fan-out, from 0; of a round its number
  * @param item the item of the fan-out
+ * @param round of a round of a {@code repeat}: its number, from 1; of the task with {@code repeat}: the number of its last
+ *     round. Null for others
  * @param reusedFrom the task of an earlier attempt whose output was reused
  * @param agentId of an agent of the roster
  * @param agentType kind of its agent
@@ -87,7 +89,8 @@ public record Task(@Id String id, @Id String runId, @Id String workspaceId, Stri
                 "all_success", "all_done", "none_failed", "always"}) String triggerRule,
         List<String> dependsOn,
         @Nullable String groupId, @Nullable @Range(min = 0) Integer itemIndex, JsonNode item,
-        @Nullable String reusedFrom, @Nullable Integer agentId, @Nullable String agentType,
+        @Nullable @Range(min = 0) Integer round, @Nullable String reusedFrom, @Nullable Integer agentId,
+        @Nullable String agentType,
         @Nullable String agentName, @Nullable String modelOverride, @Nullable List<String> toolsRequested,
         @Nullable Integer boardTaskId, @Ref("TaskState") String state, @Ref("StateType") String stateType,
         String effectiveState, @Range(min = 1) int attempt, @Range(min = 1) int attemptNumber, int failures,

@@ -2,6 +2,7 @@ package io.keelson.client.plan;
 
 import io.keelson.client.Json;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import tools.jackson.databind.JsonNode;
@@ -65,6 +66,18 @@ public final class TaskBuilder {
     /** One task per item of the array that the expression gives. */
     public TaskBuilder forEach(String expression) {
         body.put("for_each", expression);
+        return this;
+    }
+
+    /**
+     * Does the task in rounds, with the defaults of the server.
+     *
+     * @param until jq over {@code .output} of a round; true ends the rounds
+     * @param max maximum number of rounds
+     * @param delay between two rounds
+     */
+    public TaskBuilder repeat(String until, int max, Duration delay) {
+        body.putObject("repeat").put("until", until).put("max", max).put("delay_seconds", delay.toMillis() / 1000.0);
         return this;
     }
 

@@ -225,7 +225,8 @@ final class AttemptRestarts {
         for (TaskSpec spec : d.view.requirePlan().tasks()) {
             if (spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))) {
                 items.put(spec.id(), d.view.tasks.values().stream().filter(task -> task.group() != null
-                        && task.group().key().equals(spec.id()) && task.group().state != TaskState.COMPLETED
+                        && !task.isRound() && task.group().key().equals(spec.id())
+                        && task.group().state != TaskState.COMPLETED
                         && task.state == TaskState.COMPLETED).toList());
             }
         }

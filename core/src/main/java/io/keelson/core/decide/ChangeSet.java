@@ -245,6 +245,8 @@ public final class ChangeSet {
     private final Set<TaskRow> tasks = new LinkedHashSet<>();
     private final Set<StepRow> newSteps = new LinkedHashSet<>();
     private final Set<StepRow> steps = new LinkedHashSet<>();
+    /** Ended rounds of tasks, of which one row each is left. */
+    private final Set<TaskRow> folded = new LinkedHashSet<>();
     private final Map<Object, Owner> owners = new HashMap<>();
     private final Map<UUID, String> stepOutputs = new HashMap<>();
     private final Map<UUID, String> stepInputs = new HashMap<>();
@@ -323,6 +325,11 @@ public final class ChangeSet {
         if (!newTasks.contains(task)) {
             tasks.add(task);
         }
+    }
+
+    /** Replaces the rows of an ended round by one row, after its changes were written. */
+    void fold(TaskRow round) {
+        folded.add(round);
     }
 
     void insert(RunRow run, StepRow step) {
@@ -555,6 +562,11 @@ public final class ChangeSet {
 
     public Set<AgentRow> agents() {
         return agents;
+    }
+
+    /** Ended rounds whose rows are replaced by one row each. */
+    public Set<TaskRow> folded() {
+        return folded;
     }
 
     public Set<TaskRow> newTasks() {

@@ -57,6 +57,10 @@ final class Completion {
         if (task.state != TaskState.RUNNING) {
             return false;
         }
+        if (task.isLoop()) {
+            TaskRow last = task.children.getLast();
+            return last.state == TaskState.SKIPPED || last.failureIgnored;
+        }
         if (task.isGroup()) {
             return !task.children.isEmpty()
                     && task.children.stream().allMatch(c -> c.state == TaskState.SKIPPED || c.failureIgnored);
@@ -110,7 +114,11 @@ final class Completion {
             }
             TaskRow group = task.group();
             if (group != null && --group.childrenOpen == 0 && group.state == TaskState.RUNNING) {
-                TaskMoves.evaluateOutput(d, group);
+                if (group.isLoop()) {
+                    Rounds.ended(d, group, task, todo);
+                } else {
+                    TaskMoves.evaluateOutput(d, group);
+                }
             }
             for (TaskRow down : task.downstreams) {
                 down.upstreamsOpen--;
@@ -170,7 +178,7 @@ final class Completion {
                     EventPayloads.failedDependency(task), "trigger_rule", null, null, null));
             TaskMoves.cancelSteps(d, task);
             ended.add(task);
-        } else if (task.spec().when() != null || task.spec().forEach() != null) {
+        } else if (task.spec().when() != null || task.spec().forEach() != null || task.isLoop()) {
             task.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_GATE, task.id());
         } else {

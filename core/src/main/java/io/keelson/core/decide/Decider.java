@@ -312,6 +312,8 @@ public final class Decider {
                     d.disarm(command.kind(), subject);
                 } else if (command.kind() == TimerKind.TASK_RETRY) {
                     AttemptRestarts.taskDue(d, task);
+                } else if (task.isLoop()) {
+                    Rounds.due(d, task);
                 } else {
                     TaskProgress.nextTurn(d, task);
                 }

@@ -24,6 +24,7 @@ import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -154,6 +155,10 @@ final class Decision {
                 task.begunAt = task.begunAt == null ? now : task.begunAt;
             }
             default -> task.completedAt = to.terminal() ? now : null;
+        }
+        if (to.terminal() && task.isRound()) {
+            Objects.requireNonNull(task.group()).collect(task);
+            changes.touch(Objects.requireNonNull(task.group()));
         }
         view.lookAtWaits(task);
         view.lookAtWork(task);

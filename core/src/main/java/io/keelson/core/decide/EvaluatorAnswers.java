@@ -16,6 +16,7 @@ import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +53,8 @@ final class EvaluatorAnswers {
         switch (evaluation) {
             case Evaluation.Skip skip -> Completion.skipped(d, task,
                     new TaskPayload.Skipped("its condition is not met", null, "when", null, null, null));
+            case Evaluation.Proceed(_, Map<Integer, Integer> generations, _) when task.isLoop() ->
+                Rounds.start(d, task, generations.getOrDefault(1, 1));
             case Evaluation.Proceed(List<String> items, _, _) when items == null -> TaskMoves.queue(d, task);
             case Evaluation.Proceed proceed -> fanOut(d, task, Objects.requireNonNull(proceed.items()), proceed);
             case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
@@ -63,6 +66,7 @@ final class EvaluatorAnswers {
             case Evaluation.Approved a -> throw new IllegalArgumentException(a.toString());
             case Evaluation.Opened o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
+            case Evaluation.Repeats r -> throw new IllegalArgumentException(r.toString());
             case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
         }
         return Reply.CHANGED;
@@ -161,11 +165,16 @@ final class EvaluatorAnswers {
         task.evaluating = false;
         d.disarm(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
         if (evaluation instanceof Evaluation.Output(String json)) {
+            if (task.isLoop()) {
+                Rounds.met(d, task);
+            }
             d.changes.output(task, json);
             d.yielded = json;
             Verdicts.submit(d, task);
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
             Propagation.failed(d, task, error);
+        } else if (evaluation instanceof Evaluation.Repeats(int generation) && task.isLoop()) {
+            Rounds.unmet(d, task, generation);
         } else {
             throw new IllegalArgumentException(evaluation.toString());
         }

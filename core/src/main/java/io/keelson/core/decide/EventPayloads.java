@@ -163,7 +163,7 @@ final class EventPayloads {
         }
         Map<String, Object> byTask = new LinkedHashMap<>();
         BigDecimal rest = d.run.cost;
-        for (TaskRow task : d.view.tasks.values().stream().filter(task -> task.cost.signum() > 0)
+        for (TaskRow task : d.view.tasks.values().stream().filter(task -> task.cost.signum() > 0 && !task.isLoop())
                 .sorted(Comparator.comparing((TaskRow task) -> task.cost).reversed().thenComparing(TaskRow::id))
                 .limit(SNAPSHOT_TASKS).toList()) {
             byTask.put(task.id().toString(), task.cost.stripTrailingZeros().toPlainString());

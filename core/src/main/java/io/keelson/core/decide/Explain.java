@@ -95,7 +95,8 @@ public final class Explain {
     }
 
     private static Stream<TaskRow> movable(RunView view) {
-        return view.tasks.values().stream().filter(task -> !task.terminal() && !task.isGroup())
+        return view.tasks.values().stream()
+                .filter(task -> !task.terminal() && (!task.isGroup() || task.nextRunAt != null))
                 .filter(task -> task.state != TaskState.PENDING || task.upstreamsOpen == 0);
     }
 
@@ -357,6 +358,11 @@ public final class Explain {
             case ASSIGNED, RUNNING, VERIFYING -> {
                 if (task.evaluating) {
                     add(task, "OUTPUT_EVALUATING", "its output is being put together", null, List.of());
+                } else if (task.nextRunAt != null) {
+                    add(task, "NEXT_ROUND", "round " + (task.round() + 1) + " begins after its delay", task.nextRunAt,
+                            List.of());
+                } else if (task.isLoop()) {
+                    add(task, "ROUND_OPEN", "round " + task.round() + " has not ended", null, List.of());
                 } else if (task.isGroup()) {
                     add(task, "CHILDREN_OPEN", task.childrenOpen + " of its tasks are open", null, List.of());
                 }

@@ -81,6 +81,8 @@ final class Resumption {
             }
         } else if (task.state == TaskState.AWAITING_HUMAN) {
             SlotScheduling.start(d, task.agent());
+        } else if (task.state == TaskState.RUNNING && task.nextRunAt != null) {
+            Rounds.due(d, task);
         } else if (task.state == TaskState.RUNNING && task.childrenOpen == 0 && !task.evaluating) {
             TaskProgress.finish(d, task);
         }

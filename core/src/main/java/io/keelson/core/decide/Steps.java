@@ -445,19 +445,24 @@ final class Steps {
     }
 
     /**
-     * An artifact may replace one of an earlier execution: of this step, or of a step that another attempt of its task or a new
-     * plan has removed from the view.
+     * An artifact may replace one of an earlier execution: of this step, of an earlier round of its task, or of a step that
+     * another attempt of its task or a new plan has removed from the view.
      */
     private static Reply.@Nullable Rejected artifactsTaken(Decision d, StepRow step, Result result) {
         Set<String> own = new HashSet<>();
         for (NewArtifact artifact : result.artifacts()) {
             UUID of = d.view.artifacts.get(artifact.name());
-            if (!own.add(artifact.name()) || of != null && !of.equals(step.id()) && d.view.steps.containsKey(of)) {
+            StepRow has = of == null || of.equals(step.id()) ? null : d.view.steps.get(of);
+            if (!own.add(artifact.name()) || has != null && !ofEarlierRound(has.task(), step.task())) {
                 return Reply.rejected("ARTIFACT_NAME_TAKEN",
                         "the run already has an artifact named '" + artifact.name() + "'");
             }
         }
         return null;
+    }
+
+    private static boolean ofEarlierRound(TaskRow task, TaskRow round) {
+        return round.isRound() && task != round && task.group() == round.group();
     }
 
     private static @Nullable StepRow queuedStep(TaskRow task, int lane) {

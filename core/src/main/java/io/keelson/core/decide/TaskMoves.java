@@ -48,6 +48,12 @@ final class TaskMoves {
             case CONTINUING -> d.disarm(TimerKind.TASK_CONTINUE, task.id());
             case AWAITING_RETRY -> d.disarm(TimerKind.TASK_RETRY, task.id());
             case AWAITING_HUMAN -> d.disarm(TimerKind.HUMAN, task.id());
+            case RUNNING -> {
+                if (task.isLoop() && task.nextRunAt != null) {
+                    task.nextRunAt = null;
+                    d.disarm(TimerKind.TASK_CONTINUE, task.id());
+                }
+            }
             default -> {
             }
         }

@@ -19,8 +19,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task of the current attempt. A task with {@code for_each} is a group: it has no steps of its own and ends when its
- * children have ended.
+ * A task of the current attempt. A task with {@code for_each} or {@code repeat} is a group: it has no steps of its own and
+ * ends when its children have ended. The children of a {@code repeat} are its rounds, one after another.
  */
 public final class TaskRow {
     /** The order in which ready tasks of one agent get its slots. */
@@ -61,7 +61,10 @@ public final class TaskRow {
     int failures;
     /** Attempts before a person granted new retries; they count against no retry budget. */
     int grantedRetries;
-    /** Part of its steps' effect keys: rises when its output was rejected, so that effects happen again. */
+    /**
+     * Part of its steps' effect keys: rises when its output was rejected, so that effects happen again. Of a task with {@code
+     * repeat}: that with which its next round begins.
+     */
     int effectGeneration = 1;
     /** True when its failure was ignored, or when all its work that was not skipped failed and was ignored. */
     boolean failureIgnored;
@@ -108,7 +111,7 @@ public final class TaskRow {
     /**
      * @param sequence position in the plan, from 1
      * @param group the task that fanned out into this one; null for a task of the plan
-     * @param itemIndex position among the group's children, from 0; -1 for a task of the plan
+     * @param itemIndex position among the group's children, from 0; number of a round, from 1; -1 for a task of the plan
      * @param item the group's item, JSON text; null for a task of the plan
      */
     public TaskRow(UUID id, String key, int sequence, TaskSpec spec, AgentRow agent, @Nullable TaskRow group,
@@ -176,9 +179,30 @@ public final class TaskRow {
         return Rungs.takenRungs(this) == 0 ? null : Rungs.terms(this);
     }
 
-    /** True for a task with {@code for_each} itself, not for its children. */
+    /** True for a task with {@code for_each} or {@code repeat} itself, not for its children. */
     public boolean isGroup() {
-        return spec.forEach() != null && group == null;
+        return isLoop() || spec.forEach() != null && group == null;
+    }
+
+    /** True for a task with {@code repeat} itself, not for its rounds. */
+    public boolean isLoop() {
+        return group == null && spec.policy().repeat() != null;
+    }
+
+    /** True for a round of a task with {@code repeat}. */
+    boolean isRound() {
+        return group != null && group.isLoop();
+    }
+
+    /** The number of its last round, from 1; 0 before the first. */
+    int round() {
+        return children.isEmpty() ? 0 : children.getLast().itemIndex;
+    }
+
+    /** Adds the use of a round that ends. */
+    void collect(TaskRow round) {
+        tokens += round.tokens;
+        cost = cost.add(round.cost);
     }
 
     public boolean terminal() {

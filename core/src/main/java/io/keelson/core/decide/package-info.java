@@ -10,7 +10,7 @@
  * ProposalAnswers, ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
  * <li>A step's end and its task: AgentTurns, ProgramCalls, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Ladder,
  * Resumption.
- * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Completion.
+ * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Rounds, Completion.
  * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
  * Pauses, LostAnswers, Metering, Requests, CallWaits.
@@ -54,6 +54,8 @@
  * ({@code PlanRows.keepTurns}): they belong to the new attempt then.
  * <li>Calls of a step's program ({@code StepRow.calls}) are steps of its position and of lanes of their own. They begin at
  * once, end with their caller at the latest, and hold up no later step.
+ * <li>A round of a {@code repeat} is a child of its task, of which the view has the last few ended ones. The task's own cost
+ * and tokens are the sum over all its ended rounds.
  * <li>Rows that a new attempt or a new plan has replaced are {@code superseded}: kept in the database, not in the
  * view.
  * </ul>

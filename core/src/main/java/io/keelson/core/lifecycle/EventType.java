@@ -54,6 +54,7 @@ public enum EventType {
     TASK_STARTED(ActorType.AGENT, "work on it begins"),
     TASK_CONTINUING(ActorType.AGENT, "a turn has ended and the agent needs another"),
     TASK_RESUMED(ActorType.SYSTEM, "the next turn is dispatched"),
+    TASK_ROUND_COMPLETED(ActorType.SYSTEM, "a round of its `repeat` has ended, and `until` was evaluated"),
     TASK_OUTPUT_SUBMITTED(ActorType.AGENT, "its output is handed in for verification"),
     TASK_VERIFICATION_STARTED(ActorType.VERIFIER, "a verifier begins"),
     TASK_VERIFICATION_PASSED(ActorType.VERIFIER, "the verifiers approve its output"),

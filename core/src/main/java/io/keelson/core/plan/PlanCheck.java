@@ -78,6 +78,14 @@ public final class PlanCheck {
         }
         expression(task.when(), at + "/when");
         expression(task.forEach(), at + "/for_each");
+        Repeat repeat = task.policy().repeat();
+        if (repeat != null) {
+            expression(repeat.until(), at + "/repeat/until");
+            if (task.forEach() != null) {
+                report("REPEAT_WITH_FOR_EACH", at + "/repeat", "task '" + displayText(task.id())
+                        + "' has repeat and for_each: start a run with the rounds for each item instead");
+            }
+        }
         String label = task.policy().label();
         if (label != null) {
             problems.addAll(tools.checkTemplate(label, at + "/label"));

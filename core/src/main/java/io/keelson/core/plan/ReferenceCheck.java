@@ -37,7 +37,9 @@ final class ReferenceCheck {
 
     private void task(int index, TaskSpec task, String at) {
         List<String> steps = task.steps().stream().map(StepSpec::name).toList();
-        ScopeNames scope = task.forEach() == null ? ScopeNames.TASK : ScopeNames.EACH;
+        Repeat repeat = task.policy().repeat();
+        ScopeNames once = task.forEach() == null ? ScopeNames.TASK : ScopeNames.EACH;
+        ScopeNames scope = repeat == null ? once : ScopeNames.ROUND;
         Set<String> ended = new HashSet<>();
         for (int s = 0; s < task.steps().size(); s++) {
             StepSpec step = task.steps().get(s);
@@ -51,10 +53,14 @@ final class ReferenceCheck {
                     at + "/verify/" + v + "/input");
         }
         if (task.when() != null) {
-            check(tools.namesInExpression(task.when()), scope, index, steps, Set.of(), at + "/when");
+            check(tools.namesInExpression(task.when()), once, index, steps, Set.of(), at + "/when");
         }
         if (task.forEach() != null) {
             check(tools.namesInExpression(task.forEach()), scope, index, steps, Set.of(), at + "/for_each");
+        }
+        if (repeat != null) {
+            check(tools.namesInExpression(repeat.until()), ScopeNames.UNTIL, index, List.of(), Set.of(),
+                    at + "/repeat/until");
         }
         if (task.policy().label() != null) {
             check(tools.namesInTemplate(task.policy().label()), scope, index, steps, Set.of(), at + "/label");

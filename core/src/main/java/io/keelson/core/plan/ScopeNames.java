@@ -14,6 +14,11 @@ public record ScopeNames(List<String> known) {
     public static final ScopeNames TASK = of("inputs", "run", "steps", "task", "tasks", "transcript");
     /** A task with {@code for_each}. */
     public static final ScopeNames EACH = of("index", "inputs", "item", "run", "steps", "task", "tasks", "transcript");
+    /** A task with {@code repeat}. */
+    public static final ScopeNames ROUND =
+            of("inputs", "previous", "round", "run", "steps", "task", "tasks", "transcript");
+    /** The condition that ends rounds. */
+    public static final ScopeNames UNTIL = of("inputs", "output", "previous", "round", "run", "tasks");
     public static final ScopeNames PLANNER = of("failure", "inputs", "run", "steps", "task", "tasks", "transcript");
 
     private static ScopeNames of(String... names) {
@@ -30,10 +35,12 @@ public record ScopeNames(List<String> known) {
         List<PlanProblem> problems = new ArrayList<>();
         used.stream().filter(name -> !known.contains(name)).sorted().forEach(name -> {
             boolean each = EACH.known.contains(name) && !TASK.known.contains(name);
+            boolean round = ROUND.known.contains(name) && !TASK.known.contains(name);
             problems.add(new PlanProblem("UNKNOWN_REFERENCE", at,
                     "the expression names '." + PlanCheck.displayText(name)
                             + "', " + (each ? "which exists in a task with for_each only"
-                                    : "which does not exist here" + hints.hint(name, known))
+                                    : round ? "which exists in a task with repeat only"
+                                            : "which does not exist here" + hints.hint(name, known))
                             + "; known: " + String.join(", ", known)));
         });
         return problems;

@@ -29,11 +29,12 @@ import org.jspecify.annotations.Nullable;
  * @param ladder the models of its retries, then what follows when these are used up, in order
  * @param untrusted true when its inputs may contain data from outside
  * @param unchained true when each of its steps is committed before the next one begins
+ * @param repeat how it is done in rounds; null for a task that is done once
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
         @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label,
         Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget, Map<String, Judge> judges, List<Rung> ladder,
-        boolean untrusted, boolean unchained) {
+        boolean untrusted, boolean unchained, @Nullable Repeat repeat) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
@@ -49,7 +50,7 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
         this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of(), false,
-                false);
+                false, null);
     }
 
     /**
@@ -76,48 +77,54 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     /** A copy with that label of its items. */
     public TaskPolicy labelled(@Nullable String template) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget,
-                judges, ladder, untrusted, unchained);
+                judges, ladder, untrusted, unchained, repeat);
     }
 
     /** A copy with those terms. */
     public TaskPolicy with(AgentTerms terms) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget,
-                judges, ladder, untrusted, unchained);
+                judges, ladder, untrusted, unchained, repeat);
     }
 
     /** A copy with those thresholds of its verifiers. */
     public TaskPolicy withThresholds(Map<String, BigDecimal> least) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges,
-                ladder, untrusted, unchained);
+                ladder, untrusted, unchained, repeat);
     }
 
     /** A copy with that budget. */
     public TaskPolicy costing(@Nullable BigDecimal most) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most,
-                judges, ladder, untrusted, unchained);
+                judges, ladder, untrusted, unchained, repeat);
     }
 
     /** A copy with those models among its verifiers. */
     public TaskPolicy judgedBy(Map<String, Judge> models) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, models,
-                ladder, untrusted, unchained);
+                ladder, untrusted, unchained, repeat);
     }
 
     /** A copy with that ladder. */
     public TaskPolicy climbing(List<Rung> rungs) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                rungs, untrusted, unchained);
+                rungs, untrusted, unchained, repeat);
     }
 
     /** A copy whose inputs may or may not contain data from outside. */
     public TaskPolicy untrusted(boolean outside) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, outside, unchained);
+                ladder, outside, unchained, repeat);
     }
 
     /** A copy whose steps are, or are not, each committed before the next one begins. */
     public TaskPolicy unchained(boolean each) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, untrusted, each);
+                ladder, untrusted, each, repeat);
+    }
+
+    /** A copy that is done in those rounds. */
+    public TaskPolicy repeated(@Nullable Repeat rounds) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
+                ladder, untrusted, unchained, rounds);
     }
 }

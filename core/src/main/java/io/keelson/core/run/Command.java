@@ -485,8 +485,8 @@ public sealed interface Command {
          * The gate is open.
          *
          * @param items JSON texts of a {@code for_each}, null when the task has none
-         * @param generations effect generations of the children of earlier rows of the task, by the items' indexes; 1
-         *                    for an absent index
+         * @param generations effect generations of the children of earlier rows of the task, by the items' indexes or the
+         *                    rounds' numbers; 1 for an absent one
          * @param titles of the items' tasks, as many as items; empty to use the group's title
          */
         record Proceed(@Nullable List<String> items, Map<Integer, Integer> generations, List<String> titles)
@@ -561,6 +561,13 @@ public sealed interface Command {
          * @param version of the parent; an older one is ignored
          */
         record ParentIs(boolean waits, boolean paused, int version) implements Evaluation {}
+
+        /**
+         * The output of a task's round does not meet the condition that ends the rounds.
+         *
+         * @param generation effect generation of the next round of earlier rows of the task; 1 if absent
+         */
+        record Repeats(int generation) implements Evaluation {}
 
         /** JSON text of a task's or the run's output. */
         record Output(String json) implements Evaluation {}

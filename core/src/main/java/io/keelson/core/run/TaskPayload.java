@@ -5,6 +5,7 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TaskType;
 import java.math.BigDecimal;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ public sealed interface TaskPayload extends Payload {
             case Started _ -> EventType.TASK_STARTED;
             case Continuing _ -> EventType.TASK_CONTINUING;
             case Resumed _ -> EventType.TASK_RESUMED;
+            case RoundCompleted _ -> EventType.TASK_ROUND_COMPLETED;
             case OutputSubmitted _ -> EventType.TASK_OUTPUT_SUBMITTED;
             case VerificationStarted _ -> EventType.TASK_VERIFICATION_STARTED;
             case VerificationPassed _ -> EventType.TASK_VERIFICATION_PASSED;
@@ -103,6 +105,20 @@ public sealed interface TaskPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("continuation_count", continuationCount);
+        }
+    }
+
+    /**
+     * @param roundTaskId the round's task
+     * @param until whether the condition that ends the rounds holds
+     * @param nextRunAt when the next round begins; null if none follows
+     */
+    record RoundCompleted(int round, UUID roundTaskId, int attempts, long tokens, BigDecimal cost, boolean until,
+            @Nullable Instant nextRunAt) implements TaskPayload {
+        @Override
+        public void write(Members to) {
+            to.put("round", round).put("round_task_id", roundTaskId).put("attempts", attempts).put("tokens", tokens)
+                    .put("cost", cost).put("until", until).put("next_run_at", nextRunAt);
         }
     }
 

@@ -3,6 +3,7 @@ package io.keelson.core.decide;
 import io.keelson.core.money.WorstCase;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
@@ -122,7 +123,7 @@ final class Plans {
         T taskRetry(RetryPolicy own) {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
                     policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget(),
-                    policy.judges(), policy.ladder(), policy.untrusted(), policy.unchained()));
+                    policy.judges(), policy.ladder(), policy.untrusted(), policy.unchained(), policy.repeat()));
         }
 
         T verify(String... names) {
@@ -145,6 +146,11 @@ final class Plans {
         /** What it may cost at most, in credits. */
         T budget(String most) {
             return policy(policy.costing(new BigDecimal(most)));
+        }
+
+        /** @param rounds null for a task that is done once */
+        T repeat(Repeat rounds) {
+            return policy(policy.repeated(rounds));
         }
 
         T timeout(Duration own) {

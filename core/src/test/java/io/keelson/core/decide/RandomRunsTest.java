@@ -13,6 +13,7 @@ import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
@@ -67,7 +68,7 @@ class RandomRunsTest {
     void everyRunEndsAfterRandomCommands(int seed) {
         Random random = new Random(seed);
         Random uses = new Random(seed);
-        World world = start(random);
+        World world = start(random, new Random(31L * seed));
         world.holder = random.nextBoolean() ? "node" : null;
         for (int i = 0; i < 120; i++) {
             disturb(world, random);
@@ -85,9 +86,10 @@ class RandomRunsTest {
         Invariants.legal(world);
     }
 
-    private static World start(Random random) {
+    /** @param rounds chooses the tasks that are done in rounds, so that the other choices stay as they were */
+    private static World start(Random random, Random rounds) {
         RunPolicy policy = policy(random);
-        Plan plan = plan(random);
+        Plan plan = plan(random, rounds);
         if (policy.failures().planner() != null && random.nextInt(4) == 0) {
             return World.start(policy, new Plan(0, List.of()));
         }
@@ -290,7 +292,7 @@ class RandomRunsTest {
         return switch (asked.kind()) {
             case EVALUATE_GATE -> {
                 TaskRow task = world.view.task(asked.subject());
-                if (task == null || !task.isGroup()) {
+                if (task == null || !task.isGroup() || task.isLoop()) {
                     yield random.nextInt(3) == 0 ? new Evaluation.Skip() : new Evaluation.Proceed(null);
                 }
                 yield new Evaluation.Proceed(
@@ -298,7 +300,12 @@ class RandomRunsTest {
             }
             case EVALUATE_PLAN -> new Evaluation.Planned(newPlan(world, random), "{}");
             case EVALUATE_STEP -> new Evaluation.Opened("{}", Duration.ofSeconds(5), null);
-            default -> new Evaluation.Output("1");
+            default -> {
+                TaskRow task = world.view.task(asked.subject());
+                yield task != null && task.isLoop() && (task.round() + asked.subject().hashCode()) % 3 != 0
+                        ? new Evaluation.Repeats(1)
+                        : new Evaluation.Output("1");
+            }
         };
     }
 
@@ -356,11 +363,12 @@ class RandomRunsTest {
         }
     }
 
-    private static Plan plan(Random random) {
+    private static Plan plan(Random random, Random rounds) {
         int count = random.nextInt(9);
         List<Plans.T> tasks = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Plans.T task = Plans.task("t" + i);
+            Repeat repeated = null;
             Set<String> upstreams = new HashSet<>();
             for (int u = 0; u < i && upstreams.size() < 3; u++) {
                 if (random.nextInt(3) == 0) {
@@ -378,6 +386,9 @@ class RandomRunsTest {
             }
             if (random.nextInt(6) == 0) {
                 task.forEach("${ . }");
+            } else if (rounds.nextInt(6) == 0) {
+                repeated = new Repeat("${ . }", 1 + rounds.nextInt(5), Duration.ofSeconds(rounds.nextInt(4)), null,
+                        1 + rounds.nextInt(2));
             }
             if (random.nextInt(6) == 0) {
                 task.output("\"${ . }\"");
@@ -392,6 +403,7 @@ class RandomRunsTest {
                 task.policy(new TaskPolicy(mode, random.nextBoolean() ? null : QUICK, verify, random.nextInt(5) == 0,
                         random.nextInt(4) == 0 ? Duration.ofSeconds(40) : null));
             }
+            task.repeat(repeated);
             for (int s = random.nextInt(4); s >= 0; s--) {
                 int kind = random.nextInt(8);
                 task.step("s" + s, kind == 0 ? StepKind.APPROVAL

@@ -19,6 +19,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -40,13 +41,19 @@ final class Columns {
         tables.put("run_attempts", all(rows.attempts.values(), Columns::attempt));
         tables.put("billing_ledger", all(rows.ledger, Columns::transfer));
         tables.put("run_agents", all(rows.agents.values(), Columns::agent));
-        tables.put("orchestration_tasks", all(rows.tasks.values(), Columns::task));
+        tables.put("orchestration_tasks", all(rows.tasks.values().stream().filter(this::isThere).toList(),
+                Columns::task));
+        tables.put("task_rounds", all(rows.tasks.values().stream().filter(task -> !isThere(task)).toList(),
+                Columns::round));
         tables.put("orchestration_task_dependencies", rows.tasks.values().stream().flatMap(task -> task.upstreams()
                 .stream().map(up -> columns("task_id", task.id(), "depends_on_id", up))).toList());
-        tables.put("orchestration_steps", all(rows.steps.values(), Columns::step));
+        tables.put("orchestration_steps",
+                all(rows.steps.values().stream().filter(step -> isThere(step.id())).toList(), Columns::step));
         tables.put("work_queue", all(rows.queue.values(), Columns::place));
         tables.put("timers", all(rows.timers.values(), Columns::timer));
-        tables.put("work_results", all(rows.calls.values(), Columns::call));
+        tables.put("work_results",
+                all(rows.calls.values().stream().filter(call -> isThere(call.result().stepId())).toList(),
+                        Columns::call));
         tables.put("call_waits", rows.waits.entrySet().stream().map(each -> columns("step_id", each.getKey(), "state",
                 each.getValue().now().state().wire(), "rounds", each.getValue().now().rounds(), "lease_epoch",
                 each.getValue().epoch(), "answered_by", each.getValue().answeredBy(), "remote_task",
@@ -59,6 +66,20 @@ final class Columns {
         tables.put("artifacts", rows.artifacts.entrySet().stream().map(each -> columns("attempt",
                 each.getKey().attempt(), "name", each.getKey().name(), "step_id", each.getValue())).toList());
         return tables;
+    }
+
+    private boolean isThere(Saved.Task task) {
+        return !rows.folded.contains(task.id());
+    }
+
+    private boolean isThere(UUID step) {
+        return !rows.folded.contains(rows.steps.get(step).taskId());
+    }
+
+    private static Map<String, Object> round(Saved.Task t) {
+        return columns("loop_id", t.groupId(), "round", t.itemIndex(), "task_id", t.id(), "state", t.state().wire(),
+                "attempts", t.attempt(), "effect_generation", t.effectGeneration(), "tokens", t.tokens(), "cost",
+                t.cost(), "error_code", t.errorCode(), "started_at", t.startedAt(), "completed_at", t.completedAt());
     }
 
     private static <R> List<Map<String, Object>> all(Collection<R> rows, Function<R, Map<String, Object>> columns) {

@@ -41,8 +41,11 @@ final class CountLaws {
         unless(used.equals(rows.head.tokens()), "I8: the run has %s, its results %s", rows.head.tokens(), used);
         spent("run", rows.head.tokens().total(), rows.head.cost(), rows.steps.values(), Saved.Step::tokens,
                 Saved.Step::cost);
-        rows.tasks.values().stream().filter(task -> !task.inUse()).forEach(task -> spent(task.key(), task.tokens(),
-                task.cost(), rows.stepsOf(task.id()).toList(), Saved.Step::tokens, Saved.Step::cost));
+        rows.tasks.values().stream().filter(task -> !task.inUse() && !task.isLoop()).forEach(task -> spent(task.key(),
+                task.tokens(), task.cost(), rows.stepsOf(task.id()).toList(), Saved.Step::tokens, Saved.Step::cost));
+        rows.tasks.values().stream().filter(Saved.Task::isLoop).forEach(loop -> spent(loop.key(), loop.tokens(),
+                loop.cost(), rows.roundsOf(loop).filter(round -> round.state().terminal()).toList(),
+                Saved.Task::tokens, Saved.Task::cost));
         rows.steps.values().forEach(this::step);
         rows.queue.values().forEach(place -> unless(
                 place.item().workspaceId().equals(rows.accepted.workspaceId()), "I7: %s", place));

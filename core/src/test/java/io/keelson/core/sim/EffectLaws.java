@@ -27,7 +27,7 @@ final class EffectLaws {
     void check(List<Event> events) {
         if (after.run.effectGeneration() == 1) {
             Map<String, Integer> generations = new HashMap<>();
-            after.tasks.values().forEach(task -> {
+            after.tasks.values().stream().filter(task -> !task.isLoop()).forEach(task -> {
                 Integer earlier = generations.put(task.key(), task.effectGeneration());
                 unless(earlier == null || earlier <= task.effectGeneration(), "done again under an older key: %s",
                         task);
@@ -55,7 +55,7 @@ final class EffectLaws {
     private void raised(Event event) {
         Saved.Task task = after.tasks.get(event.taskId());
         Saved.Task old = before == null ? null : before.tasks.get(event.taskId());
-        boolean group = task.spec().forEach() != null && task.groupId() == null;
+        boolean group = task.isGroup();
         unless(group || old == null || task.effectGeneration() > old.effectGeneration(),
                 "what was rejected would be done under the same key: %s", task);
     }

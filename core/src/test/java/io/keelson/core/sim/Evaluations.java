@@ -49,7 +49,8 @@ final class Evaluations {
         return switch (asked.kind()) {
             case EVALUATE_GATE -> gate(rows, rows.tasks.get(asked.subject()), dice);
             case EVALUATE_STEP -> opened(rows, rows.steps.get(asked.subject()), dice);
-            case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
+            case EVALUATE_TASK_OUTPUT -> output(rows, rows.tasks.get(asked.subject()));
+            case EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
             case EVALUATE_PLAN -> RandomPlans.another(rows);
             case EVALUATE_CHILD, EVALUATE_PARENT, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY,
                     RUN_RETRY, START, HUMAN,
@@ -123,8 +124,18 @@ final class Evaluations {
             return new Evaluation.Skip();
         }
         List<String> items = IntStream.range(0, dice % 6).mapToObj(Integer::toString).toList();
+        if (task.isLoop()) {
+            return new Evaluation.Proceed(null, generations(rows, task.key()));
+        }
         return task.spec().forEach() == null || task.groupId() != null ? new Evaluation.Proceed(null)
                 : new Evaluation.Proceed(items, generations(rows, task.key()));
+    }
+
+    /** Every third round on average is the last one. */
+    private static Evaluation output(RunRows rows, Saved.Task task) {
+        int rounds = (int) rows.roundsOf(task).count();
+        return !task.isLoop() || Math.floorMod(task.id().hashCode() + 7 * rounds, 3) == 0 ? new Evaluation.Output("1")
+                : new Evaluation.Repeats(generations(rows, task.key()).getOrDefault(rounds + 1, 1));
     }
 
     /** Of all that tasks of the key have fanned out into. */

@@ -65,6 +65,11 @@ final class EventLaws {
                 deliveries.merge(event.stepId(), -1, Integer::sum);
             } else if (event.payload() instanceof TaskPayload.RungReached rung) {
                 climbed(event, rung.rung());
+            } else if (event.payload() instanceof TaskPayload.RoundCompleted round) {
+                unless(Set.of("completed", "failed", "skipped").contains(states.get(round.roundTaskId()))
+                        && after.tasks.get(round.roundTaskId()).itemIndex() == round.round(),
+                        "a round that has not ended: %s",
+                        event);
             }
         }
         unless(after.head.seq() == seq, "I3: the run counts %s events, there are %s", after.head.seq(), seq);

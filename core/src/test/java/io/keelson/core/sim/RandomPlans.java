@@ -11,6 +11,7 @@ import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.HumanRules.OnTimeout;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.Rung;
 import io.keelson.core.plan.StepKind;
@@ -48,19 +49,27 @@ final class RandomPlans {
     private final Random random;
     private final int places;
     private final boolean chains;
+    private final boolean rounds;
 
     RandomPlans(Random random) {
-        this(random, 2, false);
+        this(random, 2, false, false);
     }
 
     /**
      * @param places of decimals in its amounts
      * @param chains whether most steps are of tools that nodes run
+     * @param rounds whether some tasks are done in rounds
      */
-    RandomPlans(Random random, int places, boolean chains) {
+    RandomPlans(Random random, int places, boolean chains, boolean rounds) {
         this.random = random;
         this.places = places;
         this.chains = chains;
+        this.rounds = rounds;
+    }
+
+    /** Stories with rounds; the others are as they were without. */
+    static boolean repeats(long seed) {
+        return seed % 5 == 3;
     }
 
     NewRun run(UUID id, UUID workspace) {
@@ -78,7 +87,8 @@ final class RandomPlans {
                 budget(), id.getLeastSignificantBits() % 3 == 2 ? new Concurrency("key", 1) : null);
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
-            tasks.add(climbing(task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())), id));
+            tasks.add(repeated(climbing(
+                    task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())), id), id));
         }
         boolean goal = policy.failures().planner() != null && id.getLeastSignificantBits() % 4 == 1;
         NewRun run = new NewRun(id, workspace, "r", null, "goal", goal ? new Plan(0, List.of()) : new Plan(1, tasks),
@@ -194,6 +204,18 @@ final class RandomPlans {
         Rung other = new Rung(number == 0 ? Rung.To.AGENT : Rung.To.MODEL, terms, new StepSpec("rung1", StepKind.TURN,
                 "agent.turn", "{}", RetryPolicy.STEP, Duration.ofSeconds(40)));
         return task.with(task.policy().climbing(List.of(other, new Rung(Rung.To.HUMAN, null, null))));
+    }
+
+    /** Some tasks are done in rounds, by the run's id. */
+    private TaskSpec repeated(TaskSpec task, UUID run) {
+        int number = Math.floorMod((int) run.getLeastSignificantBits() * 13 + task.id().hashCode() * 5, 24);
+        if (!rounds || number % 3 != 0 || task.forEach() != null) {
+            return task;
+        }
+        return task.with(task.policy().repeated(new Repeat("${ . }", 1 + number % 5,
+                Duration.ofSeconds(number % 2 * (number % 7)),
+                number % 4 == 0 ? BigDecimal.valueOf(number, places) : null,
+                1 + number % 2)));
     }
 
     private TaskSpec task(String id, int earlier, @Nullable BigDecimal budget) {

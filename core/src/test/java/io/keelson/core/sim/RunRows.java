@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,6 +51,8 @@ final class RunRows {
     final Map<UUID, Saved.Agent> agents;
     final Map<UUID, Saved.Task> tasks;
     final Map<UUID, Saved.Step> steps;
+    /** Rounds whose rows the database has replaced by one each. Laws look at them as at other ended tasks. */
+    final Set<UUID> folded;
     final Map<Lane, Saved.Place> queue;
     final Map<TimerKey, Timer> timers;
     final Map<ResultKey, Saved.Call> calls;
@@ -77,6 +80,7 @@ final class RunRows {
         this.agents = new LinkedHashMap<>();
         this.tasks = new LinkedHashMap<>();
         this.steps = new LinkedHashMap<>();
+        this.folded = new LinkedHashSet<>();
         this.queue = new LinkedHashMap<>();
         this.timers = new LinkedHashMap<>();
         this.calls = new LinkedHashMap<>();
@@ -101,6 +105,7 @@ final class RunRows {
         this.agents = new LinkedHashMap<>(other.agents);
         this.tasks = new LinkedHashMap<>(other.tasks);
         this.steps = new LinkedHashMap<>(other.steps);
+        this.folded = new LinkedHashSet<>(other.folded);
         this.queue = new LinkedHashMap<>(other.queue);
         this.timers = new LinkedHashMap<>(other.timers);
         this.calls = new LinkedHashMap<>(other.calls);
@@ -128,13 +133,15 @@ final class RunRows {
     }
 
     List<Saved.Task> tasksNow() {
-        return tasks.values().stream().filter(t -> t.ofAttempt() == run.attempt() && !t.superseded()).toList();
+        return tasks.values().stream().filter(t -> t.ofAttempt() == run.attempt() && !t.superseded()
+                && !folded.contains(t.id())).toList();
     }
 
     List<Saved.Step> stepsNow() {
         return steps.values().stream().filter(step -> {
             Saved.Task task = tasks.get(step.taskId());
-            return step.ofAttempt() == run.attempt() && !task.superseded() && step.taskAttempt() >= task.attempt();
+            return step.ofAttempt() == run.attempt() && !task.superseded() && !folded.contains(task.id())
+                    && step.taskAttempt() >= task.attempt();
         }).toList();
     }
 
@@ -149,6 +156,12 @@ final class RunRows {
 
     Stream<Saved.Step> stepsOf(UUID taskId) {
         return steps.values().stream().filter(step -> step.taskId().equals(taskId));
+    }
+
+    /** All rounds of a task, folded ones included, in their order. */
+    Stream<Saved.Task> roundsOf(Saved.Task loop) {
+        return tasks.values().stream().filter(task -> loop.id().equals(task.groupId()))
+                .sorted(Comparator.comparing(Saved.Task::itemIndex));
     }
 
     /** The lane of the work queue that a step travels in. */
@@ -202,11 +215,16 @@ final class RunRows {
                 .sorted(Comparator.comparing(Saved.Task::sequence));
     }
 
-    /** True for a step of an earlier attempt of its task, or of a task that a new plan has replaced. */
-    boolean isReplaced(UUID stepId) {
+    /**
+     * True for a step of an earlier attempt of its task, of a task that a new plan has replaced, or of an earlier round of the
+     * other step's task.
+     */
+    boolean isReplaced(UUID stepId, UUID by) {
         Saved.Step step = steps.get(stepId);
         Saved.Task task = tasks.get(step.taskId());
-        return task.superseded() || step.taskAttempt() < task.attempt();
+        Saved.Task other = tasks.get(steps.get(by).taskId());
+        return task.groupId() != null && task.groupId().equals(other.groupId()) && task != other
+                && tasks.get(task.groupId()).isLoop() || task.superseded() || step.taskAttempt() < task.attempt();
     }
 
     private void loadWork(RunView view, Instant now) {

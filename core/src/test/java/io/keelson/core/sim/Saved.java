@@ -180,6 +180,20 @@ final class Saved {
                     errorMessage, reusedFrom, policy);
         }
 
+        /** True for a task with {@code for_each} or {@code repeat} itself. */
+        boolean isGroup() {
+            return groupId == null && (spec.forEach() != null || spec.policy().repeat() != null);
+        }
+
+        /** True for a task with {@code repeat} itself. */
+        boolean isLoop() {
+            return groupId == null && spec.policy().repeat() != null;
+        }
+
+        Instant nextRunAt() {
+            return (Instant) policy("next_run_at");
+        }
+
         /** Begun and not ended: its use is the sum of its steps, not the value in its row. */
         boolean inUse() {
             return startedAt != null && completedAt == null;
@@ -193,21 +207,23 @@ final class Saved {
         /**
          * As loaded.
          *
+         * @param owner of an item or a round: the task that it belongs to
          * @param again true where a task may get another row in its place: then texts, steps and dependencies count
          * @param dependsOn as the links say
          * @param steps     all that it has had
          */
-        TaskRow restore(AgentRow agent, TaskRow group, boolean again, List<Dependency> dependsOn, List<Step> steps) {
-            long used = inUse() ? steps.stream().mapToLong(Step::tokens).sum() : tokens;
-            BigDecimal paid = inUse() ? steps.stream().map(Step::cost).reduce(BigDecimal.ZERO, BigDecimal::add) : cost;
-            boolean fans = spec.forEach() != null && group == null;
-            boolean texts = fans || again;
-            TaskSpec loaded = group != null ? group.spec()
+        TaskRow restore(AgentRow agent, TaskRow owner, boolean again, List<Dependency> dependsOn, List<Step> steps) {
+            boolean group = isGroup();
+            long used = inUse() && !group ? steps.stream().mapToLong(Step::tokens).sum() : tokens;
+            BigDecimal paid =
+                    inUse() && !group ? steps.stream().map(Step::cost).reduce(BigDecimal.ZERO, BigDecimal::add) : cost;
+            boolean texts = group || again;
+            TaskSpec loaded = owner != null ? owner.spec()
                     : new TaskSpec(key, texts ? spec.title() : "", texts ? spec.description() : null, spec.taskType(),
                             agent.name(), again ? dependsOn : List.of(), spec.triggerRule(), spec.when(),
-                            spec.forEach(), spec.output(), spec.parallelSteps(), fans ? spec.steps() : List.of(),
+                            spec.forEach(), spec.output(), spec.parallelSteps(), group ? spec.steps() : List.of(),
                             texts ? spec.successCriteria() : null, spec.policy());
-            TaskRow task = new TaskRow(id, key, sequence, loaded, agent, group, itemIndex, item).restore(state, attempt,
+            TaskRow task = new TaskRow(id, key, sequence, loaded, agent, owner, itemIndex, item).restore(state, attempt,
                     continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage, reusedFrom);
             TaskRow.POLICY.forEach(field -> field.restore(task, policy(field.column())));
             return task;

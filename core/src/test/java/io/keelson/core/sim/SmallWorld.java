@@ -14,6 +14,7 @@ import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
@@ -107,12 +108,19 @@ final class SmallWorld {
 
     /** The worlds in which the run begins: created alone, or with the report of a step that a worker has executed before. */
     static List<SmallWorld> started(Mishaps mishaps) {
-        return List.of(created(mishaps, false), created(mishaps, true));
+        return List.of(created(plan(), mishaps, false), created(plan(), mishaps, true));
+    }
+
+    /** The world of a task of three rounds at most, of which the last ended one is kept. */
+    static List<SmallWorld> repeating(Mishaps mishaps) {
+        TaskSpec once = task("b", List.of(), TriggerRule.ALL_SUCCESS, null, StepKind.TOOL);
+        Repeat rounds = new Repeat("${ . }", 3, Duration.ofSeconds(1), null, 1);
+        return List.of(created(new Plan(1, List.of(once.with(once.policy().repeated(rounds)))), mishaps, false));
     }
 
     /** @param executed whether the first commit has the report of the first step, while the worker executes the second one */
-    private static SmallWorld created(Mishaps mishaps, boolean executed) {
-        NewRun run = new NewRun(new UUID(0, 1), new UUID(9, 9), "r", null, "goal", plan(), "{}", "{}",
+    private static SmallWorld created(Plan plan, Mishaps mishaps, boolean executed) {
+        NewRun run = new NewRun(new UUID(0, 1), new UUID(9, 9), "r", null, "goal", plan, "{}", "{}",
                 new RunPolicy(false, 1, 2, 2, 2, 2, false, 2, 1, 5).with(RULES), "{}", "[]", null, 0, "manual", null,
                 null, "ann");
         ChangeSet changes = new ChangeSet();
@@ -281,7 +289,8 @@ final class SmallWorld {
             List<Evaluation> answers = switch (timer.key().kind()) {
                 case EVALUATE_GATE -> List.of(new Evaluation.Proceed(null), new Evaluation.Skip());
                 case EVALUATE_STEP -> List.of(new Evaluation.Opened("{}", null, null));
-                case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> List.of(new Evaluation.Output("1"));
+                case EVALUATE_TASK_OUTPUT -> List.of(new Evaluation.Output("1"), new Evaluation.Repeats(1));
+                case EVALUATE_RUN_OUTPUT -> List.of(new Evaluation.Output("1"));
                 case EVALUATE_PLAN, EVALUATE_CHILD, EVALUATE_PARENT, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY,
                         AGENT_RETRY, RUN_RETRY, START,
                         HUMAN,

@@ -187,6 +187,7 @@ final class Store {
             updates(changes);
             rare(changes);
             work(changes, decided, now);
+            changes.folded().forEach(this::fold);
             return drafts;
         }
 
@@ -219,6 +220,15 @@ final class Store {
                 ChangeSet.Owner owner = own(changes, step, step.id());
                 draft(owner.run().id()).steps.put(step.id(), Saved.Step.of(step, owner.attempt()));
             }
+        }
+
+        private void fold(TaskRow round) {
+            RunRows rows = owner(round.id());
+            Saved.Task task = rows.tasks.get(round.id());
+            Violation.unless(task.state().terminal() && rows.tasks.get(task.groupId()).isLoop(),
+                    "not an ended round: %s",
+                    task);
+            Violation.unless(rows.folded.add(task.id()), "folded twice: %s", task);
         }
 
         private ChangeSet.Owner own(ChangeSet changes, Object row, UUID id) {
@@ -301,7 +311,9 @@ final class Store {
                 UUID earlier = rows.artifacts.put(
                         new RunRows.ArtifactKey(artifact.attempt(), artifact.stored().name()), artifact.stepId());
                 Violation.unless(artifact.replaces() == (earlier != null), "wrong successor: %s", artifact);
-                Violation.unless(earlier == null || earlier.equals(artifact.stepId()) || rows.isReplaced(earlier),
+                Violation.unless(
+                        earlier == null || earlier.equals(artifact.stepId())
+                                || rows.isReplaced(earlier, artifact.stepId()),
                         "two artifacts of one name: %s", artifact);
             }
         }

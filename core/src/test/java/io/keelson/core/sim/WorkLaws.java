@@ -15,6 +15,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
@@ -26,6 +27,7 @@ import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.TimerKind;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -34,6 +36,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
 
 /**
  * Laws of progress (I5): ended rows hold no work, every open row has a worker, timer or person that moves it, and limits on
@@ -121,7 +124,9 @@ final class WorkLaws {
         return switch (timer.key().kind()) {
             case STEP_RETRY -> true;
             case STEP_WAIT -> rows.steps.get(subject).state() == StepState.WAITING;
-            case TASK_CONTINUE -> rows.tasks.get(subject).state() == TaskState.CONTINUING;
+            case TASK_CONTINUE -> rows.tasks.get(subject).state() == TaskState.CONTINUING
+                    || rows.tasks.get(subject).state() == TaskState.RUNNING && rows.tasks.get(subject).isLoop()
+                            && rows.tasks.get(subject).nextRunAt() != null;
             case EVALUATE_GATE, EVALUATE_TASK_OUTPUT -> !rows.tasks.get(subject).state().terminal();
             case EVALUATE_CHILD, EVALUATE_PARENT -> true;
             case EVALUATE_STEP -> !rows.steps.get(subject).state().terminal();
@@ -220,8 +225,35 @@ final class WorkLaws {
         unless(task.state() != TaskState.AWAITING_RETRY || waits || state != RunState.RUNNING,
                 "no retry is due: %s", task);
         turns(task);
+        if (task.isLoop()) {
+            rounds(task, Objects.requireNonNull(task.spec().policy().repeat()));
+        }
         unless(rows.stepsOf(task.id()).allMatch(step -> step.state().terminal()
                 || !task.state().terminal() && step.taskAttempt() == task.attempt()), "I5: open steps in %s", task);
+    }
+
+    /** Rounds follow one another, are bounded, and the view has few of them. */
+    private void rounds(Saved.Task loop, Repeat rule) {
+        List<Saved.Task> rounds = rows.roundsOf(loop).toList();
+        List<Saved.Task> present = rounds.stream().filter(round -> !rows.folded.contains(round.id())).toList();
+        unless(rounds.size() <= rule.max(), "too many rounds: %s", rounds);
+        unless(IntStream.range(0, rounds.size()).allMatch(i -> rounds.get(i).itemIndex() == i + 1),
+                "a round is missing: %s", rounds);
+        unless(present.size() <= rule.keep() + 1 && present.size() >= Math.min(rounds.size(), rule.keep() + 1),
+                "%s rounds are kept: %s", present.size(), rule);
+        unless(rounds.stream().limit(Math.max(0, rounds.size() - 1)).allMatch(round -> round.state().terminal()),
+                "two rounds at a time: %s", rounds);
+        BigDecimal before = rounds.stream().limit(Math.max(0, rounds.size() - 1)).map(Saved.Task::cost)
+                .reduce(BigDecimal.ZERO, BigDecimal::add);
+        unless(rule.budget() == null || rounds.size() < 2 || before.compareTo(rule.budget()) < 0,
+                "a round beyond the budget: %s", rounds);
+        boolean waits = rows.timers.containsKey(new TimerKey(TimerKind.TASK_CONTINUE, loop.id()))
+                || rows.timers.containsKey(new TimerKey(TimerKind.EVALUATE_TASK_OUTPUT, loop.id()));
+        unless(loop.state() != TaskState.RUNNING || state != RunState.RUNNING || waits
+                || rounds.stream().anyMatch(round -> !round.state().terminal()), "no round is due: %s", loop);
+        unless(loop.state() != TaskState.COMPLETED || loop.reusedFrom() != null
+                || List.of(TaskState.COMPLETED, TaskState.FAILED, TaskState.SKIPPED).contains(rounds.getLast().state()),
+                "completed with its last round open: %s", rounds);
     }
 
     /** Forbidden calls are never executed, turns are bounded, and a turn follows every call. */
@@ -467,7 +499,7 @@ final class WorkLaws {
     }
 
     private static boolean atWork(Saved.Task task) {
-        return AT_WORK.contains(task.state()) && (task.spec().forEach() == null || task.groupId() != null);
+        return AT_WORK.contains(task.state()) && !task.isGroup();
     }
 
     private void inStep(Saved.Task task) {

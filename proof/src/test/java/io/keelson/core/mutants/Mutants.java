@@ -17,12 +17,14 @@ final class Mutants {
     private static final String PROGRAMS = "decide/ProgramCalls.java";
     private static final String LOST = "decide/LostAnswers.java";
     private static final String HARD_LIMIT = "decide/HardLimit.java";
+    private static final String ROUNDS = "decide/Rounds.java";
 
     private Mutants() {}
 
     static List<Mutant> all() {
         return Stream
-                .of(leases(), turns(), calls(), dispatch(), endings(), gates(), levels(), credits(), views(), time())
+                .of(leases(), turns(), calls(), dispatch(), endings(), gates(), levels(), credits(), views(), time(),
+                        rounds())
                 .flatMap(List::stream).toList();
     }
 
@@ -323,5 +325,25 @@ final class Mutants {
                         "a loaded task has lost its turns"),
                 new Mutant("decide/RunView.java", "step.holder = step.state == StepState.RUNNING ? holder : null;", "",
                         "a loaded step has no holder"));
+    }
+
+    private static List<Mutant> rounds() {
+        return List.of(
+                new Mutant(ROUNDS, "loop.round() >= rule.max()", "loop.round() > rule.max()", "one round too many")
+                        .foundBy(3),
+                new Mutant(ROUNDS, "loop.cost.compareTo(rule.budget()) >= 0", "loop.cost.compareTo(rule.budget()) > 9",
+                        "a round begins beyond the budget of its rounds").foundBy(3),
+                new Mutant(ROUNDS, "d.changes.fold(round);", "", "an earlier round stays in the database").foundBy(3),
+                new Mutant(ROUNDS, "loop.children.size() - rule(loop).keep()", "loop.children.size() - 99",
+                        "the view grows with the rounds").foundBy(3),
+                new Mutant(ROUNDS, "if (d.carriedOut()) {", "if (d.run != null) {",
+                        "a round begins while the run does not run").foundBy(3),
+                new Mutant(ROUNDS, "d.arm(TimerKind.TASK_CONTINUE, loop.id(), loop.nextRunAt);", "",
+                        "a delayed round never begins").foundBy(3),
+                new Mutant(ROUNDS, "round.effectGeneration = loop.effectGeneration;", "",
+                        "a round is done again under an older key").foundBy(3),
+                new Mutant(RESUMPTION, "Rounds.due(d, task);", "", "a resume loses the next round").foundBy(3),
+                new Mutant("decide/Decision.java", "Objects.requireNonNull(task.group()).collect(task);", "",
+                        "a round's cost is lost").foundBy(3));
     }
 }

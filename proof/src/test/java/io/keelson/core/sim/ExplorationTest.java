@@ -41,4 +41,20 @@ class ExplorationTest {
         assertThat(exploration.hopeless()).as("a way on which the run can never end").isNull();
         assertThat(exploration.states()).isGreaterThan(1_000);
     }
+
+    /** Two kinds of mishaps with {@code ./check --all}, else one of them. */
+    static List<Mishaps> mishapsOfRounds() {
+        List<Mishaps> all = List.of(new Mishaps(0, 0, 1, 1, 0, 0), new Mishaps(1, 0, 0, 0, 1, 0));
+        return Breadth.all() ? all : List.of(all.get(Breadth.part() % 2));
+    }
+
+    @ParameterizedTest
+    @MethodSource("mishapsOfRounds")
+    void everyOrderOfThreeRoundsKeepsTheLawsAndCanEnd(Mishaps mishaps) {
+        Exploration exploration = new Exploration().from(SmallWorld.repeating(mishaps));
+        System.out.printf("exploration of rounds with %s: %,d states, %,d moves, %,d ends%n", mishaps,
+                exploration.states(), exploration.moves(), exploration.ends());
+        assertThat(exploration.hopeless()).as("a way on which the run can never end").isNull();
+        assertThat(exploration.states()).isGreaterThan(100);
+    }
 }

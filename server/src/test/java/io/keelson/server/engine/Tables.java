@@ -24,9 +24,10 @@ import tools.jackson.databind.node.ObjectNode;
 /** The rows of a run as a database holds them, in words that can be compared with a simulation's. */
 final class Tables {
     private static final JsonMapper JSON = JsonMapper.builder().build();
-    /** How to find a run's rows where they have no {@code run_id}. */
+    /** How to find a run's rows where they have no {@code run_id}, or where replaced ones stay. */
     private static final Map<String, String> OF_RUN = Map.of("orchestration_runs", "id = ?",
-            "orchestration_task_dependencies", "task_id in (select id from orchestration_tasks where run_id = ?)");
+            "orchestration_task_dependencies", "task_id in (select id from orchestration_tasks where run_id = ?)",
+            "artifacts", "run_id = ? and deleted_at is null");
 
     private final Connection connection;
 

@@ -20,7 +20,7 @@ final class NeighbourNames {
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals"
-                    + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_steps timers triggers trigger_deliveries upload_slots"
+                    + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_rounds task_steps timers triggers trigger_deliveries upload_slots"
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_messages work_queue work_rates workers workspace_limits";
 
     static final String OWN_VIEWS =

@@ -75,7 +75,8 @@ public final class PendingCommand {
             case Evaluation.Awaits awaits -> awaits.input().length();
             case Evaluation.Output(String json) -> json.length();
             case Evaluation.Planned(_, String json, _) -> json.length();
-            case Evaluation.Skip _,Evaluation.Broken _,Evaluation.ParentIs _,Evaluation.Holds _ -> 0;
+            case Evaluation.Skip _,Evaluation.Broken _,Evaluation.ParentIs _,Evaluation.Holds _,Evaluation.Repeats _ ->
+                0;
         };
     }
 

@@ -14,7 +14,8 @@ import tools.jackson.databind.node.ObjectNode;
  * do not change while a task is at work are read once. Used by one thread.
  */
 final class ChainScope {
-    private static final Wanted BASE = new Wanted(List.of(), false, List.of(), false, false, false, false, false);
+    private static final Wanted BASE = new Wanted(List.of(), false, List.of(), false, false, false, false, false,
+            false);
 
     /** Reads a scope from the database. */
     interface Reader {
@@ -54,7 +55,8 @@ final class ChainScope {
             }
             return reader.read(wanted, new EndedSteps());
         }
-        if (wanted.allSteps() || wanted.allTasks() || !wanted.tasks().isEmpty() || !ended.containsAll(named.steps())) {
+        if (wanted.allSteps() || wanted.allTasks() || wanted.previous() || !wanted.tasks().isEmpty()
+                || !ended.containsAll(named.steps())) {
             return read(reader, wanted);
         }
         ObjectNode scope = readsOthers(named) ? base(reader).deepCopy() : Json.object();

@@ -15,6 +15,7 @@ import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.log.LogContext;
 import io.keelson.server.engine.store.read.ScopeReader;
+import io.keelson.server.engine.store.read.ScopeReader.LastRound;
 import io.keelson.server.engine.store.read.ScopeReader.TaskText;
 import io.keelson.server.engine.tool.ToolCatalog;
 import java.time.Duration;
@@ -23,6 +24,7 @@ import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
@@ -94,7 +96,7 @@ public final class Evaluator {
             return switch (request.kind()) {
                 case EVALUATE_GATE -> gate(request);
                 case EVALUATE_STEP -> open(request);
-                case EVALUATE_TASK_OUTPUT -> new Evaluation.Output(taskOutput(request).toString());
+                case EVALUATE_TASK_OUTPUT -> taskOutput(request);
                 case EVALUATE_RUN_OUTPUT -> new Evaluation.Output(runOutput(request).toString());
                 case EVALUATE_PLAN -> replanner.judge(database.withConnection(c -> reader.replan(c, request.runId())));
                 case EVALUATE_CHILD -> database.withConnection(c -> reader.child(c, request.subject()));
@@ -116,6 +118,9 @@ public final class Evaluator {
         TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
         if (task.when() != null && !scopes.condition(request.runId(), request.subject(), task.when())) {
             return new Evaluation.Skip();
+        }
+        if (task.until() != null) {
+            return new Evaluation.Proceed(null, Map.of(1, generation(request, 1)));
         }
         if (task.forEach() == null) {
             return new Evaluation.Proceed(null);
@@ -211,12 +216,27 @@ public final class Evaluator {
         }
     }
 
-    private JsonNode taskOutput(Evaluate request) {
+    private Evaluation taskOutput(Evaluate request) {
         TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
-        if (task.group()) {
-            return database.inTransaction(c -> reader.groupOutput(c, request.subject()));
+        if (task.until() != null) {
+            return round(request, task.until());
         }
-        return scopes.resolve(request.runId(), request.subject(), String.valueOf(task.output()));
+        JsonNode output = task.forEach() == null
+                ? scopes.resolve(request.runId(), request.subject(), String.valueOf(task.output()))
+                : database.inTransaction(c -> reader.groupOutput(c, request.subject()));
+        return new Evaluation.Output(output.toString());
+    }
+
+    /** The output of the last round if it ends the rounds. */
+    private Evaluation round(Evaluate request, String until) {
+        LastRound last = database.withConnection(c -> reader.lastRound(c, request.subject()));
+        return scopes.ends(request.runId(), request.subject(), until, last)
+                ? new Evaluation.Output(last.output().toString())
+                : new Evaluation.Repeats(generation(request, last.number() + 1));
+    }
+
+    private int generation(Evaluate request, int round) {
+        return database.withConnection(c -> reader.generation(c, request.subject(), round));
     }
 
     private JsonNode runOutput(Evaluate request) {

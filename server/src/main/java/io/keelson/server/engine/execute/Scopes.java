@@ -9,6 +9,7 @@ import io.keelson.server.base.expr.References;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.EndedSteps;
 import io.keelson.server.engine.store.read.ScopeReader;
+import io.keelson.server.engine.store.read.ScopeReader.LastRound;
 import io.keelson.server.engine.store.read.ScopeReader.Wanted;
 import io.keelson.server.engine.store.read.TranscriptTooLongException;
 import io.keelson.server.tenant.secret.Redaction;
@@ -73,6 +74,15 @@ public final class Scopes {
     /** Whether an expression is true; with the task's steps, upstreams and item. */
     boolean condition(UUID run, UUID task, String template) {
         return of(run).condition(template, of(run, task, Json.string(template)));
+    }
+
+    /** Whether the last round of a task ends its rounds: by {@code .output}, {@code .previous} and {@code .round}. */
+    boolean ends(UUID run, UUID task, String until, LastRound last) {
+        ObjectNode scope = (ObjectNode) of(run, task, Json.string(until));
+        scope.set("output", last.output());
+        scope.set("previous", last.previous());
+        scope.put("round", last.number());
+        return of(run).condition(until, scope);
     }
 
     /** Whether a bare jq expression gives a value other than false and null for the input. */
@@ -189,7 +199,7 @@ public final class Scopes {
     private static Wanted toRead(References named) {
         return new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
                 named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"),
-                named.reach("transcript"));
+                named.reach("transcript"), named.reach("previous"));
     }
 
     private ObjectNode read(UUID run, @Nullable UUID task, Wanted wanted, EndedSteps ended) {

@@ -20,9 +20,9 @@ import java.util.UUID;
 final class ArtifactsTable {
     static final RowSetStatement<Artifact> INSERT = new RowSetStatement<>("keelson_artifact_new", """
             insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
-                storage_key, retention_seconds, created_at)
+                storage_key, retention_seconds, created_at, task_id)
             select id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256, storage_key,
-                retention_seconds, {now}
+                retention_seconds, {now}, (select s.task_id from task_steps s where s.id = u.step_id)
               from {rows}""",
             uuid("id", Artifact::id), uuid("run_id", Artifact::runId), uuid("workspace_id", Artifact::workspaceId),
             integer("attempt", Artifact::attempt), uuid("step_id", Artifact::stepId),

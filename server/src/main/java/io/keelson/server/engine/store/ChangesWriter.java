@@ -208,7 +208,8 @@ final class ChangesWriter {
                         run -> run.parent() != null && changes.isNew(run.id()))),
                 RunTreeTables.UPDATE_PARENT.of(those(changes.parents().isEmpty() ? List.of() : runs.values(),
                         run -> !changes.isNew(run.id()) && changes.parents().contains(run))),
-                RunTreeTables.PUT_CHILD.of(changes.children()), TaskBudgetsTable.PUT.of(changes.budgets()));
+                RunTreeTables.PUT_CHILD.of(changes.children()), TaskBudgetsTable.PUT.of(changes.budgets()),
+                RoundsTable.FOLD.of(changes.folded()), RoundsTable.REMOVE.of(changes.folded()));
     }
 
     /**

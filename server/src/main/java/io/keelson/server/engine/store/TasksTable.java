@@ -122,9 +122,9 @@ final class TasksTable {
             POLICY.stream().map(column -> column.of(New::row)).toList(),
             List.of(word("on_board", n -> onBoard(n.row()) ? n.row().id().toString() : null))));
 
-    /** True for tasks on the board, which have reports: not the engine's own tasks. */
+    /** True for tasks on the board, which have reports: not the engine's own tasks, and not the rounds of a task. */
     static boolean onBoard(TaskRow task) {
-        return !task.key().startsWith(".");
+        return !task.key().startsWith(".") && (task.group() == null || !task.group().isLoop());
     }
 
     /** A value of the task's agent; null for a task without an agent. */
@@ -180,9 +180,9 @@ final class TasksTable {
                 t.for_each, t.output_template, t.parallel_steps, t.step_specs, t.group_id, t.item_index, t.item,
                 t.state, t.attempt_number, t.continuation_count, %2$s as tokens_used, %3$s as cost, t.queued_at,
                 t.started_at, t.completed_at, t.error_code, t.error_message, t.reused_from, t.policy, %4$s,
-                case when t.for_each is not null or %1$s then t.title else '' end as title,
-                case when t.for_each is not null or %1$s then t.description end as description,
-                case when t.for_each is not null or %1$s then t.success_criteria end as success_criteria,
+                case when t.step_specs is not null or %1$s then t.title else '' end as title,
+                case when t.step_specs is not null or %1$s then t.description end as description,
+                case when t.step_specs is not null or %1$s then t.success_criteria end as success_criteria,
                 case when %1$s then array(
                     select d.dependency_type || ' ' || up.key from orchestration_task_dependencies d
                      cross join lateral (select * from orchestration_tasks where id = d.depends_on_id limit 1) up

@@ -1,6 +1,7 @@
 package io.keelson.server.mission.plan;
 
 import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
@@ -19,6 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -36,6 +38,8 @@ final class TaskReader {
     private static final String UNTRUSTED = "untrusted_input";
     private static final String ORDERING = "ordering";
     private static final String TIMEOUT = "timeout_seconds";
+    private static final String REPEAT = "repeat";
+    private static final Pattern EXPRESSION = Pattern.compile("\\s*\\$\\{.*}\\s*", Pattern.DOTALL);
     /** The default timeout of an attempt of a contractor's task. */
     private static final Duration CONTRACTOR_TIMEOUT = Duration.ofSeconds(300);
 
@@ -119,7 +123,17 @@ final class TaskReader {
                 .costing(raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null)
                 .judgedBy(verifiers.judges(raw.path("verify")))
                 .untrusted(untrusted || raw.path(UNTRUSTED).asBoolean(false))
-                .unchained(!raw.path("chain").asBoolean(true));
+                .unchained(!raw.path("chain").asBoolean(true))
+                .repeated(raw.path(REPEAT).isObject() ? repeat(raw.path(REPEAT)) : null);
+    }
+
+    private static Repeat repeat(JsonNode raw) {
+        String until = JsonFields.text(raw, "until", "");
+        return new Repeat(EXPRESSION.matcher(until).matches() ? until : "${ " + until + " }",
+                JsonFields.integer(raw, "max", Repeat.DEFAULT_ROUNDS),
+                JsonFields.delay(raw, "delay_seconds", Duration.ZERO),
+                raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null,
+                JsonFields.integer(raw, "keep", Repeat.DEFAULT_KEPT));
     }
 
     /** The tasks with marks on those whose inputs may contain data from outside. */

@@ -11,6 +11,7 @@ import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
@@ -115,10 +116,16 @@ final class RandomPlans {
         for (int i = 0; i <= random.nextInt(4); i++) {
             steps.add(step("s" + i, chance(80) ? StepKind.TOOL : KINDS.get(random.nextInt(KINDS.size()))));
         }
+        TaskPolicy policy = chance(40) ? TaskPolicy.DEFAULT : policyOfTask();
+        boolean repeats = chance(12);
         return new TaskSpec(id, "Task " + id, chance(50) ? "words" : null, TaskType.RESEARCH,
                 chance(50) ? AGENTS.get(random.nextInt(3)) : null, up, rule(), chance(15) ? "${ true }" : null,
-                chance(20) ? "${ [1, 2] }" : null, chance(20) ? "{\"v\":\"${ .steps }\"}" : null, chance(30), steps,
-                chance(50) ? "it works" : null, chance(40) ? TaskPolicy.DEFAULT : policyOfTask());
+                !repeats && chance(20) ? "${ [1, 2] }" : null, chance(20) ? "{\"v\":\"${ .steps }\"}" : null,
+                chance(30), steps,
+                chance(50) ? "it works" : null, repeats
+                        ? policy.repeated(new Repeat("${ .output }", 1 + random.nextInt(4),
+                                Duration.ofSeconds(random.nextInt(3)), chance(30) ? BigDecimal.ONE : null, 1))
+                        : policy);
     }
 
     private TaskPolicy policyOfTask() {

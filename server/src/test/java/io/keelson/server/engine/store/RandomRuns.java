@@ -271,7 +271,11 @@ final class RandomRuns {
             case EVALUATE_GATE -> gate(view, subject);
             case EVALUATE_STEP -> new Evaluation.Opened("{\"seconds\":1}", Duration.ofSeconds(1), null);
             case EVALUATE_PLAN -> plans.replan(view);
-            default -> new Evaluation.Output("{\"made\":" + random.nextInt(9) + "}");
+            default -> {
+                TaskRow task = view.task(subject);
+                yield task != null && task.isLoop() && chance(70) ? new Evaluation.Repeats(1)
+                        : new Evaluation.Output("{\"made\":" + random.nextInt(9) + "}");
+            }
         };
     }
 
@@ -280,7 +284,7 @@ final class RandomRuns {
         if (chance(15)) {
             return new Evaluation.Skip();
         }
-        boolean group = task != null && task.spec().forEach() != null;
+        boolean group = task != null && task.spec().forEach() != null && !task.isLoop();
         return new Evaluation.Proceed(group ? List.of("1", "{\"b\":2}", "\"x\"").subList(0, random.nextInt(4)) : null);
     }
 

@@ -309,12 +309,12 @@ class ReadersTest {
         world.send(new Command.Create(run(id, world.workspace, RunPolicy.DEFAULT, each), true, TESTER));
         UUID group = world.view(id).tasks().iterator().next().id();
         ScopeReader scopes = new ScopeReader();
-        assertThat(scopes.task(c, group).group()).isTrue();
+        assertThat(scopes.task(c, group).forEach()).isNotNull();
         world.send(new Command.Evaluated(id, TimerKind.EVALUATE_GATE, group,
                 new Command.Evaluation.Proceed(List.of("\"x\"", "\"y\"")), Actor.SYSTEM));
         StepRow one = claim(id);
         StepRow other = claim(id);
-        assertThat(scopes.task(c, other.task().id()).group()).isFalse();
+        assertThat(scopes.task(c, other.task().id()).forEach()).isNull();
         ObjectNode scope = scopes.scope(c, id, other.task().id(), wanted(List.of(), false, List.of(), false));
         assertThat(scope.get("item").asString() + scope.get("index").asInt())
                 .isEqualTo(other.task().itemIndex() == 1 ? "y1" : "x0");
@@ -341,6 +341,7 @@ class ReadersTest {
 
     private static ScopeReader.Wanted wanted(List<String> tasks, boolean allTasks, List<String> steps,
             boolean allSteps) {
-        return new ScopeReader.Wanted(tasks, allTasks, steps, allSteps, false, false, false, false);
+        return new ScopeReader.Wanted(tasks, allTasks, steps, allSteps, false, false, false, false,
+                false);
     }
 }

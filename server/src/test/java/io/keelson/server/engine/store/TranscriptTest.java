@@ -224,6 +224,7 @@ class TranscriptTest {
 
     private JsonNode transcript() {
         return world.database.withConnection(c -> new ScopeReader().scope(c, RUN, task.id(),
-                new ScopeReader.Wanted(Set.of(), false, Set.of(), false, false, false, false, true)).get("transcript"));
+                new ScopeReader.Wanted(Set.of(), false, Set.of(), false, false, false, false, true, false))
+                .get("transcript"));
     }
 }

@@ -73,6 +73,7 @@ public final class RunViews {
         new RunGraph(reads).addTo(table);
         table.get(Scope.RUNS_READ, "/tasks/{id}", this::task);
         table.get(Scope.RUNS_READ, "/tasks/{id}/steps", this::stepsOfTask);
+        table.get(Scope.RUNS_READ, "/tasks/{id}/rounds", this::roundsOfTask);
         new TaskReach(reads).addTo(table);
         table.get(Scope.RUNS_READ, "/tasks/{id}/transcript", this::transcript);
         new TaskOutput(reads).addTo(table);
@@ -206,6 +207,15 @@ public final class RunViews {
             Reads.found(runs.task(c, request.workspace(), id, Detail.LIGHT), IdKind.TASK, id);
             return runs.stepsOfTask(c, request.workspace(), id, query.flag("history"), detail(request), page.from(),
                     page.limit());
+        }));
+    }
+
+    private ApiResponse roundsOfTask(ApiRequest request) {
+        UUID id = request.id("id", IdKind.TASK);
+        ListPage page = new ListPage(request, "rounds of " + id);
+        return page.part(reads.read((runs, c) -> {
+            Reads.found(runs.task(c, request.workspace(), id, Detail.LIGHT), IdKind.TASK, id);
+            return runs.roundsOfTask(c, request.workspace(), id, page.from(), page.limit());
         }));
     }
 

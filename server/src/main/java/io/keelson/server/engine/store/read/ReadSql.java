@@ -267,7 +267,7 @@ final class ReadSql {
 
     /**
      * Open signal steps with their inputs, and keys of tasks of which further steps will be made: a task that has failed begins
-     * again with new steps, and a fan-out has none before its items are known. One statement, so that no step is missed that is
+     * again with new steps, a fan-out has none before its items are known, and another round has its own. One statement, so that no step is missed that is
      * made in between.
      */
     static final String SIGNAL_WAITS = """
@@ -281,7 +281,8 @@ final class ReadSql {
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
              where (r.workspace_id = ?) is true and r.id = ? and not t.superseded
                and (t.state = 'awaiting_retry'
-                    or t.state = 'pending' and t.for_each is not null and t.group_id is null)""";
+                    or t.step_specs is not null and (t.state = 'pending'
+                        or t.state = 'running' and t.policy -> 'repeat' ->> 'until' is not null))""";
 
     static final String EVENTS = """
             select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
@@ -361,9 +362,9 @@ final class ReadSql {
              order by a.attempt, a.number""";
 
     static final String ARTIFACTS = """
-            select a.id, a.run_id, s.task_id, a.step_id, a.attempt, a.name, a.content_type, a.size_bytes, a.sha256,
-                a.created_at, a.expires_at, a.deleted_at
-              from artifacts a join orchestration_steps s on s.id = a.step_id
+            select a.id, a.run_id, case when a.task_id is null then s.task_id else a.task_id end as task_id, a.step_id,
+                a.attempt, a.name, a.content_type, a.size_bytes, a.sha256, a.created_at, a.expires_at, a.deleted_at
+              from artifacts a left join orchestration_steps s on s.id = a.step_id
              where a.workspace_id = ? and a.run_id = ?
              order by a.created_at, a.id""";
 

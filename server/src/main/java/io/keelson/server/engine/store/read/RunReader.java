@@ -316,6 +316,22 @@ public final class RunReader {
         }, limit);
     }
 
+    /**
+     * The rounds of a task with {@code repeat}, in order; an empty page for another task.
+     *
+     * @param from how many to skip
+     */
+    public Page<ObjectNode> roundsOfTask(Connection c, UUID workspaceId, UUID taskId, int from, int limit)
+            throws SQLException {
+        return page(c, TaskSql.ROUNDS, statement -> {
+            ids(workspaceId, taskId).bind(statement);
+            statement.setObject(3, workspaceId);
+            statement.setObject(4, taskId);
+            statement.setInt(5, from);
+            statement.setLong(6, limit + 1L);
+        }, limit);
+    }
+
     /** The task's whole output as {@code output}, null while it has none; empty for an unknown task. */
     public Optional<ObjectNode> output(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, TaskSql.OUTPUT, ids(workspaceId, taskId));

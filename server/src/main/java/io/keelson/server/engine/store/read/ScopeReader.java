@@ -41,11 +41,20 @@ public final class ScopeReader {
      * @param attempt the run's attempt that it belongs to
      * @param key its id in the plan
      * @param output JSON text; null when the task has no output template
-     * @param group true for a task with {@code for_each} itself
+     * @param until of a task with {@code repeat} itself: the expression that ends the rounds; else null
      * @param label JSON text of the template of its items' titles; null if absent
      */
     public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
-            @Nullable String output, boolean group, @Nullable String label) {}
+            @Nullable String output, @Nullable String until, @Nullable String label) {}
+
+    /**
+     * The last round of a task with {@code repeat}.
+     *
+     * @param number from 1
+     * @param output null without one
+     * @param previous output of the round before; null without one
+     */
+    public record LastRound(int number, JsonNode output, JsonNode previous) {}
 
     /**
      * An agent whose call starts a run.
@@ -88,9 +97,10 @@ public final class ScopeReader {
      * @param plan whether to read {@code .run.plan}
      * @param failure whether to read {@code .failure}
      * @param transcript whether to read {@code .transcript}
+     * @param previous whether to read {@code .previous}
      */
     public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
-            boolean output, boolean plan, boolean failure, boolean transcript) {
+            boolean output, boolean plan, boolean failure, boolean transcript, boolean previous) {
 
         /** Whether so many outputs are read that they are fetched in parts, within a transaction. */
         public boolean many() {
@@ -110,13 +120,47 @@ public final class ScopeReader {
 
     private static final String TASK =
             """
-            select run_id, attempt, key, when_expr, for_each, output_template, policy ->> 'label' as label from orchestration_tasks where id = ?""";
+            select run_id, attempt, key, when_expr, for_each, output_template, policy -> 'repeat' ->> 'until' as until,
+                policy ->> 'label' as label
+              from orchestration_tasks where id = ?""";
 
     private static final String GENERATIONS = """
             select item_index, max(effect_generation) as generation from orchestration_tasks
              where run_id = ? and attempt = any (array(select generate_series(1, ?))) and key = any (?)
                and effect_generation > 1 and item_index is not null
              group by item_index""";
+
+    /** The latest effect generation of a round, of all rows of its task. */
+    private static final String GENERATION_OF_ROUND = """
+            select greatest((
+                select max(t.effect_generation) from orchestration_tasks t
+                 where t.run_id = g.run_id and t.attempt = any (array(select generate_series(1, g.attempt)))
+                   and t.key = concat(g.key, '[', n.round, ']')), (
+                select max(r.effect_generation) from orchestration_tasks o join task_rounds r on r.loop_id = o.id
+                 where o.run_id = g.run_id and o.attempt = any (array(select generate_series(1, g.attempt)))
+                   and o.key = g.key and r.round = n.round), 1) as generation
+              from orchestration_tasks g cross join (select ?::integer as round) n
+             where g.id = ?""";
+
+    /** The last two rounds of a task, the last one first. Its live rounds follow the folded ones. */
+    private static final String LAST_ROUNDS = """
+            select t.item_index as round, %s as output
+              from (select g.id, g.run_id, g.attempt, g.key, (g.policy -> 'repeat' ->> 'keep')::integer as keep,
+                        coalesce((select max(r.round) from task_rounds r where r.loop_id = g.id), 0) as folded
+                      from orchestration_tasks g where g.id = ?) l
+              join orchestration_tasks t on t.run_id = l.run_id and t.attempt = l.attempt and t.key = any (array(
+                    select concat(l.key, '[', n, ']') from generate_series(l.folded + 1, l.folded + l.keep + 1) n))
+             where t.group_id = l.id
+             order by t.item_index desc limit 2""".formatted(TaskSql.YIELD);
+
+    /** The output of the round before. */
+    private static final String PREVIOUS = """
+            select (
+                select %s from orchestration_tasks t
+                 where t.run_id = g.run_id and t.attempt = g.attempt and t.group_id = g.id
+                   and t.key = concat(g.key, '[', own.item_index - 1, ']')) as output
+              from orchestration_tasks own join orchestration_tasks g on g.id = own.group_id
+             where own.id = ?""".formatted(TaskSql.YIELD);
 
     private static final String STEP = """
             select run_id, task_id, kind, tool,
@@ -282,7 +326,33 @@ public final class ScopeReader {
     public TaskText task(Connection c, UUID taskId) throws SQLException {
         return one(c, TASK, taskId, row -> new TaskText(ViewLoader.uuid(row, "run_id"), row.getInt("attempt"),
                 row.getString("key"), row.getString("when_expr"), row.getString("for_each"),
-                row.getString("output_template"), row.getString("for_each") != null, row.getString("label")));
+                row.getString("output_template"), row.getString("until"), row.getString("label")));
+    }
+
+    /** The last round of a task with {@code repeat}. */
+    public LastRound lastRound(Connection c, UUID taskId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(LAST_ROUNDS)) {
+            statement.setObject(1, taskId);
+            try (ResultSet row = statement.executeQuery()) {
+                if (!row.next()) {
+                    throw new NoSuchElementException("no round of task " + taskId);
+                }
+                int number = row.getInt("round");
+                JsonNode output = json(row, "output");
+                return new LastRound(number, output, row.next() ? json(row, "output") : NullNode.getInstance());
+            }
+        }
+    }
+
+    /** The latest effect generation of a round of a task, replaced and folded rows included; 1 without any. */
+    public int generation(Connection c, UUID taskId, int round) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(GENERATION_OF_ROUND)) {
+            statement.setInt(1, round);
+            statement.setObject(2, taskId);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? row.getInt("generation") : 1;
+            }
+        }
     }
 
     public StepText step(Connection c, UUID stepId) throws SQLException {
@@ -411,8 +481,8 @@ public final class ScopeReader {
 
     /**
      * The scope of an expression: {@code .inputs}, {@code .run}, {@code .tasks.<key>.output|state} of the run's current
-     * attempt. A task also has {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index},
-     * and {@code .transcript}: its agent's turns. Its {@code .task} has {@code key}, {@code attempt}, {@code failure}
+     * attempt. A task also has {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index}, or
+     * {@code .round} and {@code .previous}, and {@code .transcript}: its agent's turns. Its {@code .task} has {@code key}, {@code attempt}, {@code failure}
      * (of its previous attempt) and {@code output} (before verification). A planner sees {@code .run.plan} and {@code
      * .failure}.
      *
@@ -460,6 +530,8 @@ public final class ScopeReader {
             if (row.getString("item") != null) {
                 scope.set("item", json(row, "item"));
                 scope.put("index", row.getInt("item_index"));
+            } else if (row.getInt("item_index") > 0) {
+                scope.put("round", row.getInt("item_index"));
             }
             task.put("key", row.getString("key")).put("attempt", row.getInt("attempt")).putNull("failure");
             if (row.getInt("attempt") > 1 && row.getString("error_code") != null) {
@@ -469,6 +541,9 @@ public final class ScopeReader {
             }
             return row.getBoolean("planner");
         });
+        if (wanted.previous && scope.has("round")) {
+            scope.set("previous", one(c, PREVIOUS, taskId, row -> json(row, "output")));
+        }
         if (wanted.output) {
             task.set("output", one(c, SUBMITTED, taskId, row -> json(row, "output")));
         }

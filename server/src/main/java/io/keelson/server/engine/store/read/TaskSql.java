@@ -34,7 +34,11 @@ final class TaskSql {
                     join orchestration_tasks up on up.id = d.depends_on_id
                    where d.task_id = t.id and (t.superseded or not up.superseded)
                    order by up.sequence_number)::text[] as depends_on,
-                t.group_id, t.item_index, %%s, t.reused_from, trim_scale(t.verifier_score) as verifier_score,
+                t.group_id, t.item_index, %%s, case when t.item is null and t.group_id is not null then t.item_index
+                    when t.policy -> 'repeat' ->> 'until' is not null then (
+                        select coalesce(max(c.item_index), 0) from orchestration_tasks c
+                         where c.run_id = t.run_id and c.attempt = t.attempt and c.group_id = t.id) end as round,
+                t.reused_from, trim_scale(t.verifier_score) as verifier_score,
                 t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
                 t.continuation_count, (select count(*) from orchestration_steps s
                     where s.task_id = t.id and s.task_attempt >= t.attempt_number)::int as step_count,
@@ -93,6 +97,26 @@ final class TaskSql {
             select t.id, t.key, t.title, t.state, t.state_type from orchestration_tasks t
              where t.workspace_id = ? and t.id = any (?) and not t.superseded
              order by t.sequence_number, t.id""";
+
+    /** The rounds of a task: folded ones, then rounds that have a task. */
+    static final String ROUNDS = """
+            select x.round, x.task_id, x.folded, x.state, x.attempts, x.tokens_used, trim_scale(x.cost) as cost, %s,
+                array_remove(array[%s], null)::text[] as omitted, x.error_code, x.error_message, x.started_at,
+                x.completed_at
+              from (
+                select r.round, r.task_id, true as folded, r.state, r.attempts, r.tokens as tokens_used, r.cost, r.output,
+                    r.error_code, r.error_message, r.started_at, r.completed_at
+                  from task_rounds r where r.workspace_id = ? and r.loop_id = ?
+                union all
+                select t.item_index, t.id, false, t.state, t.attempt_number, %s, %s, o.yield, t.error_code,
+                    t.error_message, t.started_at, t.completed_at
+                  from orchestration_tasks g
+                  join orchestration_tasks t on t.run_id = g.run_id and t.attempt = g.attempt and t.group_id = g.id
+                 cross join lateral (select %s as yield offset 0) o
+                 where g.workspace_id = ? and g.id = ? and g.policy -> 'repeat' ->> 'until' is not null) x
+             order by x.round
+            offset ? limit ?""".formatted(ValueSql.listed("x.output", "output"), ValueSql.leftOut("x.output", "output"),
+            TaskUsage.TOKENS, TaskUsage.COST, YIELD);
 
     /** The output so far of a task in any state, in its current attempt. */
     static final String OUTPUT = """

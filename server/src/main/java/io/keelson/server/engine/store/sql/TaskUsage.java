@@ -2,12 +2,13 @@ package io.keelson.server.engine.store.sql;
 
 /**
  * SQL for the use of a task {@code t}. An open task's own row is written only when the task itself changes, so its use
- * is the sum over its steps.
+ * is the sum over its steps. A task with {@code repeat} has no steps: its row has the use of its ended rounds.
  */
 public final class TaskUsage {
-    public static final String TOKENS = used("least(coalesce(sum(s.tokens), 0), 2147483647)::integer", "tokens_used");
+    public static final String TOKENS =
+            used("least(coalesce(sum(s.tokens), t.tokens_used), 2147483647)::integer", "tokens_used");
     /** In credits. */
-    public static final String COST = used("coalesce(sum(s.cost), 0)", "cost");
+    public static final String COST = used("coalesce(sum(s.cost), t.cost)", "cost");
 
     private TaskUsage() {}
 

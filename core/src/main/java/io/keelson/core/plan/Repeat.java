@@ -1,0 +1,25 @@
+package io.keelson.core.plan;
+
+import io.keelson.core.money.Amounts;
+import java.math.BigDecimal;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task that is done in rounds until the output of one meets a condition. Each round is a task of its own.
+ *
+ * @param until an expression over the output of a round; true ends the rounds
+ * @param max maximum number of rounds, from 1
+ * @param delay between the end of a round and the beginning of the next one
+ * @param budget no further round begins once the rounds have cost that amount, in credits; null for no limit
+ * @param keep number of ended rounds whose tasks and steps stay, from 1; an earlier round is one row
+ */
+public record Repeat(String until, int max, Duration delay, @Nullable BigDecimal budget, int keep) {
+    /** Defaults of {@link #max} and {@link #keep}. */
+    public static final int DEFAULT_ROUNDS = 50;
+    public static final int DEFAULT_KEPT = 20;
+
+    public Repeat {
+        budget = budget == null ? null : Amounts.of(budget);
+    }
+}
