@@ -94,8 +94,10 @@ public final class Claims {
             return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
                 limits.lock(c, crowded);
                 Capacity capacity = limits.capacity(c, crowded);
-                List<Candidate> fitting = candidates.stream().filter(capacity::take).toList();
-                if (fitting.size() < candidates.size()) {
+                // Another node may have claimed some before this one held the lock. They would count for limits per minute.
+                List<Candidate> waiting = store.waiting(c, candidates);
+                List<Candidate> fitting = waiting.stream().filter(capacity::take).toList();
+                if (fitting.size() < waiting.size()) {
                     available.heldBack();
                 }
                 searchAgain(capacity);

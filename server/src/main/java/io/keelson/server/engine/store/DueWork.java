@@ -112,6 +112,11 @@ final class DueWork {
              where q.holder is null and q.workspace_id = ? and q.tool = any (?::text[])
              order by q.priority, q.queued_at, q.task_id, q.lane""";
 
+    private static final String WAITING = """
+            select q.task_id, q.lane from unnest(?::uuid[], ?::integer[]) as u (task_id, lane)
+              join work_queue q on q.task_id = u.task_id and q.lane = u.lane
+             where q.holder is null""";
+
     private static final String DUE = """
             with clock as materialized (select {now} as now)
             select (select task_id from work_queue where holder is null order by workspace_id limit 1) is not null as ready,
@@ -287,6 +292,21 @@ final class DueWork {
             statement.setObject(3, workspace);
             BinaryParameter.bindTexts(statement, 4, tools);
             return candidates(statement);
+        }
+    }
+
+    /** The candidates that still wait, in their order. */
+    List<Candidate> waiting(Connection c, List<Candidate> candidates) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(WAITING)) {
+            BinaryParameter.bindIds(statement, 1, candidates.stream().map(Candidate::taskId).toList());
+            BinaryParameter.bind(statement, 2, candidates.stream().map(Candidate::lane).toList(), Column.Element.INT4);
+            Set<Lane> waiting = new HashSet<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    waiting.add(new Lane(ViewLoader.uuid(row, "task_id"), row.getInt("lane")));
+                }
+            }
+            return candidates.stream().filter(each -> waiting.contains(new Lane(each.taskId(), each.lane()))).toList();
         }
     }
 

@@ -258,6 +258,11 @@ public final class RunStore {
         return due.candidates(c, workspace, tools, items);
     }
 
+    /** The candidates that are still unclaimed, in their order. */
+    public List<Candidate> waiting(Connection c, List<Candidate> candidates) throws SQLException {
+        return due.waiting(c, candidates);
+    }
+
     /** Whether any work is due: one statement, cheap enough to repeat often. */
     public Due due(Connection c) throws SQLException {
         return due.due(c, GRACE);
