@@ -45,14 +45,21 @@ import java.util.stream.IntStream;
 
 /**
  * Requests of a program to a model through the gateway, which holds, records and charges each, against equal requests at the provider: how
- * many per second, and how long until the first byte and until the end of an answer. Each request is new.
+ * many per second, and how long until the first byte and until the end of an answer. Each request is new. Answers come at once, which shows
+ * the most requests that one run may have, or after a second, as models answer.
  */
 public final class GatewayRequests implements Scenario {
     private static final String TOOL = "bench.program";
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
     private static final int OK = 200;
     private static final String SCRIPT =
-            "{\"rules\": [{\"answer\": {\"text\": \"one two three four five six seven eight\"}}]}";
+            "{\"rules\": [{\"when\": {\"model\": \"slow\"}, \"answer\": {\"text\": \"one two three\", \"delay_ms\": 1000}},"
+                    + " {\"answer\": {\"text\": \"one two three four five six seven eight\"}}]}";
+    private static final String MODEL =
+            """
+              %s: {wire: openai-chat, base_url: "http://127.0.0.1:%d/v1", model: %s, family: dev,
+                  context_tokens: 100000, max_output_tokens: 500, prices: {input: 1, output: 1}}
+            """;
     private static final String MISSION = """
             {"name": "program", "start": true, "plan": {"tasks": [{"id": "t", "title": "Work",
              "steps": [{"name": "s", "tool": "%s"}]}]}}""".formatted(TOOL);
@@ -79,6 +86,22 @@ public final class GatewayRequests implements Scenario {
         return true;
     }
 
+    /** How an answer comes. */
+    private enum Answers {
+        WHOLE("quick", false, ""), STREAMED("quick", true, ", streamed"),
+        STREAMED_AFTER_A_SECOND("slow", true, ", streamed after 1 s");
+
+        private final String model;
+        private final boolean streamed;
+        private final String variant;
+
+        Answers(String model, boolean streamed, String variant) {
+            this.model = model;
+            this.streamed = streamed;
+            this.variant = variant;
+        }
+    }
+
     /** An address for requests of OpenAI's API. */
     private record Address(String name, String url, String key) {}
 
@@ -103,13 +126,12 @@ public final class GatewayRequests implements Scenario {
                 HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
             worker.start();
             Address provider = new Address("at the provider", "http://127.0.0.1:" + model.port() + "/v1", "none");
-            for (boolean streamed : List.of(false, true)) {
+            for (Answers answers : Answers.values()) {
                 for (int callers : IntStream.of(1, 8, 64).map(bench.sizes()::callers).distinct().toArray()) {
-                    measure(bench, http, provider, streamed, callers);
+                    measure(bench, http, provider, answers, callers);
                     Gateway gateway = program(server.client(), programs);
                     measure(bench, http, new Address("through the gateway", gateway.openai(), gateway.token()),
-                            streamed,
-                            callers);
+                            answers, callers);
                     ended.release();
                 }
             }
@@ -123,27 +145,24 @@ public final class GatewayRequests implements Scenario {
     }
 
     private static Path models(Path folder, int port) throws IOException {
-        return Files.writeString(folder.resolve("models.yaml"), """
-                models:
-                  quick: {wire: openai-chat, base_url: "http://127.0.0.1:%d/v1", model: quick, family: dev,
-                      context_tokens: 100000, max_output_tokens: 500, prices: {input: 1, output: 1}}
-                """.formatted(port));
+        return Files.writeString(folder.resolve("models.yaml"), "models:\n" + MODEL.formatted("quick", port, "quick")
+                + MODEL.formatted("slow", port, "slow"));
     }
 
-    private void measure(Bench bench, HttpClient http, Address address, boolean streamed, int callers)
+    private void measure(Bench bench, HttpClient http, Address address, Answers answers, int callers)
             throws Exception {
-        load(http, address, streamed, callers, bench.sizes().warmup());
+        load(http, address, answers, callers, bench.sizes().warmup());
         Processors before = Processors.now();
-        Timed timed = load(http, address, streamed, callers, bench.sizes().seconds());
+        Timed timed = load(http, address, answers, callers, bench.sizes().seconds());
         double others = Processors.now().othersSince(before);
-        String variant = address.name + (streamed ? ", streamed, " : ", ") + TenSteps.inFlight(callers);
+        String variant = address.name + answers.variant + ", " + TenSteps.inFlight(callers);
         bench.record(variant, Measure.REQUESTS_PER_SECOND, timed.whole.perSecond(), others);
         bench.record(variant, Measure.FIRST_BYTE_P50, timed.firstByte.p50Ms(), others);
         bench.record(variant, Measure.P50, timed.whole.p50Ms(), others);
         bench.record(variant, Measure.P99, timed.whole.p99Ms(), others);
     }
 
-    private Timed load(HttpClient http, Address address, boolean streamed, int callers, double seconds)
+    private Timed load(HttpClient http, Address address, Answers answers, int callers, double seconds)
             throws Exception {
         long start = System.nanoTime();
         long deadline = start + (long) (seconds * 1e9);
@@ -152,7 +171,7 @@ public final class GatewayRequests implements Scenario {
             loops.add(() -> {
                 List<long[]> times = new ArrayList<>();
                 do {
-                    times.add(request(http, address, streamed));
+                    times.add(request(http, address, answers));
                 } while (System.nanoTime() < deadline);
                 return times;
             });
@@ -172,10 +191,11 @@ public final class GatewayRequests implements Scenario {
     }
 
     /** Nanoseconds until the first byte, and until the end. */
-    private long[] request(HttpClient http, Address address, boolean streamed)
+    private long[] request(HttpClient http, Address address, Answers answers)
             throws IOException, InterruptedException {
         String body =
-                "{\"model\": \"quick\", \"stream\": " + streamed + ", \"messages\": [{\"role\": \"user\", \"content\": "
+                "{\"model\": \"" + answers.model + "\", \"stream\": " + answers.streamed
+                        + ", \"messages\": [{\"role\": \"user\", \"content\": "
                         + "\"request " + sent.incrementAndGet() + "\"}]}";
         HttpRequest request = HttpRequest.newBuilder(URI.create(address.url + "/chat/completions")).timeout(TIMEOUT)
                 .header("Authorization", "Bearer " + address.key).header("Content-Type", "application/json")
