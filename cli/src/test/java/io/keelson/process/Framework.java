@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -23,19 +22,15 @@ enum Framework {
     OPENAI("openai"), OPENAI_AGENTS("@openai/agents", "zod"), ANTHROPIC("@anthropic-ai/sdk"),
     AI_SDK("ai", "@ai-sdk/openai", "zod"), LANGGRAPH("@langchain/langgraph", "@langchain/openai", "@langchain/core",
             "zod"),
-    MASTRA("@mastra/core", "@ai-sdk/openai", "zod"), CODEX("@openai/codex"), CLAUDE("@anthropic-ai/claude-code");
+    MASTRA("@mastra/core", "@ai-sdk/openai", "zod"), CODEX("@openai/codex"), CLAUDE("@anthropic-ai/claude-code"),
+    OPENCODE("opencode-ai");
 
     private static final Path EXAMPLES = Path.of("../examples/bring-your-agent").toAbsolutePath().normalize();
     private static final Path TARGET = Path.of("target/frameworks").toAbsolutePath();
     /** Versions of coding agents, which are in no example. */
     private static final List<String> CODING_AGENTS = List.of("@openai/codex@0.171.0",
-            "@anthropic-ai/claude-code@2.1.332");
+            "@anthropic-ai/claude-code@2.1.332", "opencode-ai@1.18.33");
 
-    /**
-     * Whether it fails, or requests it again, when an answer breaks off in the middle. Others go on with its beginning: they were seen to end
-     * with it as their output, or to request their next answer.
-     */
-    final boolean refusesBroken = !Set.of("AI_SDK", "LANGGRAPH", "CODEX", "CLAUDE").contains(name());
     private final List<String> packages;
 
     Framework(String... packages) {
@@ -67,6 +62,12 @@ enum Framework {
                         --dangerously-bypass-approvals-and-sandbox -m codex "$question" </dev/null ;;
                 framework.claude)
                     exec '%2$s/node_modules/.bin/claude' -p --model claude --allowedTools Bash -- "$question" </dev/null ;;
+                framework.opencode)
+                    cat >opencode.json <<END
+                {"provider": {"keelson": {"npm": "@ai-sdk/openai-compatible", "models": {"opencode": {}},
+                  "options": {"baseURL": "$OPENAI_BASE_URL", "apiKey": "{env:OPENAI_API_KEY}"}}}}
+                END
+                    exec '%2$s/node_modules/.bin/opencode' run --title kills -m keelson/opencode "$question" </dev/null ;;
                 *) exec node '%2$s'/"${KEELSON_TOOL#framework.}.mjs" ;;
                 esac
                 """.formatted(pids, TARGET);

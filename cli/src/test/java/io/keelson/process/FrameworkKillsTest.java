@@ -54,12 +54,15 @@ class FrameworkKillsTest {
     private static final String ANSWER = "It is clear in all three.";
     private static final String SCRIPT = """
             rules:
-              - {name: codex 1, when: {model: codex, turn: 1}, answer: {text: "Both at once.", calls: [{tool: exec_command, input: {cmd: "echo one"}},
-                  {tool: exec_command, input: {cmd: "sleep 0.1; echo two"}}], usage: {input: 120, output: 20}}}
-              - {name: codex 2, when: {model: codex, turn: 2}, answer: {text: "One more.", calls: [{tool: exec_command, input: {cmd: "echo three"}}], usage: {input: 160, output: 20}}}
+              - {name: codex 1, when: {model: codex, turn: 1}, answer: {text: "Both at once.", calls: [{tool: exec_command, input: {cmd: "echo one", yield_time_ms: 30000}},
+                  {tool: exec_command, input: {cmd: "sleep 0.1; echo two", yield_time_ms: 30000}}], usage: {input: 120, output: 20}}}
+              - {name: codex 2, when: {model: codex, turn: 2}, answer: {text: "One more.", calls: [{tool: exec_command, input: {cmd: "echo three", yield_time_ms: 30000}}], usage: {input: 160, output: 20}}}
               - {name: claude 1, when: {model: claude, turn: 1}, answer: {text: "Both at once.", calls: [{tool: Bash, input: {command: "echo one", description: One}},
                   {tool: Bash, input: {command: "echo two", description: Two}}], usage: {input: 120, output: 20}}}
               - {name: claude 2, when: {model: claude, turn: 2}, answer: {text: "One more.", calls: [{tool: Bash, input: {command: "echo three", description: Three}}], usage: {input: 160, output: 20}}}
+              - {name: opencode 1, when: {model: opencode, turn: 1}, answer: {text: "Both at once.", calls: [{tool: bash, input: {command: "echo one", description: One}},
+                  {tool: bash, input: {command: "echo two", description: Two}}], usage: {input: 120, output: 20}}}
+              - {name: opencode 2, when: {model: opencode, turn: 2}, answer: {text: "One more.", calls: [{tool: bash, input: {command: "echo three", description: Three}}], usage: {input: 160, output: 20}}}
               - {name: look up, when: {model: small, turn: 1}, answer: {text: "Both at once.", calls: [{tool: weather, input: {city: Oslo}},
                   {tool: weather, input: {city: Bergen}}], usage: {input: 120, output: 20}}}
               - {name: look up another, when: {model: small, turn: 2}, answer: {text: "One more.", calls: [{tool: weather, input: {city: Tromso}}], usage: {input: 160, output: 20}}}
@@ -121,7 +124,8 @@ class FrameworkKillsTest {
                 + MODEL.formatted("small-responses", "openai-responses", provider + "/v1", "small")
                 + MODEL.formatted("small-messages", "anthropic-messages", provider, "small")
                 + MODEL.formatted("codex", "openai-responses", provider + "/v1", "codex")
-                + MODEL.formatted("claude", "anthropic-messages", provider, "claude"));
+                + MODEL.formatted("claude", "anthropic-messages", provider, "claude")
+                + MODEL.formatted("opencode", "openai-chat", provider + "/v1", "opencode"));
     }
 
     private String table() {
@@ -263,8 +267,7 @@ class FrameworkKillsTest {
             String what = "%s, %s".formatted(place, program);
             assertThat(ended.state()).as("%s %s %s%n%s", what, ended.errorCode(), ended.errorMessage(), log())
                     .isEqualTo("completed");
-            boolean whole = place == null || !place.breaksOff || program.framework.refusesBroken;
-            assertThat(ended.output().toString()).as(what).containsAnyOf(whole ? ANSWER : "", ANSWER);
+            assertThat(ended.output().toString()).as(what).contains(ANSWER);
             List<LedgerEntry> charges = client.ledger().ofRun(program.run).stream()
                     .filter(entry -> entry.transactionType().equals("charge")).toList();
             BigDecimal answers = sum(charges, false);
@@ -276,10 +279,6 @@ class FrameworkKillsTest {
                 assertThat(recorded).as(what).isGreaterThanOrEqualTo(3).isEqualTo(sent);
                 tally.requests = recorded;
                 tally.cost = answers;
-            } else if (!whole) {
-                assertThat(sent).as("%s: sent", what).isLessThanOrEqualTo(recorded + lost);
-                assertThat(lost).as("%s: lost", what).isEqualTo(place.lost);
-                tally.kills.merge(place.victim, 1, Integer::sum);
             } else {
                 assertThat(recorded).as("%s: recorded", what).isEqualTo(tally.requests);
                 assertThat(sent).as("%s: sent", what).isEqualTo(recorded + place.sentAgain);

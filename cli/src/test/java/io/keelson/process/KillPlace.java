@@ -67,8 +67,6 @@ enum KillPlace {
     final Victim victim;
     /** Requests whose answers are lost with the server. */
     final int lost;
-    /** Whether the program has the beginning of an answer that is lost. */
-    final boolean breaksOff;
     /** Requests that the provider gets a second time. */
     final int sentAgain;
     private final Way way;
@@ -87,7 +85,6 @@ enum KillPlace {
         this.mark = mark;
         this.marksPass = marksPass;
         this.lost = lost;
-        this.breaksOff = lost > 0 && mark != null;
         this.sentAgain = sentAgain;
     }
 
