@@ -1081,12 +1081,14 @@ export interface components {
             trigger_rule: "all_success" | "all_done" | "none_failed" | "always" | Other;
             /** @description Keys of the tasks that it depends on */
             depends_on: string[];
-            /** @description Of an item of a fan-out: the task that fanned out */
+            /** @description Of an item of a fan-out: the task that fanned out; of a round: the task with `repeat` */
             group_id: string | null;
-            /** @description Of an item of a fan-out */
+            /** @description Of an item of a fan-out, from 0; of a round its number */
             item_index: number | null;
             /** @description The item of the fan-out */
             item: unknown;
+            /** @description Of a round of a `repeat`: its number, from 1; of the task with `repeat`: the number of its last round. Null for others */
+            round: number | null;
             /** @description The task of an earlier attempt whose output was reused */
             reused_from: string | null;
             /** @description Of an agent of the roster */
