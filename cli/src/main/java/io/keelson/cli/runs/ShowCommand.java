@@ -108,6 +108,9 @@ public final class ShowCommand extends OneRunCommand {
         Map<String, String> names = steps.stream().collect(Collectors.toMap(Step::id, Step::name));
         steps.forEach(step -> details.add(step, keelson.steps().attempts(step.id()),
                 step.calledBy() == null ? null : names.getOrDefault(step.calledBy(), step.calledBy())));
+        if (shown.round() != null && shown.groupId() == null) {
+            details.addRounds(keelson.tasks().rounds(shown.id()));
+        }
         print(details.lines());
         if (shown.attemptNumber() > 1) {
             note("earlier attempts: " + ProgramName.current() + " transcript " + shown.runId() + " " + shown.key()

@@ -3,6 +3,7 @@ package io.keelson.cli.view;
 import io.keelson.api.run.Step;
 import io.keelson.api.run.StepAttempt;
 import io.keelson.api.run.Task;
+import io.keelson.api.run.TaskRound;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -12,6 +13,8 @@ import tools.jackson.databind.JsonNode;
 
 /** A task with its steps, and what each of their attempts was given and came to. */
 public final class TaskDetails {
+
+    private static final int MAX_ROUNDS = 20;
 
     private final Instant now;
     private final Style style;
@@ -34,6 +37,25 @@ public final class TaskDetails {
 
     public List<String> lines() {
         return List.copyOf(lines);
+    }
+
+    /** Adds the last rounds of a task with {@code repeat}. */
+    public void addRounds(List<TaskRound> rounds) {
+        int before = Math.max(0, rounds.size() - MAX_ROUNDS);
+        if (before > 0) {
+            lines.add("");
+            lines.add(style.dim(before + " earlier rounds"));
+        }
+        for (TaskRound round : rounds.subList(before, rounds.size())) {
+            lines.add("");
+            lines.add(style.bold("round " + round.round()) + "  " + style.state(round.state())
+                    + (round.attempts() > 1 ? ", " + round.attempts() + " attempts" : "")
+                    + times(round.startedAt(), round.completedAt())
+                    + (round.tokensUsed() == 0 ? "" : ", " + round.tokensUsed() + " tokens")
+                    + (round.folded() ? ", folded" : ""));
+            value("output", round.output(), "  ");
+            error(round.errorCode(), round.errorMessage(), "  ");
+        }
     }
 
     /**
