@@ -131,10 +131,10 @@ final class Evaluations {
                 : new Evaluation.Proceed(items, generations(rows, task.key()));
     }
 
-    /** Every third round on average is the last one. */
+    /** Every sixth round on average is the last one. */
     private static Evaluation output(RunRows rows, Saved.Task task) {
         int rounds = (int) rows.roundsOf(task).count();
-        return !task.isLoop() || Math.floorMod(task.id().hashCode() + 7 * rounds, 3) == 0 ? new Evaluation.Output("1")
+        return !task.isLoop() || Math.floorMod(task.id().hashCode() + 7 * rounds, 6) == 0 ? new Evaluation.Output("1")
                 : new Evaluation.Repeats(generations(rows, task.key()).getOrDefault(rounds + 1, 1));
     }
 

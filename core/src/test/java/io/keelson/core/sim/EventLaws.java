@@ -65,6 +65,9 @@ final class EventLaws {
                 deliveries.merge(event.stepId(), -1, Integer::sum);
             } else if (event.payload() instanceof TaskPayload.RungReached rung) {
                 climbed(event, rung.rung());
+            } else if (event.payload() instanceof TaskPayload.Created created && created.group() != null) {
+                unless(Set.of("running", "ready", "pending").contains(states.get(after.id())),
+                        "an item or a round of a run that does not run: %s", event);
             } else if (event.payload() instanceof TaskPayload.RoundCompleted round) {
                 unless(Set.of("completed", "failed", "skipped").contains(states.get(round.roundTaskId()))
                         && after.tasks.get(round.roundTaskId()).itemIndex() == round.round(),

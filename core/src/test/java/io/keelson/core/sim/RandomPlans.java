@@ -209,13 +209,11 @@ final class RandomPlans {
     /** Some tasks are done in rounds, by the run's id. */
     private TaskSpec repeated(TaskSpec task, UUID run) {
         int number = Math.floorMod((int) run.getLeastSignificantBits() * 13 + task.id().hashCode() * 5, 24);
-        if (!rounds || number % 3 != 0 || task.forEach() != null) {
+        if (!rounds || number % 3 == 2 || task.forEach() != null) {
             return task;
         }
-        return task.with(task.policy().repeated(new Repeat("${ . }", 1 + number % 5,
-                Duration.ofSeconds(number % 2 * (number % 7)),
-                number % 4 == 0 ? BigDecimal.valueOf(number, places) : null,
-                1 + number % 2)));
+        return task.with(task.policy().repeated(new Repeat("${ . }", 2 + number % 7, Duration.ofSeconds(number % 4 * 2),
+                number % 5 == 4 ? BigDecimal.valueOf(1 + number, places) : null, 1 + number % 6 / 4)));
     }
 
     private TaskSpec task(String id, int earlier, @Nullable BigDecimal budget) {

@@ -7,12 +7,14 @@ import io.keelson.server.base.json.Json;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -78,10 +80,11 @@ class RoundsApiTest {
 
     /** With {@code ./check --all}: by medians, because a pause of the machine is no cost of a round. */
     @Test
+    @Timeout(value = 30, unit = TimeUnit.MINUTES)
     void roundTenThousandTakesAsLongAsTheHundredth() {
         Assumptions.assumeTrue(Breadth.all());
         String run = api.create(counting("{\"until\": \"false\", \"max\": 10000}"));
-        Awaitility.await().atMost(Duration.ofMinutes(20)).pollInterval(Duration.ofSeconds(1))
+        Awaitility.await().atMost(Duration.ofMinutes(25)).pollInterval(Duration.ofSeconds(1))
                 .until(() -> api.run(run).get("state").stringValue().equals("failed"));
         long early = median(run, 100, 200);
         long late = median(run, 9_900, 10_000);
