@@ -217,7 +217,8 @@ public final class WorkLimits implements LocalCapacity.Limits {
         try (PreparedStatement statement = c.prepareStatement(ADMIT)) {
             for (Map.Entry<Key, Long> each : capacity.taken.entrySet()) {
                 Key key = each.getKey();
-                Instant until = Objects.requireNonNull(capacity.until(key, capacity.rates.get(key)));
+                Rate rate = Objects.requireNonNull(capacity.rates.get(key));
+                Instant until = rate.after(capacity.admitted.get(key), capacity.now, each.getValue());
                 statement.setObject(1, key.workspaceId);
                 statement.setString(2, key.name);
                 statement.setObject(3, until.atOffset(ZoneOffset.UTC));

@@ -185,7 +185,8 @@ final class Exchange {
         return true;
     }
 
-    /** Waits for clients of this and of other answers; false once the time for that is over. */
+    /** Waits a little for clients of this and of other answers; false once the time for that is over. */
+    @SuppressWarnings("WaitNotInLoop")
     private boolean awaitsReaders() {
         if (patienceNanos <= 0) {
             return false;
