@@ -143,7 +143,8 @@ class Drawer extends Part {
     return html`<li class="step ${step.superseded ? 'old' : ''}">
       <div class="row wrap">
         ${badge(step.state)}<strong class="cut">${name(step.name, 80)}</strong
-        ><span class="mono small soft cut">${name(step.tool ?? step.kind, 60)}</span>${step.called_by ? html`<span class="small soft cut">called by ${name(this.steps.find((each) => each.id === step.called_by)?.name ?? 'a program', 60)}</span>` : nothing}
+        ><span class="mono small soft cut">${name(step.tool ?? step.kind, 60)}</span
+        >${step.called_by ? html`<span class="small soft cut">called by ${name(this.steps.find((each) => each.id === step.called_by)?.name ?? 'a program', 60)}</span>` : nothing}
         <span class="end small soft num"
           >${step.superseded ? `attempt ${step.task_attempt} · ` : ''}${step.started_at ? duration((step.completed_at ? Date.parse(step.completed_at) : now()) - Date.parse(step.started_at)) : ''}${step.failures ? ` · ${step.failures} failed` : ''}</span
         >
