@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.annex.model.ModelEndpoint;
 import io.keelson.server.annex.model.WireKind;
@@ -37,6 +38,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Requests of programs over one wire to models with another one: lowered, charged, recorded, and replayed with their ids. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GatewayLoweringTest {
     private static final String SCRIPT = """
