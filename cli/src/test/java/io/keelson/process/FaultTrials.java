@@ -31,7 +31,7 @@ final class FaultTrials implements AutoCloseable {
 
     /** Acknowledged requests of each load before and after each fault. */
     private static final int MORE = 6;
-    private static final Duration ENDED = Duration.ofMinutes(2);
+    private static final Duration ENDED = Duration.ofMinutes(1);
     /** Codes that a client may get during a fault; it repeats the request. */
     private static final Set<String> CODES = Set.of("503 DATABASE_UNAVAILABLE", "503 DATABASE_FULL",
             "503 DATABASE_READ_ONLY", "503 OVERLOADED", "503 NOT_READY", "503 IDEMPOTENCY_IN_FLIGHT",
@@ -139,9 +139,10 @@ final class FaultTrials implements AutoCloseable {
                     runs.stream().filter(each -> stuck.contains(each) || failed.contains(each)).count(),
                     seconds(pauses.get(pauses.size() / 2)), seconds(pauses.getLast()));
         });
+        System.out.println("fault: codes " + codes());
         assertThat(stuck).as("stuck").isEmpty();
         assertThat(loads).allSatisfy(each -> assertThat(each.refusals()).isEmpty());
-        assertThat(loads).allSatisfy(each -> assertThat(CODES).containsAll(each.codes()));
+        assertThat(CODES).containsAll(codes());
         assertThat(present).as("acknowledged runs").containsAll(created.values());
         assertThat(doubled).as("doubled").isEmpty();
         assertThat(failed).as("failed").isEmpty();
@@ -159,6 +160,12 @@ final class FaultTrials implements AutoCloseable {
                 .max(Duration::compareTo).orElseThrow()).as("longest pause").isLessThanOrEqualTo(longest);
     }
 
+    /** Statuses and codes of the answers that had requests repeated. */
+    Set<String> codes() {
+        return loads.stream().map(RepeatedRuns::codes).flatMap(Collection::stream)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
     /** Waits until all runs have ended, and returns the names of the others. */
     private static Set<String> stuck(Database database) {
         String open = "select title from orchestration_runs where state_type <> 'terminal'";
@@ -167,6 +174,10 @@ final class FaultTrials implements AutoCloseable {
                     .until(() -> read(database, open).isEmpty());
             return Set.of();
         } catch (ConditionTimeoutException e) {
+            System.out.println("fault: stuck: " + read(database, """
+                    select r.title || ': ' || r.state || ', step ' || s.name || ' ' || s.state || ' ' || coalesce(s.error::text, '')
+                      from orchestration_runs r join orchestration_steps s on s.run_id = r.id
+                     where r.state_type <> 'terminal' and s.state not in ('completed', 'pending')"""));
             return read(database, open);
         }
     }

@@ -24,6 +24,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code artifact.write}: stores text or JSON as an artifact of the step. */
 final class ArtifactWrite implements Tool {
 
+    /** The system whose outage defers the step. */
+    private static final String STORE = "artifacts";
+
     private static final ToolSpec SPEC = Specs.spec("artifact.write", Effects.IDEMPOTENT,
             "Stores text or JSON as an artifact of the step.", """
             {"type": "object", "additionalProperties": false, "required": ["name"],
@@ -66,7 +69,7 @@ final class ArtifactWrite implements Tool {
             throw ToolFailure.permanent(e.code(), String.valueOf(e.getMessage()));
         } catch (IOException e) {
             throw ToolFailure.infrastructure("ARTIFACT_STORE_FAILED",
-                    "could not store " + name + ": " + e.getMessage());
+                    "could not store " + name + ": " + e.getMessage()).outOfOrder(STORE);
         }
     }
 
