@@ -26,6 +26,15 @@ public final class Database implements AutoCloseable {
     private static final String COMMITTER_SQL = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off;"
             + " set enable_hashjoin = off; set enable_mergejoin = off; set cpu_tuple_cost = 1";
 
+    /**
+     * The locks of a committer stop the commits of other servers. A server that is frozen or cut off during a transaction keeps them
+     * for these times at most. Between the statements of one message only the limit of the transaction ends it, which PostgreSQL 17
+     * introduced.
+     */
+    private static final String COMMITTER_LIMITS = "; set idle_in_transaction_session_timeout = 10000;"
+            + " select set_config('transaction_timeout', '30000', false)"
+            + " where current_setting('transaction_timeout', true) is not null";
+
     private final DatabaseUrl url;
     private final DatabaseOptions options;
     private final Connector connector;
@@ -164,7 +173,7 @@ public final class Database implements AutoCloseable {
 
     /** A connection outside the pool for a committer, which closes it: plans pinned to indexes, auto-commit off. */
     public Connection committerConnection() {
-        Connection connection = dedicated("; " + COMMITTER_SQL);
+        Connection connection = dedicated("; " + COMMITTER_SQL + COMMITTER_LIMITS);
         try {
             connection.setAutoCommit(false);
             return connection;

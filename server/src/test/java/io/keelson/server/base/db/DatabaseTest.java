@@ -100,8 +100,10 @@ class DatabaseTest {
         TestDatabase.limit(database.url());
         try (var limited = new Database(database.url(), DatabaseOptions.DEFAULTS);
                 Connection committer = limited.committerConnection()) {
+            assertThat(show(committer, "idle_session_timeout")).isEqualTo("0");
+            assertThat(show(committer, "transaction_timeout")).as("its own").isEqualTo("30s");
+            assertThat(show(committer, "idle_in_transaction_session_timeout")).as("its own").isEqualTo("10s");
             for (String setting : List.of("idle_session_timeout", "transaction_timeout")) {
-                assertThat(show(committer, setting)).isEqualTo("0");
                 assertThat(limited.<String>withConnection(pooled -> show(pooled, setting))).isEqualTo("0");
             }
             for (String setting : List.of("transaction_isolation", "default_transaction_isolation")) {
