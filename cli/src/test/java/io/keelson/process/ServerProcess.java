@@ -26,20 +26,24 @@ final class ServerProcess implements AutoCloseable {
 
     /** Starts a server and returns when it takes runs. */
     static ServerProcess start(Path dataDir, Map<String, String> environment) throws IOException {
-        ServerProcess server = launch(dataDir, environment);
-        try {
-            server.awaitReady();
-            return server;
-        } catch (RuntimeException | Error e) {
-            server.close();
-            throw new IOException("the server did not start:\n" + server.log(), e);
-        }
+        return started(launch(dataDir, environment));
+    }
+
+    /** Starts a server by another program, such as one that enters a namespace, and returns when it takes runs. */
+    static ServerProcess start(Path dataDir, Map<String, String> environment, List<String> by) throws IOException {
+        List<String> command = new ArrayList<>(by);
+        command.addAll(ChildJvm.command());
+        command.addAll(List.of("io.keelson.cli.Main", "server"));
+        return started(launch(dataDir, environment, command));
     }
 
     /** Starts a server of another build, and returns when it takes runs. */
     static ServerProcess start(Path dataDir, Map<String, String> environment, Path jar) throws IOException {
         String java = ProcessHandle.current().info().command().orElseThrow();
-        ServerProcess server = launch(dataDir, environment, List.of(java, "-jar", jar.toString(), "server"));
+        return started(launch(dataDir, environment, List.of(java, "-jar", jar.toString(), "server")));
+    }
+
+    private static ServerProcess started(ServerProcess server) throws IOException {
         try {
             server.awaitReady();
             return server;
