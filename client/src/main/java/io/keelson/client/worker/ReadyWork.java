@@ -15,6 +15,7 @@ import io.keelson.client.KeelsonException;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -183,7 +184,11 @@ final class ReadyWork implements AutoCloseable {
 
     private Connection connect() throws IOException, GeneralSecurityException, TimeoutException {
         ConnectionFactory factory = new ConnectionFactory();
-        factory.setUri(broker);
+        try {
+            factory.setUri(broker);
+        } catch (URISyntaxException e) {
+            throw new IllegalArgumentException("not a broker's address: " + broker.getHost(), e);
+        }
         if (factory.isSSL()) {
             factory.useSslProtocol(SSLContext.getDefault());
             factory.enableHostnameVerification();

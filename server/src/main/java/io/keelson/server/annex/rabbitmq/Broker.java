@@ -10,6 +10,7 @@ import io.keelson.api.worker.WorkQueues;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.queue.WorkMessages.Message;
 import java.io.IOException;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
@@ -82,7 +83,7 @@ final class Broker implements AutoCloseable {
                 connection.abort();
                 throw e;
             }
-        } catch (GeneralSecurityException | TimeoutException | ShutdownSignalException e) {
+        } catch (GeneralSecurityException | URISyntaxException | TimeoutException | ShutdownSignalException e) {
             throw new IOException(e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage(), e);
         }
     }
