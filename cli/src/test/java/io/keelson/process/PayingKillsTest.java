@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @ExtendWith(Breadth.InFailures.class)
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
+@Breadth.InPart({1, 3, 5})
 class PayingKillsTest {
     private static final int NODES = 2;
     private static final long SEED = Long.getLong("keelson.kill.seed", 1);

@@ -157,6 +157,7 @@ class TypeScriptClientTest {
     }
 
     @Test
+    @Breadth.InPart({1, 3, 5})
     void unitsProcessesAndSignals() throws Exception {
         assertThat(node("--test", "tests/units.test.mjs", "tests/mistakes.test.mjs"))
                 .contains("# fail 0", "# skipped 0");
