@@ -105,7 +105,11 @@ public final class AotTrainingWorkload {
         try (Worker worker = Worker.builder(keelson).tool(TOOL, step -> Map.of()).slots(CALLERS).build();
                 ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
             worker.start();
+            long latest = System.nanoTime() + RUN_TIMEOUT.toNanos();
             while (keelson.workers().isEmpty()) {
+                if (System.nanoTime() > latest) {
+                    throw new IllegalStateException("the training's worker has claimed nothing in " + RUN_TIMEOUT);
+                }
                 Sleep.of(PAUSE);
             }
             long end = System.nanoTime() + time.toNanos();
