@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -84,8 +83,8 @@ class DocsTest {
             new NotRun("examples/README.md", "cd examples/workers", ENDLESS),
             new NotRun("examples/README.md", "examples/", OWN_WORKER));
 
-    private static final Set<String> FIRST_PAGES =
-            Set.of("README.md", "docs/guide/getting-started.md");
+    private static final List<String> FIRST_PAGES =
+            List.of("README.md", "docs/guide/getting-started.md");
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Pattern BLOCK = Pattern.compile("^```(\\w*)\\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
