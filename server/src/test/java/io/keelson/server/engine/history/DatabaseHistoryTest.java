@@ -26,11 +26,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Facts by which a database went back, and changes of it that are none. */
 class DatabaseHistoryTest {
 
+    /** Its run has several commits. */
     private static final String MISSION = """
             name: short
             plan:
               tasks:
-                - {id: a, title: A, steps: [{name: one, tool: noop}]}
+                - {id: a, title: A, chain: false, steps: [{name: one, tool: noop}]}
             """;
 
     @TempDir
