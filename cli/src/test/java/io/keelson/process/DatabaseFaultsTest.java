@@ -37,7 +37,7 @@ class DatabaseFaultsTest {
     private static final Duration SLOW = Duration.ofSeconds(Integer.getInteger("keelson.slow.seconds", 20));
     private static final Duration OPEN = Duration.ofMinutes(Integer.getInteger("keelson.open.minutes", 1));
     private static final Duration PAUSE = Duration.ofSeconds(10);
-    /** What the longest gap between acknowledged requests of a server may be while another one that holds locks is frozen. */
+    /** Maximum gap between acknowledged requests of a server while another server is frozen with locks. */
     private static final Duration STALL = Duration.ofSeconds(35);
     private static final Duration FROZEN = Duration.ofSeconds(40);
     private static final int BLOCKS_FACTOR = 30;

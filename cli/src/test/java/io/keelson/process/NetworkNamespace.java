@@ -61,7 +61,7 @@ final class NetworkNamespace implements AutoCloseable {
         return List.of("ip", "netns", "exec", name);
     }
 
-    /** Drops packets of the namespace to that port here, those that come from it, or both. */
+    /** Drops packets of the namespace to that port here, packets from the port, or both. */
     void cut(int port, boolean requests, boolean answers) throws IOException, InterruptedException {
         heal();
         inside("nft", "add table inet fault");

@@ -29,7 +29,7 @@ final class ServerProcess implements AutoCloseable {
         return started(launch(dataDir, environment));
     }
 
-    /** Starts a server by another program, such as one that enters a namespace, and returns when it takes runs. */
+    /** Starts a server by another program, such as nsenter, and returns when the server takes runs. */
     static ServerProcess start(Path dataDir, Map<String, String> environment, List<String> by) throws IOException {
         List<String> command = new ArrayList<>(by);
         command.addAll(ChildJvm.command());

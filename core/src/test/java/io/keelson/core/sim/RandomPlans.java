@@ -67,7 +67,7 @@ final class RandomPlans {
         this.rounds = rounds;
     }
 
-    /** Stories with rounds; the others are as they were without, such as the one that finds a rare mutant. */
+    /** Stories with rounds. Without rounds a story keeps its commands: one of them finds a rare mutant. */
     static boolean repeats(long seed) {
         return seed % 5 == 3 && seed != 58;
     }

@@ -44,7 +44,7 @@ class WorkRatesTest extends GatedEngines {
     }
 
     @Test
-    void aToolsRateHoldsWithinATaskAndHoldsUpNothingElse() throws Exception {
+    void aToolsRateHoldsWithinATaskBesideOtherWork() throws Exception {
         limit("tool_per_minute:echo", 60);
         Engine engine = nodes.node();
         Instant start = now();

@@ -2,7 +2,7 @@ package io.keelson.server.annex.rabbitmq;
 
 import java.util.function.BooleanSupplier;
 
-/** Counts messages to the broker by what happened to them. */
+/** Counts messages to the broker by their outcome. */
 public interface RabbitObserver {
 
     /** The fate of an attempt to send a message. */

@@ -206,7 +206,7 @@ public final class Metrics {
         }
     }
 
-    /** Counts messages to the broker by what happened to them. */
+    /** Counts messages to the broker by their outcome. */
     private static final class RabbitMeters implements RabbitObserver {
 
         private final Map<Happened, Counter> counters = new EnumMap<>(Happened.class);

@@ -11,7 +11,7 @@ import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.SafeText;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.engine.live.LiveTexts;
-import io.keelson.server.engine.tool.Deadline;
+import io.keelson.server.engine.tool.CallDeadline;
 import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.HandBackException;
 import io.keelson.server.engine.tool.SlotKind;
@@ -157,7 +157,7 @@ public final class ToolRunner {
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
                 execution.runName(), input.json(), execution.attempt(), execution.deferred(), execution.leaseEpoch(),
                 execution.effectKey(),
-                Deadline.after(execution.timeout()), trace == null ? null : trace.text(),
+                CallDeadline.after(execution.timeout()), trace == null ? null : trace.text(),
                 log, redaction,
                 (name, type, content) -> {
                     if (!recorded.getAsBoolean()) {

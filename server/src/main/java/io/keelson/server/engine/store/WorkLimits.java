@@ -139,7 +139,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
         workspaces = Set.copyOf(limited);
     }
 
-    /** True as well for a workspace whose limits were not read yet: its work is claimed from the queue, which reads them. */
+    /** Also true for a workspace with unread limits: a claim from the queue reads them. */
     @Override
     public boolean limited(UUID workspaceId) {
         return workspaces.contains(workspaceId) || !known.contains(workspaceId);

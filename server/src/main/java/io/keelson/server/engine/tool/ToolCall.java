@@ -37,7 +37,7 @@ public record ToolCall(
         Duration deferred,
         int leaseEpoch,
         String effectKey,
-        Deadline deadline,
+        CallDeadline deadline,
         @Nullable String traceparent,
         StepLog log,
         Redaction redaction,

@@ -5,7 +5,7 @@ import io.keelson.server.base.artifact.ArtifactSink;
 import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.outbound.OutboundClient;
-import io.keelson.server.engine.tool.Deadline;
+import io.keelson.server.engine.tool.CallDeadline;
 import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolCatalog;
@@ -47,7 +47,7 @@ final class Calls {
     ToolCall call(JsonNode input, int attempt, Duration timeout) {
         ArtifactSink sink = (name, type, content) -> store.put(owner, name, type, content);
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
-                attempt, Duration.ZERO, 1, "effect-key", Deadline.after(timeout), null, log::add,
+                attempt, Duration.ZERO, 1, "effect-key", CallDeadline.after(timeout), null, log::add,
                 Redaction.NONE, sink, Execution.NONE);
     }
 

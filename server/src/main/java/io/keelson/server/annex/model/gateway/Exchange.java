@@ -171,7 +171,7 @@ final class Exchange {
         }
     }
 
-    /** Takes memory for all unread events; false if there is none. */
+    /** Takes memory for all unread events; false if the memory is used up. */
     private boolean takesMemory() {
         long counted = Math.max(0, unread - UNCOUNTED);
         if (counted > taken) {

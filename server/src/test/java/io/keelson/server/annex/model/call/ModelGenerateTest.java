@@ -23,7 +23,7 @@ import io.keelson.server.annex.model.registry.WorkspaceModels;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.tool.BusySystems;
-import io.keelson.server.engine.tool.Deadline;
+import io.keelson.server.engine.tool.CallDeadline;
 import io.keelson.server.engine.tool.Execution;
 import io.keelson.server.engine.tool.HandBackException;
 import io.keelson.server.engine.tool.ToolCall;
@@ -101,7 +101,7 @@ class ModelGenerateTest {
     private ToolResult execute(UUID workspace, String input) throws ToolFailure, InterruptedException {
         return tools.execute(ModelGenerate.NAME, new ToolCall(workspace, new UUID(1, 1), new UUID(1, 2),
                 new UUID(1, 3), "test", Json.read(input), 1, Duration.ZERO, 1, "key",
-                Deadline.after(Duration.ofSeconds(30)),
+                CallDeadline.after(Duration.ofSeconds(30)),
                 null, line -> {}, Redaction.NONE, (name, type, content) -> {
                     throw new AssertionError("no artifact is written");
                 }, new Execution() {

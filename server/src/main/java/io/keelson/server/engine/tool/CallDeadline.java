@@ -7,11 +7,11 @@ import java.time.Duration;
  *
  * @param nanos a moment of {@link System#nanoTime}
  */
-public record Deadline(long nanos) {
+public record CallDeadline(long nanos) {
 
     /** The end of a wait that begins now. */
-    public static Deadline after(Duration time) {
-        return new Deadline(System.nanoTime() + time.toNanos());
+    public static CallDeadline after(Duration time) {
+        return new CallDeadline(System.nanoTime() + time.toNanos());
     }
 
     /** The remaining time; negative after the end. */
