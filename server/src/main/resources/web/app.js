@@ -66,6 +66,7 @@ const PAGES = [
       () => import('./page/schedules.js'),
       () => html`<k-schedules></k-schedules>`,
     ],
+    ['triggers', 'Triggers', 'in', 'h', () => import('./page/triggers.js'), () => html`<k-triggers></k-triggers>`],
     ['reports', 'Reports', 'file', 'p', () => import('./page/reports.js'), () => html`<k-reports></k-reports>`],
     ['workers', 'Workers', 'server', 'w', () => import('./page/workers.js'), () => html`<k-workers></k-workers>`],
     ['events', 'Events', 'pulse', 'e', () => import('./page/events.js'), () => html`<k-events></k-events>`],
@@ -112,8 +113,8 @@ const ZONES = () => [
 const KEYS = [
   ['⌘K', 'Search or jump'],
   [
-    'g then o r i l m b s p w e t',
-    'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers, Events, Settings',
+    'g then o r i l m b s h p w e t',
+    'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Triggers, Reports, Workers, Events, Settings',
   ],
   ['j k', 'Next, previous row'],
   ['x', 'Select a row'],

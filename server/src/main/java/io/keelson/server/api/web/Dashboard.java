@@ -72,6 +72,7 @@ public final class Dashboard {
 
     private static Edition edition(@Nullable Path folder) {
         Map<String, byte[]> sources = new TreeMap<>(WebSources.read(folder));
+        sources.replaceAll(WebSources::withoutComments);
         String page = text(Objects.requireNonNull(sources.remove(PAGE), PAGE));
         String icon = ICON_URL + Base64.getEncoder()
                 .encodeToString(Objects.requireNonNull(sources.remove(ICON), ICON));

@@ -477,7 +477,8 @@ class DashboardTest extends DashboardChecks {
                 "/ui/runs/" + train + "?view=graph", "/ui/runs/" + train + "?view=plan",
                 "/ui/runs/" + train + "?view=events", "/ui/inbox", "/ui/launch",
                 "/ui/launch?recipe=" + recipe,
-                "/ui/money", "/ui/board", "/ui/schedules", "/ui/reports", "/ui/workers", "/ui/events", "/ui/settings",
+                "/ui/money", "/ui/board", "/ui/schedules", "/ui/triggers", "/ui/reports", "/ui/workers", "/ui/events",
+                "/ui/settings",
                 "/ui/settings?tab=access", "/ui/settings?tab=agents", "/ui/settings?tab=webhooks",
                 "/ui/compare?a=" + train + "&b=" + failed, "/ui/nothing");
         List<Look> looks = List.of(new Look(ColorScheme.LIGHT, 1440), new Look(ColorScheme.DARK, 390),

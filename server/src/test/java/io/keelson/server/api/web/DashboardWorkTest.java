@@ -636,6 +636,9 @@ class DashboardWorkTest extends DashboardChecks {
         api.post("/api/v1/schedules",
                 "{\"name\": %s, \"cron\": \"0 0 1 1 *\", \"mission\": {\"name\": %s, \"plan\": {\"tasks\": []}}}"
                         .formatted(Json.string(HOSTILE.substring(0, 80)), text));
+        api.post("/api/v1/triggers",
+                "{\"name\": %s, \"source\": {\"kind\": \"event\", \"event\": %s}, \"mission\": {\"name\": %s, \"plan\": {\"tasks\": []}}}"
+                        .formatted(Json.string(HOSTILE.substring(0, 80)), Json.string(HOSTILE.substring(0, 80)), text));
         api.post("/api/v1/agents", "{\"slug\": \"hostile\", \"name\": %s, \"description\": %s, \"instructions\": %s}"
                 .formatted(Json.string(HOSTILE.substring(0, 80)), text, text));
         api.post("/api/v1/webhooks",
@@ -665,7 +668,7 @@ class DashboardWorkTest extends DashboardChecks {
         for (String path : List.of("/ui/", "/ui/runs", "/ui/inbox", "/ui/inbox?run=" + result, "/ui/inbox?run=" + asked,
                 "/ui/launch",
                 "/ui/money", "/ui/board",
-                "/ui/schedules",
+                "/ui/schedules", "/ui/triggers",
                 "/ui/reports", "/ui/workers", "/ui/events", "/ui/settings?tab=audit", "/ui/settings?tab=commands",
                 "/ui/settings", "/ui/settings?tab=access", "/ui/settings?tab=agents",
                 "/ui/settings?tab=webhooks")) {
