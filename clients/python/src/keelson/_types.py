@@ -696,7 +696,7 @@ class InboxItem(Document):
     kind: str
     """`plan_approval` and `result_acceptance` are about a run as a whole, `approval_step` about a step of …"""
     run_id: str | None
-    """Null for a `tool_change`"""
+    """Null for a `tool_change` and a `dead_letter`"""
     run_name: str | None
     """Name of the run."""
     run_state: str | None
@@ -783,7 +783,7 @@ class InboxItemLinks(Document):
     subject: str
     """Path of the subject of the question."""
     run: str | None
-    """Null for a `tool_change`"""
+    """Null for a `tool_change` and a `dead_letter`"""
     _kinds = {
 
     }
@@ -799,9 +799,9 @@ class InboxDecision(Document):
     decision: str
     """The decision."""
     run_id: str | None
-    """Run of the item; null for a `tool_change`"""
+    """Run of the item; null for a `tool_change` and a `dead_letter`"""
     run_state: str | None
-    """State of the run after the decision; null for a `tool_change`"""
+    """State of the run after the decision; null for a `tool_change` and a `dead_letter`"""
     _kinds = {
 
     }

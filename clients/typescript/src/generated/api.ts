@@ -349,10 +349,10 @@ export interface components {
             decision: "accepted" | "rejected" | Other;
             /**
              * Format: uuid
-             * @description Run of the item; null for a `tool_change`
+             * @description Run of the item; null for a `tool_change` and a `dead_letter`
              */
             run_id: string | null;
-            /** @description State of the run after the decision; null for a `tool_change` */
+            /** @description State of the run after the decision; null for a `tool_change` and a `dead_letter` */
             run_state: components["schemas"]["RunState"] | null;
         };
         /** @description A question that waits for a person */
@@ -361,11 +361,11 @@ export interface components {
             actions?: components["schemas"]["InboxItemAction"][];
             /** @description Id of this question; not reused once it is answered */
             id: string;
-            /** @description `plan_approval` and `result_acceptance` are about a run as a whole, `approval_step` about a step of the kind approval, `call_approval` about a call of an agent that waits for a person, `question` about an agent's question, `task_review` about a task's output, `escalation` about a ticket, `budget` about a run that its hard limit or its workspace's credits have stopped, `proposal` about a step's proposal, `elicitation` about the questions of an MCP server's tool, `tool_change` about such a tool whose description has changed */
+            /** @description `plan_approval` and `result_acceptance` are about a run as a whole, `approval_step` about a step of the kind approval, `call_approval` about a call of an agent that waits for a person, `question` about an agent's question, `task_review` about a task's output, `escalation` about a ticket, `budget` about a run that its hard limit or its workspace's credits have stopped, `proposal` about a step's proposal, `elicitation` about the questions of an MCP server's tool, `tool_change` about such a tool whose description has changed, `dead_letter` about events of a trigger that were given up */
             kind: components["schemas"]["InboxKind"];
             /**
              * Format: uuid
-             * @description Null for a `tool_change`
+             * @description Null for a `tool_change` and a `dead_letter`
              */
             run_id: string | null;
             /** @description Name of the run */
@@ -419,7 +419,7 @@ export interface components {
             hard_limit_usd: Decimal | null;
             /** @description Further text of a `proposal`; a warning about an `elicitation` whose form requires a password, key or token */
             body: string | null;
-            /** @description Subject of the decision. `plan_approval`: `goal`, `estimated_cost`, `task_count` and the `plan` with its first 50 tasks, each with its `tools`; above 64 KiB without steps and checks; `earlier`, how up to five attempts of the run before this one ended (`attempt`, `error_code`, `message`). `result_acceptance`: `earlier`, the run's `output`; if it has none, or one above 64 KiB, null and its `summary`, and of a run without an output the `results` of its last tasks; `verified`, its first 20 tasks with criteria, checks or several attempts, each with its last ten `checks`: `attempt`, `check`, `verdict`, `score`, `feedback`, `marks` of a judge, and the beginning of an `output` that did not pass; its `artifacts`, counts of tasks, tokens and cost. `task_review`: the `output`, cut to 2,000 characters, and where it was cut `output_ref`, the path of the whole output; `success_criteria`, `score`, `attempt` and `checks`. `approval_step`: its input, resolved. `call_approval`: `tool`, `input` and the input's SHA-256 (`input_sha256`), and the reason for the question: `reason` is `always`, `destructive`, `tainted`, `condition` or `condition_failed`, `detail` the source of the data, the condition, or its error. `question`: `question` and `schema` of the answer. `escalation` of a failure: `task`, `step`, `tool`, `attempt`, `input` of that attempt (null with `input_missing`, a sentence, if no resolved input was recorded), `reason` and the same in words (`why`), `error_code`, `message`, tokens and cost; of a new plan: `reason`, the `failed` tasks, the proposed `plan` with `task_count` and `estimated_cost`, and `changes` with the ids of tasks that are `added`, `replaced`, `dropped` and `kept`. `budget`: `charged`, `hard_limit_usd`, `task_budgets` as in the run, counts of tasks and the titles of the `next` tasks. `proposal`: its data. `elicitation`: the `server`, the `tool` and the `questions` by their names, each with `mode`, `message` and for a form its `schema`, for a page its `url`. `tool_change`: the `server`, the `tool`, `differences` with the JSON `pointer` and both values of what differs, and the descriptions as they were `accepted` and are `seen` now */
+            /** @description Subject of the decision. `plan_approval`: `goal`, `estimated_cost`, `task_count` and the `plan` with its first 50 tasks, each with its `tools`; above 64 KiB without steps and checks; `earlier`, how up to five attempts of the run before this one ended (`attempt`, `error_code`, `message`). `result_acceptance`: `earlier`, the run's `output`; if it has none, or one above 64 KiB, null and its `summary`, and of a run without an output the `results` of its last tasks; `verified`, its first 20 tasks with criteria, checks or several attempts, each with its last ten `checks`: `attempt`, `check`, `verdict`, `score`, `feedback`, `marks` of a judge, and the beginning of an `output` that did not pass; its `artifacts`, counts of tasks, tokens and cost. `task_review`: the `output`, cut to 2,000 characters, and where it was cut `output_ref`, the path of the whole output; `success_criteria`, `score`, `attempt` and `checks`. `approval_step`: its input, resolved. `call_approval`: `tool`, `input` and the input's SHA-256 (`input_sha256`), and the reason for the question: `reason` is `always`, `destructive`, `tainted`, `condition` or `condition_failed`, `detail` the source of the data, the condition, or its error. `question`: `question` and `schema` of the answer. `escalation` of a failure: `task`, `step`, `tool`, `attempt`, `input` of that attempt (null with `input_missing`, a sentence, if no resolved input was recorded), `reason` and the same in words (`why`), `error_code`, `message`, tokens and cost; of a new plan: `reason`, the `failed` tasks, the proposed `plan` with `task_count` and `estimated_cost`, and `changes` with the ids of tasks that are `added`, `replaced`, `dropped` and `kept`. `budget`: `charged`, `hard_limit_usd`, `task_budgets` as in the run, counts of tasks and the titles of the `next` tasks. `proposal`: its data. `elicitation`: the `server`, the `tool` and the `questions` by their names, each with `mode`, `message` and for a form its `schema`, for a page its `url`. `tool_change`: the `server`, the `tool`, `differences` with the JSON `pointer` and both values of what differs, and the descriptions as they were `accepted` and are `seen` now. `dead_letter`: the `trigger`, its `trigger_id`, the `count` of the events, 1,000 at most, `error_code` and `message` of the last one */
             data: unknown;
             /** @description Paths of related requests */
             links: components["schemas"]["InboxItemLinks"];
@@ -459,14 +459,14 @@ export interface components {
             assign: string;
             /** @description Path of the subject of the question */
             subject: string;
-            /** @description Null for a `tool_change` */
+            /** @description Null for a `tool_change` and a `dead_letter` */
             run: string | null;
         };
         /**
-         * @description `plan_approval` and `result_acceptance` are about a run as a whole, `approval_step` about a step of the kind approval, `call_approval` about a call of an agent that waits for a person, `question` about what an agent asks, `task_review` about a task's output, `escalation` about a ticket, `budget` about a run that its hard limit or its workspace's credits have stopped, `proposal` about what a step has proposed, `elicitation` about what a tool of an MCP server asks, `tool_change` about such a tool whose description has changed
+         * @description `plan_approval` and `result_acceptance` are about a run as a whole, `approval_step` about a step of the kind approval, `call_approval` about a call of an agent that waits for a person, `question` about what an agent asks, `task_review` about a task's output, `escalation` about a ticket, `budget` about a run that its hard limit or its workspace's credits have stopped, `proposal` about what a step has proposed, `elicitation` about what a tool of an MCP server asks, `tool_change` about such a tool whose description has changed, `dead_letter` about events of a trigger that were given up
          * @enum {unknown}
          */
-        InboxKind: "plan_approval" | "result_acceptance" | "approval_step" | "call_approval" | "question" | "task_review" | "escalation" | "budget" | "proposal" | "elicitation" | "tool_change" | Other;
+        InboxKind: "plan_approval" | "result_acceptance" | "approval_step" | "call_approval" | "question" | "task_review" | "escalation" | "budget" | "proposal" | "elicitation" | "tool_change" | "dead_letter" | Other;
         /** @description A line that a step's executor wrote */
         LogLine: {
             /** @description Rises within the step; numbers may be left out */

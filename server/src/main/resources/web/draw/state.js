@@ -150,6 +150,7 @@ export const KINDS = {
   elicitation: ['info', 'MCP question'],
   proposal: ['info', 'Proposal'],
   tool_change: ['alert', 'Changed tool'],
+  dead_letter: ['alert', 'Dead events'],
 };
 /** Icon and word of an inbox item: a ticket is about a failure or about a new plan. */
 export const kindOf = (item) =>

@@ -19,9 +19,12 @@ import { checks, earlier, facts, given, newPlan, result, shown } from '../part/s
 
 const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
 const FAILED = { accept: 'Try again', reject: 'Fail the run' };
+const DEAD = { accept: 'Replay', reject: 'Dismiss' };
+/** Scopes that answers take besides `approve`. */
+const SCOPES = { tool_change: 'admin', dead_letter: 'runs:write' };
 const failed = (item) => item.kind === 'escalation' && !item.data?.changes;
 const titleOf = (action, item) =>
-  (failed(item) ? FAILED[action] : null) ??
+  (failed(item) ? FAILED : item.kind === 'dead_letter' ? DEAD : {})[action] ??
   TITLES[action] ??
   (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
 /** A clause of the API as a sentence. */
@@ -44,6 +47,7 @@ const OWN = new Set([
   'budget',
   'call_approval',
   'tool_change',
+  'dead_letter',
 ]);
 /** Why a person approves an agent's call. */
 const CALL_REASONS = {
@@ -187,7 +191,7 @@ class Inbox extends Page {
   }
 
   #lacks(item) {
-    return me.lacks(item.kind === 'tool_change' ? 'admin' : 'approve');
+    return me.lacks('approve') ?? (SCOPES[item.kind] ? me.lacks(SCOPES[item.kind]) : null);
   }
 
   /** The answers to an item, as the server describes them for a single one. */
@@ -233,7 +237,10 @@ class Inbox extends Page {
     });
     if (!done) return;
     if (done === 'answered') {
-      toast((failed(item) ? null : { accept: 'Accepted', reject: 'Rejected' }[answer]) ?? `${title}: done`);
+      toast(
+        (failed(item) || item.kind === 'dead_letter' ? null : { accept: 'Accepted', reject: 'Rejected' }[answer]) ??
+          `${title}: done`,
+      );
       this.changed = null;
       document.dispatchEvent(new Event('keelson-answered'));
       this.#leave(item);

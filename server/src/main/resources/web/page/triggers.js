@@ -87,7 +87,7 @@ class Triggers extends Page {
     );
   }
 
-  #replayed = ({ count: done }) => `${many(done, 'event')} will be decided again`;
+  #replayed = ({ count: done, more }) => `${many(done, 'event')}${more ? ' and more' : ''} will be decided again`;
 
   #replayOne(trigger, delivery) {
     this.#act(

@@ -82,11 +82,12 @@ public final class Triggers {
      * Decides deliveries again.
      *
      * @param which with members of {@link TriggerDelivery.Replay}; without members, all that are decided
-     * @return how many there are
+     * @return how many there are, and whether further ones follow
      */
-    public int replay(String id, ObjectNode which) {
-        return api.send(Call.post(RequestPath.of("/triggers/", id, "/replay"), which).keyed(null)).body().path("count")
-                .asInt();
+    public TriggerDelivery.Replayed replay(String id, ObjectNode which) {
+        return Json.document(
+                api.send(Call.post(RequestPath.of("/triggers/", id, "/replay"), which).keyed(null)).body(),
+                TriggerDelivery.Replayed.class);
     }
 
     /**

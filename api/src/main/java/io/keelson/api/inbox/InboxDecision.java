@@ -21,8 +21,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param id id of the item
  * @param kind kind of the item
  * @param decision the decision
- * @param runId run of the item; null for a {@code tool_change}
- * @param runState state of the run after the decision; null for a {@code tool_change}
+ * @param runId run of the item; null for a {@code tool_change} and a {@code dead_letter}
+ * @param runState state of the run after the decision; null for a {@code tool_change} and a {@code dead_letter}
  */
 public record InboxDecision(String id, @Ref("InboxKind") String kind,
         @OneOf({

@@ -22,8 +22,8 @@ import tools.jackson.databind.JsonNode;
  *     question} about an agent's question, {@code task_review} about a task's output, {@code escalation} about a ticket,
  *     {@code budget} about a run that its hard limit or its workspace's credits have stopped, {@code proposal} about a
  *     step's proposal, {@code elicitation} about the questions of an MCP server's tool, {@code tool_change} about such a
- *     tool whose description has changed
- * @param runId null for a {@code tool_change}
+ *     tool whose description has changed, {@code dead_letter} about events of a trigger that were given up
+ * @param runId null for a {@code tool_change} and a {@code dead_letter}
  * @param runName name of the run
  * @param runState state of the run
  * @param taskId task of the question; null for the run
@@ -71,7 +71,8 @@ import tools.jackson.databind.JsonNode;
  *     tool} and the {@code questions} by their names, each with {@code mode}, {@code message} and for a form its {@code
  *     schema}, for a page its {@code url}. {@code tool_change}: the {@code server}, the {@code tool}, {@code
  *     differences} with the JSON {@code pointer} and both values of what differs, and the descriptions as they were
- *     {@code accepted} and are {@code seen} now
+ *     {@code accepted} and are {@code seen} now. {@code dead_letter}: the {@code trigger}, its {@code trigger_id}, the {@code
+ *     count} of the events, 1,000 at most, {@code error_code} and {@code message} of the last one
  * @param links paths of related requests
  */
 public record InboxItem(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<Action> actions, String id,
@@ -107,7 +108,7 @@ public record InboxItem(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Lis
      * @param reject path that rejects
      * @param assign path that assigns
      * @param subject path of the subject of the question
-     * @param run null for a {@code tool_change}
+     * @param run null for a {@code tool_change} and a {@code dead_letter}
      */
     public record Links(String accept, String reject, String assign, String subject, @Nullable String run) {}
 }

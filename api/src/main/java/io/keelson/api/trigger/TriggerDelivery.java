@@ -68,7 +68,8 @@ public record TriggerDelivery(@Id String id, @Id String triggerId, String key,
     /**
      * Deliveries that are decided again.
      *
-     * @param count number of them
+     * @param count number of them, 5,000 at most
+     * @param more whether further ones follow
      */
-    public record Replayed(int count) {}
+    public record Replayed(int count, boolean more) {}
 }

@@ -240,9 +240,10 @@ public final class TriggersCommand extends ListCommand<Trigger> {
             if (which.isEmpty() != all) {
                 throw CliException.usage("OPTION_REQUIRED", "either --all or a selection is required");
             }
-            int count = keelson.triggers().replay(id, which);
-            show(Json.object().put("count", count), AmountText.count(count, "delivery", "deliveries")
-                    + "; the outcomes: " + ProgramName.current() + " triggers deliveries " + name);
+            TriggerDelivery.Replayed replayed = keelson.triggers().replay(id, which);
+            show(replayed, each -> List.of(AmountText.count(each.count(), "delivery", "deliveries")
+                    + (each.more() ? ", and further ones follow" : "") + "; the outcomes: " + ProgramName.current()
+                    + " triggers deliveries " + name));
         }
     }
 

@@ -42,7 +42,8 @@ public abstract class DecisionCommand extends ActionCommand {
             Map.entry("result", "result_acceptance"), Map.entry("step", "approval_step"),
             Map.entry("task", "task_review"), Map.entry("esc", "escalation"), Map.entry("budget", "budget"),
             Map.entry("prop", "proposal"), Map.entry("elic", "elicitation"), Map.entry("call", "call_approval"),
-            Map.entry("ask", "question"), Map.entry("tool", "tool_change"));
+            Map.entry("ask", "question"), Map.entry("tool", "tool_change"),
+            Map.entry("dead", "dead_letter"));
     private static final int ITEMS = 200;
     private static final int MAX_PAGES = 20;
     private static final Pattern INBOX = Pattern.compile("(" + String.join("|", KINDS.keySet()) + ")_.*");

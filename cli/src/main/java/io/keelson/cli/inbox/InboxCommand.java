@@ -43,7 +43,7 @@ public final class InboxCommand extends ClientCommand {
 
     @Option(names = "--kind", paramLabel = "KIND",
             description = "Show only this kind: plan_approval, result_acceptance, approval_step, call_approval, question, task_review, "
-                    + "escalation, budget, proposal, elicitation or tool_change.")
+                    + "escalation, budget, proposal, elicitation, tool_change or dead_letter.")
     @Nullable String kind;
 
     @Option(names = "--run", paramLabel = "RUN", description = "Show only items of this run: its id, or latest.")

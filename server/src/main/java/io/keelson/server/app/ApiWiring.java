@@ -38,7 +38,7 @@ final class ApiWiring {
                         new ApiServices.Work(parts.engine(), parts.engine().remoteWork(), parts.tools(),
                                 parts.computation(), parts.engine().texts()),
                         new ApiServices.Stores(storage.artifacts(), parts.store().artifacts(), storage.money(),
-                                parts.roster(), parts.toolChanges(),
+                                parts.roster(), parts.questions(),
                                 storage.secrets(), parts.recipes(),
                                 storage.endpoints(),
                                 storage.deliveries()),

@@ -12,6 +12,7 @@ import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.trigger.TriggerModule;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.inbox.InboxDecisions;
+import io.keelson.server.api.http.inbox.InboxKind;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.compute.UnbudgetedWork;
 import io.keelson.server.base.db.Database;
@@ -64,10 +65,12 @@ import java.util.function.Predicate;
  * @param modules the annexes
  * @param missions reads missions with the tools and agents of a workspace
  * @param models the rules of a workspace about models
+ * @param questions the answers to questions that are of no run
  */
 record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, List<ToolModule> modules,
         Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
-        Function<UUID, ModelRules> models, InboxDecisions.ToolChanges toolChanges, SubmissionServices submissions) {
+        Function<UUID, ModelRules> models, Map<InboxKind, InboxDecisions.WorkspaceQuestions> questions,
+        SubmissionServices submissions) {
 
     /**
      * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
@@ -141,7 +144,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                     rabbit, observation.metrics().rabbit())));
         }
         return new EngineParts(engine, store, tools, outbound, List.copyOf(all), computation,
-                missions, roster, recipes, calls::rules, mcp, submissions);
+                missions, roster, recipes, calls::rules,
+                Map.of(InboxKind.TOOL_CHANGE, mcp, InboxKind.DEAD_LETTER, triggers), submissions);
     }
 
     private static ToolCatalog withModules(List<ToolModule> modules, ToolCatalog builtIn) throws StartupException {

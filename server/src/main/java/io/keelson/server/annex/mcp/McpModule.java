@@ -21,7 +21,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Tools of MCP servers for workspaces, and Keelson as an MCP server: for keys of the API and for programs of steps. */
-public final class McpModule implements ToolModule, InboxDecisions.ToolChanges {
+public final class McpModule implements ToolModule, InboxDecisions.WorkspaceQuestions {
 
     private final Database database;
     private final McpService service;

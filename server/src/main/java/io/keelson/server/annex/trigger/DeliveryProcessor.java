@@ -47,6 +47,7 @@ final class DeliveryProcessor implements AutoCloseable {
     private final DeliveryStore deliveries;
     private final TriggeredRuns runs;
     private final FlowGate gate;
+    private final Replays replays;
     private final DatabaseHistory history;
     private final TriggerObserver observer;
     private final Duration lease;
@@ -58,12 +59,14 @@ final class DeliveryProcessor implements AutoCloseable {
      * @param days for which decided deliveries are kept
      */
     DeliveryProcessor(Database database, TriggerStore triggers, DeliveryStore deliveries, TriggeredRuns runs,
-            FlowGate gate, DatabaseHistory history, TriggerObserver observer, Duration lease, int days) {
+            FlowGate gate, Replays replays, DatabaseHistory history, TriggerObserver observer, Duration lease,
+            int days) {
         this.database = database;
         this.triggers = triggers;
         this.deliveries = deliveries;
         this.runs = runs;
         this.gate = gate;
+        this.replays = replays;
         this.history = history;
         this.observer = observer;
         this.lease = lease;
@@ -96,12 +99,14 @@ final class DeliveryProcessor implements AutoCloseable {
     /** Decides all due deliveries that no other server has taken. */
     void look() throws InterruptedException {
         List<DeliveryRow> taken;
+        boolean replayed;
         do {
+            replayed = history.loss() == null && replays.step();
             taken = history.loss() == null ? deliveries.claim(BATCH_SIZE, lease) : List.of();
             if (!taken.isEmpty()) {
                 decide(taken);
             }
-        } while (taken.size() == BATCH_SIZE && !task.isClosed());
+        } while ((replayed || taken.size() == BATCH_SIZE) && !task.isClosed());
     }
 
     /**
@@ -136,6 +141,8 @@ final class DeliveryProcessor implements AutoCloseable {
                 c.rollback();
                 return e;
             }
+            DeadLetters.open(c, decided.stream().filter(each -> each.outcome().state() == DeliveryRow.State.DEAD)
+                    .map(each -> each.delivery().triggerId()).collect(Collectors.toSet()));
             for (Decision each : decided) {
                 deliveries.decide(c, each.delivery(), each.outcome(), each.groups());
             }

@@ -6,7 +6,6 @@ import io.keelson.server.base.db.Page;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.SafeText;
-import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -67,18 +66,6 @@ final class DeliveryStore {
 
              from trigger_deliveries where workspace_id = :workspace and trigger_id = :trigger and id = :id""");
 
-    /** A delivery that had a run gets another one. It would lose the key of a singleton, and keeps it until its run ends. */
-    private static final Sql REPLAY = Sql.of("""
-            update trigger_deliveries
-               set run_id = case when state in ('started', 'merged') then gen_random_uuid() else run_id end,
-                   state = 'pending', decided_at = null, failures = 0, error_code = null, error_message = null,
-                   rate_key = null, admitted_at = null, group_key = null, formed_at = null, single_key = null,
-                   due_at = clock_timestamp()
-             where workspace_id = :workspace and trigger_id = :trigger and state <> 'pending' and not at_work
-               and (:id::uuid is null or id = :id) and (:state::text is null or state = :state)
-               and (:since::timestamptz is null or received_at >= :since)
-               and (:until::timestamptz is null or received_at < :until)""");
-
     private static final Sql FORGET = Sql.of("""
             delete from trigger_deliveries where id = any (array(
                 select id from trigger_deliveries
@@ -103,16 +90,6 @@ final class DeliveryStore {
 
     /** The end of a page of the list. */
     record Place(Instant receivedAt, UUID id) {}
-
-    /**
-     * Deliveries of one trigger that are replayed.
-     *
-     * @param id id of the delivery; null for all
-     * @param state state of the deliveries; null for all
-     * @param since earliest time of receipt; null for all
-     * @param until latest time of receipt, exclusive; null for all
-     */
-    record Replayed(@Nullable UUID id, @Nullable String state, @Nullable Instant since, @Nullable Instant until) {}
 
     private final Database database;
 
@@ -178,14 +155,6 @@ final class DeliveryStore {
     Optional<DeliveryRow> find(UUID workspace, UUID trigger, UUID id) {
         return database.withConnection(
                 c -> ONE.on(c).set("workspace", workspace).set("trigger", trigger).set("id", id).first(ROW));
-    }
-
-    /** Has deliveries that hold no key decided again, by the trigger as it is now; returns how many. */
-    int replay(Connection c, UUID workspace, UUID trigger, Replayed which, AuditOrigin origin) throws SQLException {
-        int count = REPLAY.on(c).set("workspace", workspace).set("trigger", trigger).set("id", which.id())
-                .set("state", which.state()).set("since", which.since()).set("until", which.until()).update();
-        TriggerStore.audit(c, origin, "trigger_replayed", workspace, trigger);
-        return count;
     }
 
     /** Deletes deliveries that were decided that number of days ago; true if more may be left. */

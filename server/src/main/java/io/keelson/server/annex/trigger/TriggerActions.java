@@ -34,6 +34,7 @@ final class TriggerActions {
     private final TriggerStore triggers;
     private final DeliveryStore deliveries;
     private final FlowGate gate;
+    private final Replays replays;
     private final TriggerCheck check;
     private final Database database;
     private final Ids ids;
@@ -41,12 +42,12 @@ final class TriggerActions {
     private final Runnable signal;
 
     /** @param signal has deliveries decided soon; returns at once */
-    TriggerActions(TriggerStore triggers, DeliveryStore deliveries, FlowGate gate, TriggerCheck check,
-            Database database, Ids ids,
-            KeyedTransaction keyed, Runnable signal) {
+    TriggerActions(TriggerStore triggers, DeliveryStore deliveries, FlowGate gate, Replays replays,
+            TriggerCheck check, Database database, Ids ids, KeyedTransaction keyed, Runnable signal) {
         this.triggers = triggers;
         this.deliveries = deliveries;
         this.gate = gate;
+        this.replays = replays;
         this.check = check;
         this.database = database;
         this.ids = ids;
@@ -187,9 +188,10 @@ final class TriggerActions {
         }
         ApiResponse response = keyed.answer(request, c -> {
             gate.free(c, trigger);
-            return ApiResponse.ok(Json.document(new TriggerDelivery.Replayed(deliveries.replay(c, request.workspace(),
-                    trigger, new DeliveryStore.Replayed(delivery, body.state(), body.since(), body.until()),
-                    request.origin()))));
+            Replays.Batch batch = replays.begin(c, request.workspace(), trigger,
+                    new Replays.Which(delivery, body.state(), body.since(), body.until(), null));
+            TriggerStore.audit(c, request.origin(), "trigger_replayed", request.workspace(), trigger);
+            return ApiResponse.ok(Json.document(new TriggerDelivery.Replayed(batch.count(), batch.more())));
         });
         signal.run();
         return response;

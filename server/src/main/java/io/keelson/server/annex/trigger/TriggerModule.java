@@ -3,6 +3,7 @@ package io.keelson.server.annex.trigger;
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
+import io.keelson.server.api.http.inbox.InboxDecisions;
 import io.keelson.server.api.http.support.KeyedTransaction;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
@@ -14,14 +15,17 @@ import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.engine.store.IdempotencyKeys;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.mission.submission.SubmissionServices;
+import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.secret.SecretStore;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Triggers: their routes, the paths that receive events, and the start of runs. */
-public final class TriggerModule implements ToolModule {
+public final class TriggerModule implements ToolModule, InboxDecisions.WorkspaceQuestions {
 
     private final Parts parts;
     private final TriggerStore triggers;
@@ -30,6 +34,8 @@ public final class TriggerModule implements ToolModule {
     private final FlowGate gate;
     private final DeliveryProcessor processor;
     private final EventIntake intake;
+    private final Replays replays;
+    private final DeadLetters deadLetters;
 
     /**
      * Parts of a server that triggers use.
@@ -49,11 +55,12 @@ public final class TriggerModule implements ToolModule {
         this.expressions = new EventExpressions(parts.expressions());
         FlowStore flow = new FlowStore(parts.database());
         this.gate = new FlowGate(parts.database(), triggers, flow, deliveries, parts.runs(), parts.commands());
+        this.replays = new Replays(parts.database());
         this.processor = new DeliveryProcessor(parts.database(), triggers, deliveries,
                 new TriggeredRuns(parts.submissions().runs(), parts.submissions().missions(),
                         new WorkspaceStore(parts.database()), parts.database(), parts.runs(), expressions, flow),
-                gate,
-                parts.history(), parts.observer(), parts.lease(), parts.days());
+                gate, replays, parts.history(), parts.observer(), parts.lease(), parts.days());
+        this.deadLetters = new DeadLetters(parts.database(), replays, processor::signal);
         this.intake = new EventIntake(deliveries, parts.ids(), processor::signal, parts.history(), parts.observer());
     }
 
@@ -69,7 +76,7 @@ public final class TriggerModule implements ToolModule {
 
     @Override
     public void addTo(Route.Table table, ApiParts api) {
-        new TriggerActions(triggers, deliveries, gate,
+        new TriggerActions(triggers, deliveries, gate, replays,
                 new TriggerCheck(expressions, parts.submissions().missions(), parts.secrets()), parts.database(),
                 parts.ids(), new KeyedTransaction(parts.database(), parts.keys()), processor::signal).addTo(table);
         new EventActions(triggers, expressions, intake).addTo(table);
@@ -78,6 +85,11 @@ public final class TriggerModule implements ToolModule {
     @Override
     public List<Mount> mounts(Commands commands) {
         return List.of(new HookMount(triggers, expressions, parts.secrets(), intake, parts.clock()));
+    }
+
+    @Override
+    public boolean answer(UUID workspace, UUID subject, boolean accept, @Nullable String reason, AuditOrigin origin) {
+        return deadLetters.answer(workspace, subject, accept, reason, origin);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.inbox.InboxDecisions;
+import io.keelson.server.api.http.inbox.InboxKind;
 import io.keelson.server.base.artifact.ArtifactStore;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
@@ -30,6 +31,7 @@ import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.money.Money;
 import io.keelson.server.tenant.secret.SecretStore;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -68,7 +70,7 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
 
     /** Stored definitions of workspaces. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
-            InboxDecisions.ToolChanges toolChanges, SecretStore secrets,
+            Map<InboxKind, InboxDecisions.WorkspaceQuestions> questions, SecretStore secrets,
             RecipeStore recipes, Endpoints endpoints,
             Deliveries deliveries) {}
 

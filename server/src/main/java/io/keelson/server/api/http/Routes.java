@@ -135,7 +135,7 @@ final class Routes {
         ProposalActions proposals = new ProposalActions(reads, submission);
         proposals.addTo(table);
         InboxDecisions decisions = new InboxDecisions(reads, submission, escalations, proposals, items,
-                new UsableModels(services.runs().models()), services.stores().toolChanges());
+                new UsableModels(services.runs().models()), services.stores().questions());
         decisions.addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(services.work().remote(), poll).addTo(table);

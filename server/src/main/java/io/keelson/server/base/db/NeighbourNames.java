@@ -20,11 +20,11 @@ final class NeighbourNames {
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals"
-                    + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_rounds task_steps timers triggers trigger_deliveries upload_slots"
+                    + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_rounds task_steps timers triggers trigger_deliveries trigger_replays upload_slots"
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_messages work_queue work_rates workers workspace_limits";
 
     static final String OWN_VIEWS =
-            "credit_balances free_usage open_questions orchestration_event_feed orchestration_events orchestration_events_archive"
+            "credit_balances free_usage inbox_questions open_questions orchestration_event_feed orchestration_events orchestration_events_archive"
                     + " orchestration_events_kept orchestration_steps run_event_packs_kept run_origins step_tasks work_results";
 
     /** Indexes that a migration or {@link SharedIndexes} names. PostgreSQL finds names for all others. */
@@ -48,15 +48,15 @@ final class NeighbourNames {
                     + " ix_proposals_pending ix_proposals_run ix_proposals_workspace ix_run_children_run"
                     + " ix_run_parents_parent ix_schedule_ticks_at_work ix_schedule_ticks_open"
                     + " ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human ix_timers_run"
-                    + " ix_trigger_deliveries_decided ix_trigger_deliveries_due ix_trigger_deliveries_group ix_trigger_deliveries_list"
-                    + " ix_trigger_deliveries_rate ix_trigger_deliveries_single ix_trigger_deliveries_workspace ix_triggers_recipe"
+                    + " ix_trigger_deliveries_dead ix_trigger_deliveries_decided ix_trigger_deliveries_due ix_trigger_deliveries_group ix_trigger_deliveries_list"
+                    + " ix_trigger_deliveries_rate ix_trigger_deliveries_single ix_trigger_deliveries_workspace ix_trigger_replays_trigger ix_trigger_replays_workspace ix_triggers_recipe"
                     + " ix_webhook_deliveries_completed ix_webhook_deliveries_list ix_webhook_deliveries_pending"
                     + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_messages_due ix_work_queue_deadline"
                     + " ix_work_queue_lease ix_work_queue_run ix_work_queue_turn"
                     + " ix_workspaces_purge uq_agent_reports_subject uq_artifacts_key"
                     + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run uq_mcp_tools_change"
                     + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"
-                    + " uq_run_signals_step ux_agents_slug ux_workflow_recipes_id ux_workflow_recipes_name";
+                    + " uq_run_signals_step uq_triggers_notice ux_agents_slug ux_workflow_recipes_id ux_workflow_recipes_name";
 
     private static final String DIFFERENT = "with " + Neighbours.OURS + SharedIndexes.SHARED + """
             select format('The index %1$I of %2$I is not the one that Keelson needs: alter index %1$I rename to %3$I',

@@ -237,7 +237,7 @@ class OpenApiTest {
                                     engine.texts()),
                             new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
                                     new Roster(database),
-                                    (_, _, _, _, _) -> false,
+                                    Map.of(),
                                     secrets,
                                     new RecipeStore(),
                                     new Endpoints(database, secrets), new Deliveries(database)),

@@ -51,7 +51,7 @@ class RowSecurityTest {
                     "live_texts",
                     "mcp_servers", "mcp_tools",
                     "run_event_packs_archive", "saved_views", "session_links", "sessions", "upload_slots",
-                    "status_document_progress", "task_rounds", "work_messages", "work_rates");
+                    "status_document_progress", "task_rounds", "trigger_replays", "work_messages", "work_rates");
 
     private final Map<User, Installation> installations = new EnumMap<>(User.class);
 

@@ -95,6 +95,26 @@ class DashboardTriggersTest extends DashboardChecks {
         assertThat(api.get("/api/v1/triggers/" + trigger).status()).isEqualTo(404);
     }
 
+    @Test
+    void deadEventsAreReplayedFromTheInbox() {
+        String trigger = api.post("/api/v1/triggers", """
+                {"name": "unpaid", "source": {"kind": "event", "event": "unpaid"}, "mission": {"name": "unpaid",
+                  "plan": {"tasks": [{"id": "a", "estimated_cost": 900000, "steps": [{"tool": "noop"}]}]}}}""").json()
+                .get("id").asString();
+        sends("unpaid", "1", "1");
+        Awaitility.await().until(() -> api.get("/api/v1/triggers/" + trigger + "/deliveries").json()
+                .at("/items/0/failures").asInt() > 0);
+        api.sql("update trigger_deliveries set failures = 7, due_at = clock_timestamp() where state = 'pending'");
+        awaitDecided(trigger, 1);
+        Page page = browser.signedIn("/ui/inbox?kind=dead_letter");
+        sees(page.getByText("Trigger 'unpaid' has given up an event").last());
+        assertThat(browser.violations(page)).isEmpty();
+        page.locator(".answers").getByText("Replay").click();
+        save(page, "Replay").click();
+        sees(page.getByText("Replay: done"));
+        assertThat(api.get("/api/v1/inbox?kind=dead_letter").json().get("items")).isEmpty();
+    }
+
     private static Locator.FilterOptions text(String text) {
         return new Locator.FilterOptions().setHasText(text);
     }

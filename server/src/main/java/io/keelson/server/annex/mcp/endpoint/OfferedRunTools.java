@@ -78,7 +78,7 @@ record OfferedRunTools(RunStarts starts, RecipeMissions missions, OfferedRunDocu
     private static final String DECIDED = """
             {"type": "object", "required": ["id", "decision", "run_id", "run_state"], "properties": {
               "id": {"type": "string"}, "kind": {"type": "string"}, "decision": {"type": "string"},
-              "run_id": {"type": ["string", "null"], "description": "Null for a tool_change, which is of no run"},
+              "run_id": {"type": ["string", "null"], "description": "Null for a tool_change or a dead_letter, which are of no run"},
               "run_state": {"type": ["string", "null"]}
             }}""";
 

@@ -28,7 +28,7 @@ final class InboxAnswers {
         String self = item.at("/links/accept").stringValue();
         String base = self.substring(0, self.length() - "/accept".length());
         ArrayNode actions = item.putArray("actions");
-        Scope scope = kind == InboxKind.TOOL_CHANGE ? Scope.ADMIN : Scope.APPROVE;
+        Scope scope = kind.scope();
         add(actions, scope, "accept", self, Json.object(), with(OF_ACCEPTANCE, kind),
                 item.get("on_accept").stringValue());
         add(actions, scope, "reject", base + "/reject", Json.object(), with(OF_REJECTION, kind),

@@ -36,14 +36,14 @@ import tools.jackson.databind.node.ObjectNode;
 /** Answers to inbox items: each calls the decision of its subject only. */
 public final class InboxDecisions {
 
-    /** Answers to questions about tools whose descriptions changed. */
+    /** Answers to the questions of a kind that are of no run. */
     @FunctionalInterface
-    public interface ToolChanges {
+    public interface WorkspaceQuestions {
         /**
          * @param reason null if absent
          * @return false when the question does not wait any more
          */
-        boolean answer(UUID workspace, UUID change, boolean accept, @Nullable String reason, AuditOrigin origin);
+        boolean answer(UUID workspace, UUID subject, boolean accept, @Nullable String reason, AuditOrigin origin);
     }
 
     private final Reads reads;
@@ -53,13 +53,14 @@ public final class InboxDecisions {
     private final ProposalActions proposals;
     private final InboxItems items;
     private final UsableModels models;
-    private final ToolChanges toolChanges;
+    private final Map<InboxKind, WorkspaceQuestions> ofWorkspace;
 
     public InboxDecisions(Reads reads, Submission submission, EscalationActions escalations,
-            ProposalActions proposals, InboxItems items, UsableModels models, ToolChanges toolChanges) {
+            ProposalActions proposals, InboxItems items, UsableModels models,
+            Map<InboxKind, WorkspaceQuestions> ofWorkspace) {
         this.models = models;
         this.items = items;
-        this.toolChanges = toolChanges;
+        this.ofWorkspace = ofWorkspace;
         this.proposals = proposals;
         this.reads = reads;
         this.submission = submission;
@@ -150,9 +151,10 @@ public final class InboxDecisions {
         requireKnown("content", decision.content == null || id.kind() == InboxKind.ELICITATION, id);
         requireKnown("input", decision.input == null || id.kind() == InboxKind.CALL_APPROVAL, id);
         requireKnown("answer", decision.answer == null || id.kind() == InboxKind.QUESTION, id);
-        if (id.kind() == InboxKind.TOOL_CHANGE) {
-            request.require(Scope.ADMIN);
-            if (!toolChanges.answer(request.workspace(), id.subject(), decision.accept, decision.comment,
+        WorkspaceQuestions questions = ofWorkspace.get(id.kind());
+        if (questions != null) {
+            request.require(id.kind().scope());
+            if (!questions.answer(request.workspace(), id.subject(), decision.accept, decision.comment,
                     request.origin())) {
                 throw InboxItems.notFound(id.text());
             }
@@ -215,7 +217,7 @@ public final class InboxDecisions {
                     said.comment());
             case ESCALATION -> escalation(request, id.subject(), said);
             case ELICITATION -> elicitation(request, run, id, said);
-            case TOOL_CHANGE -> throw new IllegalStateException("it is of no run");
+            case TOOL_CHANGE, DEAD_LETTER -> throw new IllegalStateException("it is of no run");
         }
     }
 
@@ -265,7 +267,7 @@ public final class InboxDecisions {
             case TASK_REVIEW -> of(reads.read((runs, c) -> runs.task(c, workspace, id.subject())));
             case PROPOSAL -> of(reads.findProposal(workspace, id.subject()));
             case ESCALATION -> of(reads.read((runs, c) -> runs.escalation(c, workspace, id.subject())));
-            case TOOL_CHANGE -> Optional.empty();
+            case TOOL_CHANGE, DEAD_LETTER -> Optional.empty();
         };
         return run.orElseThrow(() -> InboxItems.notFound(id.text()));
     }

@@ -222,6 +222,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PROPOSAL -> row.get("proposal_data");
             case ELICITATION -> Elicitation.shown(row.path("asked"));
             case TOOL_CHANGE -> ToolChange.shown(row.path("asked"));
+            case DEAD_LETTER -> row.get("asked");
             case APPROVAL_STEP -> row.get("input");
             case CALL_APPROVAL -> call(row);
             case QUESTION -> asked(row);
@@ -266,6 +267,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case ESCALATION -> "/escalations/" + subject;
             case PROPOSAL -> "/proposals/" + subject;
             case TOOL_CHANGE -> "/mcp-servers/" + row.path("asked").path("server").asString("");
+            case DEAD_LETTER -> "/triggers/" + row.path("asked").path("trigger_id").asString("");
         };
     }
 
@@ -285,7 +287,14 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case ELICITATION -> "The MCP server '" + row.path("asked").path("server").asString("") + "' asks: "
                     + Elicitation.messages(row.path("asked"));
             case TOOL_CHANGE -> ToolChange.question(row.path("asked"));
+            case DEAD_LETTER -> dead(row.path("asked"));
         };
+    }
+
+    private static String dead(JsonNode asked) {
+        int count = asked.path("count").asInt();
+        return "Trigger '" + asked.path("trigger").asString("") + "' has given up "
+                + (count == 1 ? "an event" : count + " events") + " after repeated failures. Try again?";
     }
 
     private static String budget(ObjectNode row) {
@@ -329,6 +338,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
                     : "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again with your answer";
             case TOOL_CHANGE -> "calls of the tool are made again, and models see its new description";
+            case DEAD_LETTER -> "these events are decided again, by the trigger as it is now";
         };
     }
 
@@ -342,6 +352,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PROPOSAL -> "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again, and the server learns that the answer is declined";
             case TOOL_CHANGE -> "the tool stays held back; `keelson mcp accept` still accepts it";
+            case DEAD_LETTER -> "these events stay dead; `keelson triggers replay` still decides them again";
             case ESCALATION -> replan(row)
                     ? "the new plan is dropped; the planner makes another one if it may, else the run ends by the failures of its"
                             + " old plan"

@@ -1,6 +1,7 @@
 package io.keelson.server.api.http.inbox;
 
 import io.keelson.core.run.Command.DecideGate.Gate;
+import io.keelson.server.tenant.auth.Scope;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -29,7 +30,9 @@ public enum InboxKind {
     /** A question of an MCP server's tool. */
     ELICITATION("elic_"),
     /** A tool of an MCP server that its server describes otherwise than accepted. */
-    TOOL_CHANGE("tool_");
+    TOOL_CHANGE("tool_"),
+    /** Events of a trigger that were given up. */
+    DEAD_LETTER("dead_");
 
     private final String wire = name().toLowerCase(Locale.ROOT);
     private final String prefix;
@@ -52,8 +55,20 @@ public enum InboxKind {
             case PLAN_APPROVAL -> Gate.PLAN;
             case RESULT_ACCEPTANCE -> Gate.RESULT;
             case BUDGET -> Gate.BUDGET;
-            case APPROVAL_STEP, CALL_APPROVAL, QUESTION, TASK_REVIEW, ESCALATION, PROPOSAL, ELICITATION, TOOL_CHANGE ->
+            case APPROVAL_STEP, CALL_APPROVAL, QUESTION, TASK_REVIEW, ESCALATION, PROPOSAL, ELICITATION, TOOL_CHANGE,
+                    DEAD_LETTER ->
                 null;
+        };
+    }
+
+    /** The scope that an answer takes. */
+    Scope scope() {
+        return switch (this) {
+            case TOOL_CHANGE -> Scope.ADMIN;
+            case DEAD_LETTER -> Scope.RUNS_WRITE;
+            case PLAN_APPROVAL, RESULT_ACCEPTANCE, APPROVAL_STEP, CALL_APPROVAL, QUESTION, TASK_REVIEW, ESCALATION,
+                    BUDGET, PROPOSAL, ELICITATION ->
+                Scope.APPROVE;
         };
     }
 

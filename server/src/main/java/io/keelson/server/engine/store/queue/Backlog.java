@@ -75,11 +75,11 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
     /** The kinds of {@link InboxReader}. */
     public static final List<String> INBOX_KINDS = List.of("plan_approval", "result_acceptance", "approval_step",
             "call_approval", "question", "elicitation", "task_review", "escalation", "budget", "proposal",
-            "tool_change");
+            "tool_change", "dead_letter");
 
     private static final String INBOX = """
             select kind, count(*), greatest(0, extract(epoch from {now} - min(asked_at)))
-              from (select kind, asked_at from open_questions
+              from (select kind, asked_at from inbox_questions
                      where expires_at is null or expires_at > {now} limit {most}) open
              group by kind""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MAX_COUNTED));
 

@@ -3,7 +3,7 @@ package io.keelson.server.engine.store.read;
 import io.keelson.server.base.db.DbClock;
 
 /**
- * The queries of {@link InboxReader} on the view {@code open_questions}. The workspace and the time are parameters of its subquery.
+ * The queries of {@link InboxReader} on the view {@code inbox_questions}. The workspace and the time are parameters of its subquery.
  */
 final class InboxSql {
 
@@ -20,9 +20,21 @@ final class InboxSql {
     private static final String WAITING = """
             (select q.kind, q.subject, q.run_id, q.asked_at as since, a.assignee, q.cause,
                     case when a.due_at is not null then a.due_at else q.due_at end as due_at
-               from open_questions q
+               from inbox_questions q
                left join inbox_assignments a on a.subject = q.subject and a.since = q.asked_at
               where q.workspace_id = ? and (q.expires_at is null or q.expires_at > {now})) waiting""";
+
+    /** The dead deliveries of a trigger; of many, their number is a lower bound. */
+    private static final String DEAD = """
+            (select json_build_object('trigger', t.name, 'trigger_id', t.id, 'count', count(*),
+                'error_code', (array_agg(d.error_code order by d.decided_at desc))[1],
+                'message', (array_agg(d.error_message order by d.decided_at desc))[1])
+               from triggers t,
+                    lateral (select error_code, error_message, decided_at from trigger_deliveries
+                              where trigger_id = t.id and state = 'dead' and decided_at >= t.notice_since
+                              order by decided_at desc limit 1000) d
+              where t.notice = p.subject
+              group by t.name, t.id)""";
 
     /** Due first, then oldest; a page with all facts. Of tickets with one cause the first one, unless each is wanted. */
     static final String PAGE = whole("""
@@ -63,7 +75,8 @@ final class InboxSql {
                 case when p.kind = 'elicitation' then (select json_build_object('server', c.system, 'tool', c.tool,
                     'questions', c.questions, 'round', c.rounds) from call_waits c where c.step_id = p.subject)
                     when p.kind = 'tool_change' then (select json_build_object('server', m.server, 'tool', m.name,
-                    'accepted', m.accepted, 'seen', m.seen) from mcp_tools m where m.change = p.subject) end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
+                    'accepted', m.accepted, 'seen', m.seen) from mcp_tools m where m.change = p.subject)
+                    when p.kind = 'dead_letter' then {dead} end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
                 case when p.kind = 'budget' then {limit} end as hard_limit_usd,
                 {due} as sort_due, {since} as sort_since
               from page p
@@ -79,7 +92,8 @@ final class InboxSql {
                    when p.kind in ('approval_step', 'call_approval', 'question', 'elicitation') then s.task_id
                    when p.kind = 'proposal' then pr.task_id when p.kind = 'escalation' then e.task_id end
              order by sort_due, sort_since, p.subject""").replace("{order}", ORDER).replace("{waiting}", WAITING)
-                .replace("{data}", InboxDataSql.DATA).replace("{limit}", InboxDataSql.HARD_LIMIT)
+                .replace("{data}", InboxDataSql.DATA).replace("{dead}", DEAD)
+                .replace("{limit}", InboxDataSql.HARD_LIMIT)
                 .replace("{due}", MICROS.formatted("p.due_at")).replace("{since}", MICROS.formatted("p.since"))
                 .replace("{now}", DbClock.SQL);
     }
