@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { abandon, events as api, get, known, send } from './api/client.js';
+import { abandon, events as api, get, known, send, signOut } from './api/client.js';
 import { live } from './live/stream.js';
 import { me } from './store/me.js';
 import { prefs } from './store/prefs.js';
@@ -320,7 +320,7 @@ class App extends Part {
     const session = me.value?.session;
     live.follow(null);
     abandon();
-    if (session) send('DELETE', `/sessions/${session.id}`).catch(() => null);
+    if (session) signOut(session.workspace_id);
     me.forget();
   }
 

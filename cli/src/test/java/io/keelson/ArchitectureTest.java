@@ -120,6 +120,7 @@ class ArchitectureTest {
             "server.annex.effect     | nothing",
             "server.annex.mcp        | nothing",
             "server.annex.model      | nothing",
+            "server.annex.oidc       | nothing",
             "server.annex.postgres   | nothing",
             "server.annex.rabbitmq   | nothing",
             "server.annex.trigger    | nothing",
@@ -289,14 +290,15 @@ class ArchitectureTest {
                 "io.keelson.server.annex.mcp.wire..", "io.keelson.server.work.builtin..",
                 "io.keelson.server.annex.effect..",
                 "io.keelson.server.outlet.webhook..", "io.keelson.server.api.http.support..",
-                "io.keelson.server.annex.mcp.endpoint..", "io.keelson.server.annex.mcp.gateway..")
+                "io.keelson.server.annex.mcp.endpoint..", "io.keelson.server.annex.mcp.gateway..",
+                "io.keelson.server.annex.oidc..")
                 .should().callMethodWhere(READS_WITHOUT_BOUNDS)
                 .because("a document from outside may take any memory: read it with OutsideJson").check(CLASSES);
     }
 
     /** Constants, and rows that were checked when they were stored. */
     private static final Set<String> READERS_OF_OWN_TEXTS = Set.of("CommandTools", "EffectCommands",
-            "OfferedTool", "Idempotency", "ModelsFile", "Specs");
+            "OfferedTool", "Idempotency", "ModelsFile", "SignIn", "Specs");
 
     private static final DescribedPredicate<JavaMethodCall> READS_WITHOUT_BOUNDS = describe(
             "read JSON without bounds",

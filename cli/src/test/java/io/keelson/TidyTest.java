@@ -189,6 +189,7 @@ class TidyTest {
                 "statusdoc"));
         owners.put("mcp_\\w+", "mcp");
         owners.put("triggers|trigger_\\w+", "trigger");
+        owners.put("federated_\\w+|sign_in_states", "auth");
         owners.put("database_losses", "history");
         owners.put("installation_backups", "backup");
         // The inbox is a query over all that waits for people.

@@ -28,6 +28,19 @@ export function useKey(text) {
 export function useWorkspace(id) {
   workspace = id;
 }
+/** Whether people sign in at an identity provider. */
+export const signsIn = () =>
+  fetch('/auth/methods')
+    .then((response) => response.json())
+    .then((methods) => !!methods.oidc)
+    .catch(() => false);
+/** Ends the session of this browser, and the one at the identity provider. */
+export function signOut(id) {
+  fetch('/auth/logout', { method: 'POST', body: new URLSearchParams({ workspace: id }), keepalive: true })
+    .then((response) => response.json())
+    .then(({ location: to }) => to && location.assign(to))
+    .catch(() => null);
+}
 /** Aborts the requests in flight when the user signs out. Their promises stay pending. */
 export function abandon() {
   abandoned.abort();

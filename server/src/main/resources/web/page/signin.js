@@ -1,12 +1,17 @@
 import { html, nothing } from 'lit';
-import { send, useKey, useWorkspace } from '../api/client.js';
+import { send, signsIn, useKey, useWorkspace } from '../api/client.js';
 import { me } from '../store/me.js';
 import { icon } from '../part/icon.js';
 import { Part } from '../part/base.js';
 
 /** A key that is pasted is exchanged for a session; the session is a cookie that scripts cannot read. */
 class SignIn extends Part {
-  static properties = { note: { type: String }, failure: { state: true }, busy: { state: true } };
+  static properties = { note: { type: String }, failure: { state: true }, busy: { state: true }, provider: { state: true } };
+
+  async connectedCallback() {
+    super.connectedCallback();
+    this.provider = await signsIn();
+  }
 
   async #enter(event) {
     event.preventDefault();
@@ -33,6 +38,13 @@ class SignIn extends Part {
         <img src=${document.querySelector('link[rel=icon]').href} alt="" width="44" height="44" />
         <h1>Sign in to Keelson</h1>
         ${this.note ? html`<div class="note warn" role="status">${icon('info')}<span>${this.note}</span></div>` : nothing}
+        ${
+          this.provider
+            ? html`<a class="btn first" href="/auth/login?page=${encodeURIComponent(location.pathname + location.search)}"
+                >Sign in with your organization</a
+              >`
+            : nothing
+        }
         <p class="soft">
           Run <code>keelson open</code> on the machine of the server and follow its link, or paste an API key. The key
           is exchanged for a session of this browser and not stored.

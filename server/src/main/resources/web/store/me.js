@@ -30,8 +30,11 @@ class Me extends EventTarget {
 
   /** The code of a one-time link is in the fragment, which no log has; it leaves the address at once. */
   async #enter() {
-    const code = new URLSearchParams(location.hash.slice(1)).get('code');
-    const known = remembered();
+    const hash = new URLSearchParams(location.hash.slice(1));
+    const code = hash.get('code');
+    const begun = hash.get('session');
+    const known = begun ?? remembered();
+    if (begun) history.replaceState(null, '', location.pathname + location.search);
     let note = null;
     this.expected = known !== null || !!code;
     useWorkspace(known);

@@ -7,6 +7,7 @@ import io.keelson.server.annex.mcp.McpModule;
 import io.keelson.server.annex.mcp.gateway.ToolGateway;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
+import io.keelson.server.annex.oidc.OidcModule;
 import io.keelson.server.annex.rabbitmq.RabbitModule;
 import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.trigger.TriggerModule;
@@ -136,7 +137,9 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 storage.secrets(), storage.runs(), store.keys(), engine.history(), submissions, expressions,
                 engine, observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch,
                 settings.execution().lease(), settings.triggerDays())));
-        List<ToolModule> all = new ArrayList<>(List.of(effects, mcp, calls, triggers));
+        OidcModule oidc = closer.register(
+                new OidcModule(settings.oidc(), database, storage.auth(), storage.secrets(), clock, nanos));
+        List<ToolModule> all = new ArrayList<>(List.of(effects, mcp, calls, triggers, oidc));
         RabbitSettings rabbit = settings.rabbit();
         if (rabbit != null) {
             all.add(closer.register(new RabbitModule(database,

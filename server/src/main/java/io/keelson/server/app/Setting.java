@@ -115,6 +115,19 @@ public enum Setting {
     KEELSON_PUBLIC_URL("",
             "address at which browsers find the server behind a proxy, such as `https://keelson.example`; "
                     + "empty: the one it listens on"),
+    KEELSON_OIDC_ISSUER("",
+            "OpenID provider at which people sign in to the dashboard (docs/operate/sign-in.md), as its tokens name it; the same on "
+                    + "all servers of a database; empty: sign-in by keys alone"),
+    KEELSON_OIDC_CLIENT_ID("", "id of this installation at the provider"),
+    KEELSON_OIDC_CLIENT_SECRET("", "its secret; empty: a public client"),
+    KEELSON_OIDC_CLIENT_SECRET_FILE("", "file that contains the secret, instead of `KEELSON_OIDC_CLIENT_SECRET`"),
+    KEELSON_OIDC_SCOPES("openid profile email",
+            "scopes that a sign-in requests; with `offline_access`, many providers renew the session's tokens"),
+    KEELSON_OIDC_GROUPS_CLAIM("groups", "claim with the groups of a person"),
+    KEELSON_OIDC_NAME_CLAIM("preferred_username", "claim with the name of a person, for events and the audit log"),
+    KEELSON_OIDC_ROLES("",
+            "roles of groups, separated by commas: `GROUP=WORKSPACE:ROLE`, with `*` for every workspace, and the roles `viewer`, "
+                    + "`operator`, `approver` and `admin`"),
     KEELSON_TRACES_GENAI("off",
             "whether spans of models, agents and calls follow OpenTelemetry's conventions for generative AI "
                     + "(docs/reference/traces.md): `off` or `latest`"),

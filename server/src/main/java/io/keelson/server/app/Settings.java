@@ -2,6 +2,7 @@ package io.keelson.server.app;
 
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
+import io.keelson.server.annex.oidc.OidcSettings;
 import io.keelson.server.annex.rabbitmq.RabbitModule;
 import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.s3.S3Settings;
@@ -37,11 +38,12 @@ import org.jspecify.annotations.Nullable;
  * @param models the configuration of the server's models
  * @param telemetry settings of OpenTelemetry
  * @param rabbit the broker that tells workers of their work; null if absent
+ * @param oidc the provider at which people sign in; null if absent
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
         int triggerDays, BigDecimal initialCredits, EffectSettings commands, ModelSettings models, Telemetry telemetry,
-        Log log, @Nullable RabbitSettings rabbit) {
+        Log log, @Nullable RabbitSettings rabbit, @Nullable OidcSettings oidc) {
 
     /**
      * Settings of the API.
@@ -270,7 +272,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
         return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
                 otherExecution, artifacts, events, triggerDays, initialCredits, commands, models, telemetry, log,
-                rabbit);
+                rabbit, oidc);
     }
 
     @Override

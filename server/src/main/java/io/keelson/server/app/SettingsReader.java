@@ -3,6 +3,8 @@ package io.keelson.server.app;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
+import io.keelson.server.annex.oidc.OidcSettings;
+import io.keelson.server.annex.oidc.RoleGrants;
 import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.s3.S3Settings;
 import io.keelson.server.api.http.support.Observed;
@@ -12,6 +14,7 @@ import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
 import io.keelson.server.tenant.auth.Bootstrap;
+import io.keelson.server.tenant.auth.Role;
 import io.keelson.server.tenant.money.CreditAmounts;
 import io.keelson.server.tenant.secret.SealingKey;
 import java.io.File;
@@ -122,7 +125,7 @@ final class SettingsReader {
                 new Settings.Log(
                         choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
                         choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf)),
-                broker());
+                broker(), oidc());
         if (!problems.isEmpty()) {
             throw new InvalidSettingsException(problems);
         }
@@ -188,6 +191,10 @@ final class SettingsReader {
         if (storeSecret != null) {
             keyFiles.add(path(Setting.KEELSON_S3_SECRET_KEY_FILE, storeSecret));
         }
+        String clientSecret = text(Setting.KEELSON_OIDC_CLIENT_SECRET_FILE);
+        if (clientSecret != null) {
+            keyFiles.add(path(Setting.KEELSON_OIDC_CLIENT_SECRET_FILE, clientSecret));
+        }
         String broker = text(Setting.KEELSON_RABBITMQ_URL_FILE);
         if (broker != null) {
             keyFiles.add(path(Setting.KEELSON_RABBITMQ_URL_FILE, broker));
@@ -251,6 +258,55 @@ final class SettingsReader {
             refuse(Setting.KEELSON_RABBITMQ_URL, "(hidden)", "amqp://user:password@host:port/vhost, or amqps: for TLS");
         }
         return address.map(uri -> new RabbitSettings(uri, repeat)).orElse(null);
+    }
+
+    private @Nullable OidcSettings oidc() {
+        String issuer = text(Setting.KEELSON_OIDC_ISSUER);
+        String client = text(Setting.KEELSON_OIDC_CLIENT_ID);
+        String secret = secret(Setting.KEELSON_OIDC_CLIENT_SECRET, Setting.KEELSON_OIDC_CLIENT_SECRET_FILE);
+        List<String> scopes = list(Setting.KEELSON_OIDC_SCOPES, "\\s+").toList();
+        List<RoleGrants.Grant> grants = grants();
+        if (issuer == null) {
+            return null;
+        }
+        if (!WEB.matcher(issuer).matches()) {
+            refuse(Setting.KEELSON_OIDC_ISSUER, issuer,
+                    "the provider's address, such as https://id.example/realms/acme");
+        }
+        if (client == null) {
+            refuse(Setting.KEELSON_OIDC_CLIENT_ID, "", "the id that the provider has for this installation");
+            return null;
+        }
+        if (!scopes.contains("openid")) {
+            refuse(Setting.KEELSON_OIDC_SCOPES, String.join(" ", scopes), "a list with openid");
+        }
+        if (grants.isEmpty()) {
+            refuse(Setting.KEELSON_OIDC_ROLES, "",
+                    "at least one GROUP=WORKSPACE:ROLE, as no person has a role otherwise");
+        }
+        return new OidcSettings(issuer, client, secret, scopes, required(Setting.KEELSON_OIDC_GROUPS_CLAIM),
+                required(Setting.KEELSON_OIDC_NAME_CLAIM), new RoleGrants(grants));
+    }
+
+    private List<RoleGrants.Grant> grants() {
+        List<RoleGrants.Grant> grants = new ArrayList<>();
+        list(Setting.KEELSON_OIDC_ROLES, ",").forEach(each -> RoleGrants.Grant.parse(each)
+                .filter(grant -> grant.role() != Role.WORKER)
+                .ifPresentOrElse(grants::add, () -> refuse(Setting.KEELSON_OIDC_ROLES, each,
+                        "GROUP=WORKSPACE:ROLE with the role viewer, operator, approver or admin")));
+        return grants;
+    }
+
+    /** A secret, or the content of the file that another setting names. */
+    private @Nullable String secret(Setting setting, Setting file) {
+        String secret = text(setting);
+        String named = text(file);
+        if (named != null && secret != null) {
+            refuse(file, named, "empty where " + setting.name() + " is set");
+        } else if (named != null) {
+            return content(file, path(file, named));
+        }
+        return secret;
     }
 
     private S3Settings.Access objectStore() {

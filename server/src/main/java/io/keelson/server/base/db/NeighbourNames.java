@@ -14,13 +14,13 @@ final class NeighbourNames {
 
     static final String OWN_TABLES =
             "call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
-                    + " credit_months credit_slots status_document_progress engine_nodes engine_outages database_losses escalation_tickets event_exports gateway_requests gateway_tokens"
+                    + " credit_months credit_slots status_document_progress engine_nodes engine_outages database_losses escalation_tickets event_exports federated_identities federated_sessions gateway_requests gateway_tokens"
                     + " execution_commands former_secrets idempotency_cache inbox_assignments installation_backups live_texts operator_audit"
                     + " orchestration_runs"
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals"
-                    + " saved_views schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_rounds task_steps timers triggers trigger_deliveries trigger_replays upload_slots"
+                    + " saved_views schedule_ticks schedules secrets sign_in_states step_logs step_progress step_results task_budgets task_rounds task_steps timers triggers trigger_deliveries trigger_replays upload_slots"
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_messages work_queue work_rates workers workspace_limits";
 
     static final String OWN_VIEWS =
@@ -37,7 +37,7 @@ final class NeighbourNames {
                     + " ix_bulk_jobs_wake ix_bulk_jobs_workspace ix_engine_outages_to ix_escalation_tickets_open"
                     + " ix_escalation_tickets_run ix_escalation_tickets_workspace ix_event_exports_key"
                     + " ix_event_exports_workspace ix_execution_commands_list ix_execution_commands_run"
-                    + " ix_execution_commands_type ix_execution_commands_wake ix_former_secrets_name"
+                    + " ix_execution_commands_type ix_execution_commands_wake ix_federated_identities_key ix_federated_sessions_refresh ix_federated_sessions_subject ix_federated_sessions_workspace ix_former_secrets_name"
                     + " ix_former_secrets_replaced ix_gateway_requests_open ix_gateway_requests_run ix_gateway_requests_step ix_gateway_tokens_run ix_gateway_tokens_step ix_idempotency_cache_expires ix_inbox_assignments_assignee"
                     + " ix_inbox_assignments_run ix_operator_audit_workspace ix_orch_deps_reverse"
                     + " ix_orch_events_archive_run ix_orch_events_created ix_orch_events_run ix_orch_runs_active"

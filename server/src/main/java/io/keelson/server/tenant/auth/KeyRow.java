@@ -23,6 +23,11 @@ public record KeyRow(UUID id, UUID workspaceId, String name, String prefix, Prin
         scopes = Set.copyOf(scopes);
     }
 
+    /** Whether it is the key of a subject of an identity provider, which has no text. */
+    public boolean federated() {
+        return prefix.equals(FederatedIdentities.PREFIX);
+    }
+
     public boolean active() {
         return state.equals("active");
     }

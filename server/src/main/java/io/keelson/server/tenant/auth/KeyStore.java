@@ -166,7 +166,7 @@ public final class KeyStore {
                 return new KeyResult.NoKey();
             }
             KeyRow old = found.get();
-            if (!old.active() || old.replacedBy() != null) {
+            if (!old.active() || old.replacedBy() != null || old.federated()) {
                 return new KeyResult.NotActive(old);
             }
             Duration lifetime = old.expiresAt() == null ? null : Duration.between(old.createdAt(), old.expiresAt());

@@ -142,6 +142,12 @@ public final class SessionStore {
                 .inTransaction(c -> begin(c, new Holder(workspaceId, keyId, Scope.words(scopes)), fromAddress)));
     }
 
+    /** Begins a session in a transaction of the caller. */
+    Begun begin(Connection c, UUID workspaceId, UUID keyId, Set<Scope> scopes, @Nullable String fromAddress)
+            throws SQLException {
+        return begin(c, new Holder(workspaceId, keyId, Scope.words(scopes)), fromAddress);
+    }
+
     private static Begun begin(Connection c, Holder holder, @Nullable String fromAddress) throws SQLException {
         OUTDATED.on(c).set("workspace_id", holder.workspaceId).set("idle", IDLE.toSeconds()).update();
         UUID id = UUID.randomUUID();

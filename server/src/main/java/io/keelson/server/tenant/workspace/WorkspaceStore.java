@@ -10,6 +10,8 @@ import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +31,10 @@ public final class WorkspaceStore {
              w.allowed_folders, w.allowed_models, w.allowed_tools, w.denied_tools,
              w.default_autonomy, %s from workspaces w"""
                     .formatted(Limits.column("w.id"));
+
+    private static final Sql OPEN = Sql.of("""
+            select name, id from workspaces
+             where closed_at is null and (:names::text[] is null or name = any (:names)) order by name limit 1000""");
 
     private static final Sql ONE = Sql.of(COLUMNS + " where w.id = :id");
 
@@ -166,6 +172,18 @@ public final class WorkspaceStore {
     public List<WorkspaceRow> list(@Nullable UUID after, int limit) {
         return database
                 .withConnection(c -> LIST.on(c).set("after", after).set("limit", limit).all(WorkspaceStore::workspace));
+    }
+
+    /**
+     * Open workspaces by their names, with their ids, in the order of their names; at most 1,000.
+     *
+     * @param names null for all of them
+     */
+    public Map<String, UUID> open(@Nullable Collection<String> names) {
+        Map<String, UUID> found = new LinkedHashMap<>();
+        database.withConnection(c -> OPEN.on(c).setTexts("names", names)
+                .all(row -> found.put(row.getString("name"), row.getObject("id", UUID.class))));
+        return found;
     }
 
     /** The folders that the workspace's tools may use; empty for the folders of the server's settings. */

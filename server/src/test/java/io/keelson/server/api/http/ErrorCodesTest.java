@@ -17,10 +17,14 @@ import tools.jackson.databind.JsonNode;
 /** Operations declare the codes of their errors. {@link DescribedAnswers} holds each answer of a test to that. */
 class ErrorCodesTest {
 
-    /** Errors that come before an operation is found, and of {@code /hooks}. */
+    /** Errors that come before an operation is found, of {@code /hooks} and of {@code /auth}. */
     private static final Set<ErrorCode> WITHOUT_OPERATION =
             EnumSet.of(ErrorCode.ROUTE_NOT_FOUND, ErrorCode.METHOD_NOT_ALLOWED, ErrorCode.SIGNATURE_INVALID,
-                    ErrorCode.TRIGGER_SECRET_MISSING);
+                    ErrorCode.TRIGGER_SECRET_MISSING, ErrorCode.SIGN_IN_STATE_INVALID, ErrorCode.SIGN_IN_STATE_REPLAYED,
+                    ErrorCode.SIGN_IN_REFUSED, ErrorCode.SIGN_IN_ROLE_MISSING, ErrorCode.SIGN_IN_NOT_CONFIGURED,
+                    ErrorCode.SIGN_IN_PROVIDER_UNAVAILABLE, ErrorCode.TOKEN_INVALID, ErrorCode.TOKEN_EXPIRED,
+                    ErrorCode.TOKEN_NOT_YET_VALID, ErrorCode.TOKEN_ISSUER_WRONG, ErrorCode.TOKEN_AUDIENCE_WRONG,
+                    ErrorCode.TOKEN_REVOKED);
 
     @Test
     void everyErrorCodeBelongsToAnOperationOrToAll() {

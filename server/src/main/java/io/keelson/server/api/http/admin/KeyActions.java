@@ -126,9 +126,9 @@ public final class KeyActions {
             case KeyResult.OtherKind(Principal principal) -> throw ApiProblem.of(ErrorCode.PRINCIPAL_EXISTS, "'"
                     + Excerpt.piece(principal.name()) + "' is a " + principal.kind().wire() + " here");
             case KeyResult.NotActive(KeyRow row) -> throw ApiProblem.of(ErrorCode.KEY_NOT_ACTIVE,
-                    row.replacedBy() == null
-                            ? "the key is " + row.state()
-                            : "the key was already rotated");
+                    row.replacedBy() != null ? "the key was already rotated"
+                            : row.active() ? "the identity provider keeps this key; it cannot be rotated"
+                                    : "the key is " + row.state());
             case KeyResult.NoWorkspace n -> throw IdKind.WORKSPACE.notFound(workspace);
             case KeyResult.NoKey n -> throw IdKind.API_KEY.notFound(key == null ? workspace : key);
         };

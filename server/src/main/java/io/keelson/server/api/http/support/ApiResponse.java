@@ -1,8 +1,10 @@
 package io.keelson.server.api.http.support;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +86,20 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
 
     static ApiResponse problem(int status, JsonNode document, Map<String, String> headers) {
         return new ApiResponse(status, new Content.Document(PROBLEM, document), headers, false);
+    }
+
+    /** A page that loads nothing, and no site can frame. */
+    public static ApiResponse page(int status, String html) {
+        byte[] bytes = html.getBytes(StandardCharsets.UTF_8);
+        return stream("text/html; charset=utf-8", bytes.length, new ByteArrayInputStream(bytes)).as(status)
+                .header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
+                        + "frame-ancestors 'none'; base-uri 'none'")
+                .header("Cache-Control", "no-store").header("Referrer-Policy", "no-referrer");
+    }
+
+    /** Sends the browser to another address. */
+    public static ApiResponse redirect(String location) {
+        return empty(302).header("Location", location).header("Cache-Control", "no-store");
     }
 
     /** Status and headers only. */

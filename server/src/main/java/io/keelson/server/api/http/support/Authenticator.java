@@ -62,8 +62,8 @@ public final class Authenticator {
 
     /** Refuses a request that a browser sends for another site's page. */
     public void requireSameOrigin(ApiRequest request) {
-        if (fromElsewhere(request.context(), false)) {
-            throw crossSite();
+        if (cookie.fromElsewhere(request.context(), false)) {
+            throw SessionCookie.crossSite();
         }
     }
 
@@ -78,28 +78,10 @@ public final class Authenticator {
                     "send either the header Authorization or the cookie of a session");
         }
         boolean reads = context.method() == HandlerType.GET || context.method() == HandlerType.HEAD;
-        if (fromElsewhere(context, !reads)) {
-            throw crossSite();
+        if (cookie.fromElsewhere(context, !reads)) {
+            throw SessionCookie.crossSite();
         }
         return holderOfSession(context, tokens);
-    }
-
-    private static ApiProblem crossSite() {
-        return ApiProblem.of(ErrorCode.CROSS_SITE_REQUEST, "a page of another site sent this request");
-    }
-
-    /**
-     * Whether a browser sends it for a page of another origin. A page that only reads may have come by a link.
-     *
-     * @param strict refuses what does not say that it comes from a page of this server
-     */
-    private boolean fromElsewhere(Context context, boolean strict) {
-        String site = context.header("Sec-Fetch-Site");
-        if (site != null) {
-            return strict ? !site.equals("same-origin") : !site.equals("same-origin") && !site.equals("none");
-        }
-        String origin = context.header("Origin");
-        return origin == null ? strict : !origin.equalsIgnoreCase(cookie.origin(context));
     }
 
     private Caller holderOfSession(Context context, Map<String, String> tokens) {

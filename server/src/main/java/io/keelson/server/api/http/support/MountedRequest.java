@@ -43,6 +43,20 @@ public final class MountedRequest {
         return context.header(name);
     }
 
+    /** A parameter of the query; null if absent. */
+    public @Nullable String query(String name) {
+        return context.queryParam(name);
+    }
+
+    /** Address of the peer. */
+    public String peer() {
+        return context.req().getRemoteAddr();
+    }
+
+    Context context() {
+        return context;
+    }
+
     /** The headers by name. */
     public Map<String, String> headers() {
         return context.headerMap();

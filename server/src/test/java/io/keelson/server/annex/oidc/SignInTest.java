@@ -1,0 +1,305 @@
+package io.keelson.server.annex.oidc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.Keelson;
+import io.keelson.core.Breadth;
+import io.keelson.server.app.Server;
+import io.keelson.server.app.Settings;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.json.Json;
+import java.net.URI;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** Sign-in of people at the certified provider of npm, as browsers do it. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.InPart(3)
+class SignInTest {
+
+    private static final String CLIENT = "keelson";
+
+    private OpenIdProvider provider;
+    private Server server;
+    private Keelson keelson;
+    private DatabaseUrl database;
+    private URI url;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        provider = new OpenIdProvider();
+        database = TestDatabase.createUrl();
+        server = Server.start(Settings.load(settings(folder), folder, folder));
+        url = server.baseUrl();
+        keelson = Keelson.builder().url(url.toString()).apiKey(server.apiKey()).build();
+        provider.client(CLIENT, url, List.of("authorization_code", "refresh_token"));
+        keelson.api().post("/workspaces", Json.tree(Map.of("name", "acme")));
+    }
+
+    private Map<String, String> settings(Path folder) {
+        Map<String, String> settings = new HashMap<>();
+        settings.put("KEELSON_DATA_DIR", folder.toString());
+        settings.put("KEELSON_HTTP_PORT", "0");
+        settings.put("KEELSON_DATABASE_URL", TestDatabase.text(database));
+        settings.put("KEELSON_OIDC_ISSUER", provider.issuer());
+        settings.put("KEELSON_OIDC_CLIENT_ID", CLIENT);
+        settings.put("KEELSON_OIDC_CLIENT_SECRET", "a secret of keelson");
+        settings.put("KEELSON_OIDC_SCOPES", "openid profile groups");
+        settings.put("KEELSON_OIDC_ROLES", "ops=default:operator, /team/deciders=default:approver, staff=acme:viewer, "
+                + "platform=*:admin");
+        return settings;
+    }
+
+    @AfterAll
+    void end() {
+        server.close();
+        provider.close();
+    }
+
+    /** Up to the address of this server to which the provider sends the browser back. */
+    private Browser.Page atProvider(Browser browser, String person, String query) {
+        Browser.Page login = browser.follow(url.resolve("/auth/login" + query), url + "/auth/callback");
+        if (login.address().toString().startsWith(url + "/auth/callback")) {
+            return login;
+        }
+        Browser.Page consent = browser.submit(login, Map.of("login", person, "password", "x"), url + "/auth/callback");
+        return consent.address().toString().startsWith(url + "/auth/callback") ? consent
+                : browser.submit(consent, Map.of(), url + "/auth/callback");
+    }
+
+    private Browser.Page signIn(Browser browser, String person, String query) {
+        return browser.get(atProvider(browser, person, query).address());
+    }
+
+    private static String location(Browser.Page page) {
+        return page.answer().headers().firstValue("Location").orElse(page.status() + " " + page.text());
+    }
+
+    private Browser.Page whoAmI(Browser browser) {
+        return browser.get(url.resolve("/api/v1/whoami"), "Sec-Fetch-Site", "same-origin");
+    }
+
+    private void sql(String statement) throws Exception {
+        try (Connection connection = database.connect();
+                Statement work = connection.createStatement()) {
+            work.execute(statement);
+        }
+    }
+
+    @Test
+    void personSignsInWithTheScopesOfTheRoles() {
+        provider.person("ann", Map.of("groups", List.of("ops", "/team/deciders", "unknown")));
+        try (Browser browser = new Browser()) {
+            Browser.Page back = signIn(browser, "ann", "?page=/ui/runs");
+
+            assertThat(location(back)).startsWith("/ui/runs#session=");
+            assertThat(back.answer().headers().firstValue("Set-Cookie")).hasValueSatisfying(
+                    cookie -> assertThat(cookie).contains("HttpOnly; SameSite=Strict").doesNotContain("Secure"));
+            JsonNode me = Json.read(whoAmI(browser).text());
+            assertThat(me.at("/key/principal").stringValue()).isEqualTo("ann");
+            assertThat(me.at("/key/principal_kind").stringValue()).isEqualTo("person");
+            assertThat(me.at("/scopes")).extracting(JsonNode::stringValue).containsExactly("runs:read", "runs:write",
+                    "approve", "credits:read");
+            assertThat(keelson.api().get("/audit?limit=50").path("items").valueStream()
+                    .filter(each -> each.path("action").stringValue().equals("session_begun")
+                            && each.path("actor_id").stringValue().equals("ann")))
+                    .isNotEmpty();
+        }
+    }
+
+    @Test
+    void stateIsUsedOnceAndByItsBrowserAlone() {
+        provider.person("bob", Map.of("groups", List.of("ops")));
+        try (Browser browser = new Browser(); Browser other = new Browser()) {
+            URI callback = atProvider(browser, "bob", "").address();
+
+            assertThat(other.get(callback).text()).contains("SIGN_IN_STATE_INVALID");
+            assertThat(browser.get(URI.create(callback.toString().replaceAll("state=[^&]+", "state=x"))).text())
+                    .contains("SIGN_IN_STATE_INVALID");
+            assertThat(location(browser.get(callback))).startsWith("/ui/#session=");
+            assertThat(browser.get(callback).text()).contains("SIGN_IN_STATE_REPLAYED");
+            assertThat(browser.get(callback).status()).isEqualTo(400);
+        }
+    }
+
+    @Test
+    void refusalsArePagesWithACode() {
+        provider.person("eve", Map.of("groups", List.of("nothing")));
+        try (Browser browser = new Browser()) {
+            Browser.Page refused = signIn(browser, "eve", "");
+
+            assertThat(refused.status()).isEqualTo(403);
+            assertThat(refused.text()).contains("SIGN_IN_ROLE_MISSING", "<h1>", "the groups nothing");
+            assertThat(refused.answer().headers().firstValue("Content-Security-Policy")).isPresent();
+            Browser.Page denied = browser.follow(url.resolve("/auth/login"), "never");
+            assertThat(denied.status()).as(denied.text()).isNotEqualTo(500);
+        }
+        try (Browser browser = new Browser()) {
+            browser.get(url.resolve("/auth/login"));
+            String state = SignInState.ofCookie(browser.cookies(url).values().iterator().next()).orElseThrow().state();
+            assertThat(browser.get(url.resolve("/auth/callback?error=access_denied&state=" + state)).text())
+                    .contains("SIGN_IN_REFUSED", "access_denied");
+            assertThat(browser.get(url.resolve("/auth/callback?code=wrong&state=" + state)).text())
+                    .contains("SIGN_IN_REFUSED", "invalid_grant");
+            assertThat(
+                    browser.get(url.resolve("/auth/callback?code=a&iss=https://other.example&state=" + state)).text())
+                    .contains("TOKEN_ISSUER_WRONG");
+        }
+    }
+
+    @Test
+    void personWithSeveralWorkspacesChooses() {
+        provider.person("kim", Map.of("groups", List.of("staff", "ops")));
+        try (Browser browser = new Browser()) {
+            Browser.Page choice = signIn(browser, "kim", "");
+
+            assertThat(choice.text()).contains("workspace=acme", "workspace=default");
+            assertThat(location(signIn(browser, "kim", "?workspace=acme"))).startsWith("/ui/#session=");
+            JsonNode me = Json.read(whoAmI(browser).text());
+            assertThat(me.at("/workspace/name").stringValue()).isEqualTo("acme");
+            assertThat(me.at("/scopes").size()).isEqualTo(2);
+            assertThat(signIn(browser, "kim", "?workspace=other").text()).contains("SIGN_IN_ROLE_MISSING");
+        }
+    }
+
+    @Test
+    void nameOfAnotherPrincipalIsNotTakenOver() {
+        keelson.api().post("/api-keys", Json.tree(Map.of("name", "a key", "principal", "taken", "scopes",
+                List.of("runs:read"))));
+        provider.person("m1", Map.of("groups", List.of("ops"), "preferred_username", "taken"));
+        provider.person("m2", Map.of("groups", List.of("ops"), "preferred_username", "local"));
+        for (String subject : List.of("m1", "m2")) {
+            try (Browser browser = new Browser()) {
+                assertThat(location(signIn(browser, subject, ""))).startsWith("/ui/#session=");
+                assertThat(Json.read(whoAmI(browser).text()).at("/key/principal").stringValue())
+                        .matches("(taken|local)-[0-9a-f]{8}");
+            }
+        }
+    }
+
+    @Test
+    void renewalChangesRolesAndItsRefusalEndsTheSession() throws Exception {
+        provider.person("ron", Map.of("groups", List.of("ops")));
+        try (Browser browser = new Browser()) {
+            signIn(browser, "ron", "");
+            provider.person("ron", Map.of("groups", List.of("/team/deciders")));
+            renewNow("ron");
+            Json.read(whoAmI(browser).text());
+            assertThat(Json.read(whoAmI(browser).text()).at("/scopes")).extracting(JsonNode::stringValue)
+                    .containsExactly("runs:read", "approve", "credits:read");
+            provider.set("down", true);
+            renewNow("ron");
+            assertThat(whoAmI(browser).status()).isEqualTo(200);
+            provider.set("down", false);
+            provider.control("revoke", Json.object());
+            renewNow("ron");
+            assertThat(whoAmI(browser).text()).contains("SESSION_ENDED");
+        } finally {
+            provider.set("down", false);
+        }
+    }
+
+    private void renewNow(String subject) throws Exception {
+        sql("update federated_sessions set refresh_at = clock_timestamp() where subject = '" + subject + "'");
+        server.clockMoved();
+    }
+
+    @Test
+    void sessionEndsWithItsTokens() throws Exception {
+        provider.person("tim", Map.of("groups", List.of("ops")));
+        try (Browser browser = new Browser()) {
+            signIn(browser, "tim", "");
+            JsonNode session = Json.read(whoAmI(browser).text()).path("session");
+            assertThat(Duration.between(Instant.parse(session.path("created_at").stringValue()),
+                    Instant.parse(session.path("ends_at").stringValue())).toSeconds()).isBetween(3500L, 3601L);
+            sql("update sessions set ends_at = clock_timestamp() where id = '" + session.path("id").stringValue()
+                    + "'");
+            server.clockMoved();
+            assertThat(whoAmI(browser).text()).contains("SESSION_ENDED");
+        }
+    }
+
+    @Test
+    void signOutEndsBothSessionsAndTheProviderEndsOthers() {
+        provider.person("sue", Map.of("groups", List.of("ops")));
+        try (Browser browser = new Browser(); Browser phone = new Browser()) {
+            signIn(browser, "sue", "");
+            signIn(phone, "sue", "");
+            String workspace = Json.read(whoAmI(browser).text()).at("/workspace/id").stringValue();
+            assertThat(browser.post(url.resolve("/auth/logout"), Map.of("workspace", workspace), "Sec-Fetch-Site",
+                    "cross-site").text()).contains("CROSS_SITE_REQUEST");
+
+            Browser.Page left = browser.post(url.resolve("/auth/logout"), Map.of("workspace", workspace),
+                    "Sec-Fetch-Site", "same-origin");
+            URI atProvider = URI.create(Json.read(left.text()).path("location").stringValue());
+
+            assertThat(whoAmI(browser).status()).isEqualTo(401);
+            Browser.Page confirm = browser.follow(atProvider, url.toString());
+            Browser.Page home = browser.submit(confirm, Map.of("logout", "yes"), url.toString());
+            assertThat(home.address()).isEqualTo(url.resolve("/ui/"));
+            assertThat(whoAmI(phone).status()).isEqualTo(200);
+            signIn(browser, "sue", "");
+            browser.submit(browser.follow(URI.create(provider.issuer() + "/session/end"), url.toString()),
+                    Map.of("logout", "yes"), url.toString());
+            clock();
+            assertThat(whoAmI(browser).text()).contains("SESSION_ENDED");
+            assertThat(whoAmI(phone).status()).isEqualTo(200);
+        }
+    }
+
+    private void clock() {
+        try {
+            server.clockMoved();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void revokedKeyEndsSessionsUntilTheNextSignIn() {
+        provider.person("vic", Map.of("groups", List.of("ops")));
+        try (Browser browser = new Browser()) {
+            signIn(browser, "vic", "");
+            String key = Json.read(whoAmI(browser).text()).at("/key/id").stringValue();
+            assertThat(keelson.api().post("/api-keys/" + key + "/revoke", Json.object()).path("state").stringValue())
+                    .isEqualTo("revoked");
+            clock();
+
+            assertThat(whoAmI(browser).text()).contains("SESSION_ENDED");
+        }
+    }
+
+    @Test
+    void providerThatIsDownOrHasNewKeys() {
+        provider.person("dan", Map.of("groups", List.of("ops")));
+        try (Browser browser = new Browser()) {
+            provider.set("down", true);
+            URI callback = url.resolve("/auth/callback");
+            browser.get(url.resolve("/auth/login"));
+            String state = SignInState.ofCookie(browser.cookies(url).values().iterator().next()).map(SignInState::state)
+                    .orElse("");
+            Browser.Page failed = browser.get(URI.create(callback + "?code=a&state=" + state));
+            assertThat(failed.status()).isIn(503, 400);
+            assertThat(failed.text()).containsAnyOf("SIGN_IN_PROVIDER_UNAVAILABLE", "SIGN_IN_STATE_INVALID");
+            provider.set("down", false);
+            provider.control("keys", Json.object());
+
+            assertThat(location(signIn(browser, "dan", ""))).startsWith("/ui/#session=");
+        } finally {
+            provider.set("down", false);
+        }
+    }
+}
