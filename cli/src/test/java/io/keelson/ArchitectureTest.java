@@ -89,7 +89,7 @@ class ArchitectureTest {
             "server.base.problem     | nothing",
             "server.base.process     | nothing",
             "server.tenant.audit     | nothing",
-            "server.tenant.auth      | audit workspace",
+            "server.tenant.auth      | audit secret workspace",
             "server.tenant.money     | nothing",
             "server.tenant.secret    | audit",
             "server.tenant.workspace | audit",

@@ -49,7 +49,7 @@ public record RoleGrants(List<Grant> grants) {
         return names;
     }
 
-    /** The roles of holders in a workspace; empty for none. */
+    /** The roles of holders in a workspace. The set may be empty. */
     Set<Role> roles(Collection<String> holders, String workspace) {
         Set<Role> roles = EnumSet.noneOf(Role.class);
         of(holders).stream()

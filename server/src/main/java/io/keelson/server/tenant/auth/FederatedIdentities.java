@@ -135,7 +135,7 @@ public final class FederatedIdentities {
         return new Admitted(key, principal);
     }
 
-    /** A name that no other principal has: one who takes another's name at the provider does not become that principal. */
+    /** A name that no other principal has: a person with another's name at the provider does not become that principal. */
     private static String name(Connection c, UUID workspace, Subject subject) throws SQLException {
         String cleaned = NOT_OF_NAMES.matcher(subject.name).replaceAll("-").replaceFirst("^[._@+-]+", "");
         String wished = cleaned.substring(0, Math.min(MAX_NAME, cleaned.length()));

@@ -80,7 +80,7 @@ public final class FederatedSessions {
     private static final Sql DELETE = Sql.of("delete from sessions where id = :id");
 
     /**
-     * What a provider said about a session.
+     * The grant of a provider for a session.
      *
      * @param providerSession its session at the provider; null if the provider names none
      * @param tokens what is exchanged for new tokens, and sent at the sign-out
