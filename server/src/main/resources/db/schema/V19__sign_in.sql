@@ -26,7 +26,7 @@ create table if not exists federated_sessions (
     refresh_at timestamptz
 );
 
-comment on table federated_sessions is 'What a session of a browser has of its identity provider.';
+comment on table federated_sessions is 'Sessions of browsers at their identity provider, with their encrypted tokens.';
 comment on column federated_sessions.provider_session is 'session at the provider (sid), which its logout names';
 comment on column federated_sessions.tokens is 'refresh token and ID token, encrypted';
 comment on column federated_sessions.refresh_at is

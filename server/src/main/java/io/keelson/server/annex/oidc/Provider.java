@@ -164,7 +164,7 @@ final class Provider {
     /**
      * Asks the token endpoint.
      *
-     * @throws ApiProblem {@code SIGN_IN_PROVIDER_UNAVAILABLE} if it does not answer, or not with what the protocol has
+     * @throws ApiProblem {@code SIGN_IN_PROVIDER_UNAVAILABLE} if it does not answer, or not as the protocol prescribes
      */
     TokenAnswer token(OidcSettings settings, Map<String, String> form) {
         Map<String, String> fields = new LinkedHashMap<>(form);

@@ -54,7 +54,7 @@ final class SignIn {
         this.clock = clock;
     }
 
-    /** The address at the provider where a person signs in. */
+    /** The address at the provider for the sign-in of a person. */
     String address(SignInState state, String redirect) {
         Map<String, String> parameters = new LinkedHashMap<>();
         parameters.put("response_type", "code");

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * {@code /auth}: where browsers begin and complete a sign-in at the provider and sign out, and where the provider ends
+ * {@code /auth}: browsers begin and complete a sign-in at the provider here and sign out, and the provider ends
  * sessions. Refusals of browsers' pages are pages.
  */
 final class SignInMount implements Mount {
@@ -107,7 +107,7 @@ final class SignInMount implements Mount {
         };
     }
 
-    /** Ends the browser's session, and tells its page where the session at the provider ends. */
+    /** Ends the browser's session, and gives its page the address that ends the session at the provider. */
     private ApiResponse logout(MountedRequest request) throws IOException {
         cookie.requireOwnPage(request);
         String workspace = String.valueOf(form(request).get("workspace"));

@@ -6,7 +6,7 @@
  * <li>A token is accepted for one issuer and one audience, by algorithms with public keys alone.
  * <li>A sign-in is bound to the browser that began it by a cookie, from which state, nonce and verifier are derived.
  * <li>A subject is known by issuer and subject. Its name is a wish.
- * <li>A refresh token is exchanged by one server: the row's lease says which one. No connection of the database is held meanwhile.
+ * <li>One server exchanges a refresh token: the one with the row's lease. No connection of the database is held meanwhile.
  * </ul>
  */
 @NullMarked

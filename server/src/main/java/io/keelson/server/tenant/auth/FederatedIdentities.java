@@ -21,7 +21,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
  * Subjects of identity providers in workspaces. Each has a principal, and a key without a text that a request could send: sessions
- * and events refer to it as to other keys, and whoever revokes it ends them.
+ * and events refer to it as to other keys, and its revocation ends them.
  */
 public final class FederatedIdentities {
 

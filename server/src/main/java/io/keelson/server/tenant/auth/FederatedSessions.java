@@ -83,7 +83,7 @@ public final class FederatedSessions {
      * The grant of a provider for a session.
      *
      * @param providerSession its session at the provider; null if the provider names none
-     * @param tokens what is exchanged for new tokens, and sent at the sign-out
+     * @param tokens refresh token and ID token, as a document
      * @param lifetime time after which the session ends, if its tokens are not renewed
      * @param refresh time after which the tokens are renewed; null if the provider does not renew them
      */
@@ -145,7 +145,7 @@ public final class FederatedSessions {
                     .update() == 0) {
                 return Optional.empty();
             }
-            // The key bounds the scopes, and is changed when the provider says so.
+            // The key bounds the scopes, and each renewal changes it.
             SessionStore.Begun begun = sessions.begin(c, workspace, key, Set.of(Scope.values()), address);
             UUID id = begun.session().id();
             SecretStore.Sealed sealed = secrets.seal(grant.tokens, context(id));
@@ -183,7 +183,7 @@ public final class FederatedSessions {
     }
 
     /**
-     * Ends sessions as their provider says so.
+     * Ends sessions for their provider.
      *
      * @param subject null for the session alone
      * @param providerSession null for all sessions of the subject
