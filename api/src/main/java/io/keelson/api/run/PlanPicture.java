@@ -28,6 +28,8 @@ public record PlanPicture(@Id String runId, int attempt, int version, int width,
      * @param id the key of a single task
      * @param title title of the box
      * @param kind kind of the box
+     * @param mark {@code choice} of a task that chooses the branch of a switch, {@code end} of a task that ends a switch or
+     *     group; empty for others
      * @param expandable whether {@code expand} takes its id
      * @param tasks number of its tasks
      * @param states number of its tasks by state; empty for a plan that is not in force
@@ -35,7 +37,9 @@ public record PlanPicture(@Id String runId, int attempt, int version, int width,
      * @param y upper side
      */
     public record Boxes(List<String> id, List<String> title,
-            List<@OneOf({"task", "group", "alike", "chain", "layers", "rest"}) String> kind, List<Boolean> expandable,
+            List<@OneOf({"task", "group", "alike", "chain", "layers", "rest"}) String> kind,
+            List<@OneOf({"", "choice", "end"}) String> mark,
+            List<Boolean> expandable,
             List<Integer> tasks, List<Map<String, Integer>> states, List<Integer> x, List<Integer> y) {}
 
     /**
@@ -44,6 +48,7 @@ public record PlanPicture(@Id String runId, int attempt, int version, int width,
      * @param from positions in the lists of boxes, from 0
      * @param to positions in the lists of boxes, from 0
      * @param bends the points between the two boxes, x and y in turn
+     * @param branch name of the branch of a switch to which the edge leads; empty for others
      */
-    public record Edges(List<Integer> from, List<Integer> to, List<List<Integer>> bends) {}
+    public record Edges(List<Integer> from, List<Integer> to, List<List<Integer>> bends, List<String> branch) {}
 }

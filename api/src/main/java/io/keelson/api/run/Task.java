@@ -35,6 +35,8 @@ import tools.jackson.databind.JsonNode;
  * @param item the item of the fan-out
  * @param round of a round of a {@code repeat}: its number, from 1; of the task with {@code repeat}: the number of its last
  *     round. Null for others
+ * @param maxRounds of a task with {@code repeat}: the maximum number of its rounds; null for others
+ * @param flow its place in the switches and groups of the plan; null outside of any
  * @param reusedFrom the task of an earlier attempt whose output was reused
  * @param agentId of an agent of the roster
  * @param agentType kind of its agent
@@ -89,7 +91,8 @@ public record Task(@Id String id, @Id String runId, @Id String workspaceId, Stri
                 "all_success", "all_done", "none_failed", "always"}) String triggerRule,
         List<String> dependsOn,
         @Nullable String groupId, @Nullable @Range(min = 0) Integer itemIndex, JsonNode item,
-        @Nullable @Range(min = 0) Integer round, @Nullable String reusedFrom, @Nullable Integer agentId,
+        @Nullable @Range(min = 0) Integer round, @Nullable @Range(min = 1) Integer maxRounds,
+        @Nullable TaskFlow flow, @Nullable String reusedFrom, @Nullable Integer agentId,
         @Nullable String agentType,
         @Nullable String agentName, @Nullable String modelOverride, @Nullable List<String> toolsRequested,
         @Nullable Integer boardTaskId, @Ref("TaskState") String state, @Ref("StateType") String stateType,

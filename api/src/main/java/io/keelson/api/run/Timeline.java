@@ -1,5 +1,6 @@
 package io.keelson.api.run;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.Shape.Id;
 import io.keelson.api.Shape.OneOf;
 import io.keelson.api.Shape.Ref;
@@ -58,7 +59,9 @@ public record Timeline(@Id String runId, int attempt, Instant from, Instant to, 
      * @param stateType type of the state
      * @param waits the state of the steps of a running task that wait, if none is executed
      * @param groupId the {@code for_each} task of an item
-     * @param itemIndex position in the fan-out, from 0; null for other tasks
+     * @param itemIndex position in the fan-out, from 0; number of a round; null for other tasks
+     * @param maxRounds of a task with {@code repeat}: the maximum number of its rounds
+     * @param flow its place in the switches and groups of the plan
      * @param agentName name of its agent
      * @param errorCode code of the error; null without one
      * @param failures failed attempts so far
@@ -69,7 +72,9 @@ public record Timeline(@Id String runId, int attempt, Instant from, Instant to, 
      */
     public record Row(@Id String id, String key, String title, @Ref("TaskState") String state,
             @Ref("StateType") String stateType, @Nullable @Ref("StepState") String waits, @Nullable @Id String groupId,
-            @Nullable Integer itemIndex, @Nullable String agentName, @Nullable String errorCode, int failures,
+            @Nullable Integer itemIndex, @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Integer maxRounds,
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable TaskFlow flow, @Nullable String agentName,
+            @Nullable String errorCode, int failures,
             int attemptNumber, int steps, long versionId, List<Part> stretches) {}
 
     /**

@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Flow;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.ErrorClass;
@@ -52,7 +53,7 @@ final class EvaluatorAnswers {
         }
         switch (evaluation) {
             case Evaluation.Skip skip -> Completion.skipped(d, task,
-                    new TaskPayload.Skipped("its condition is not met", null, "when", null, null, null));
+                    new TaskPayload.Skipped("its condition is not met" + branch(task), null, "when", null, null, null));
             case Evaluation.Proceed(_, Map<Integer, Integer> generations, _) when task.isLoop() ->
                 Rounds.start(d, task, generations.getOrDefault(1, 1));
             case Evaluation.Proceed(List<String> items, _, _) when items == null -> TaskMoves.queue(d, task);
@@ -70,6 +71,12 @@ final class EvaluatorAnswers {
             case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
         }
         return Reply.CHANGED;
+    }
+
+    private static String branch(TaskRow task) {
+        Flow flow = task.spec().policy().flow();
+        Flow.Place place = flow == null ? null : flow.branch();
+        return place == null ? "" : ": it is in branch '" + place.branch() + "' of switch '" + place.of() + "'";
     }
 
     private static void fanOut(Decision d, TaskRow task, List<String> items, Evaluation.Proceed proceed) {

@@ -6,6 +6,7 @@ import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
+import io.keelson.core.plan.Flow;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.plan.TriggerRule;
@@ -29,7 +30,10 @@ import org.jspecify.annotations.Nullable;
 /** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, person, lease or missing worker. */
 public final class Explain {
     private static final int SHOWN = 100;
+    /** Characters of a condition. */
+    private static final int CONDITION = 300;
     private static final String CHOSEN = "AGENT_CHOSEN";
+    private static final String BRANCH = "BRANCH";
     private static final String RUNNING = "RUNNING";
 
     private final RunView view;
@@ -57,6 +61,9 @@ public final class Explain {
 
         /** The own name of a fan-out item; null for any other task. */
         @Nullable String label(UUID task);
+
+        /** The branch that a task has chosen; null before that. */
+        @Nullable String chosen(UUID task);
 
         /** The question of a waiting approval from its input; null if absent. */
         @Nullable String question(UUID step);
@@ -105,6 +112,7 @@ public final class Explain {
         Explain explain = new Explain(view, around);
         explain.addRunReasons();
         explain.task(task);
+        explain.branch(task);
         return explain.ordered();
     }
 
@@ -125,7 +133,7 @@ public final class Explain {
      */
     private List<Explanation> ordered() {
         return reasons.stream().sorted(Comparator.comparing(reason -> switch (reason.code()) {
-            case CHOSEN -> 2;
+            case CHOSEN, BRANCH -> 2;
             case RUNNING -> 1;
             default -> 0;
         })).toList();
@@ -378,6 +386,54 @@ public final class Explain {
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(task, "ENDED", "the task is " + task.state.wire()
                     + because(task.errorCode), null, List.of());
         }
+    }
+
+    /** The task that chooses the innermost branch around a task: the task itself if it chooses; null without one. */
+    public static @Nullable TaskRow chooser(RunView view, TaskRow task) {
+        Flow flow = task.spec().policy().flow();
+        Flow.Place place = flow == null ? null : flow.branch();
+        if (flow == null || flow.chooses() != null) {
+            return flow == null ? null : task;
+        }
+        return place == null ? null
+                : view.tasks.values().stream().filter(each -> each.key().equals(Flow.chooser(place.of()))).findFirst()
+                        .orElse(null);
+    }
+
+    /** Adds the branch that contains a task, or that it has chosen. */
+    private void branch(TaskRow task) {
+        TaskRow chooser = chooser(view, task);
+        Flow flow = task.spec().policy().flow();
+        if (chooser != null && flow != null) {
+            Flow.Place place = chooser == task ? null : flow.branch();
+            branch(task, chooser, place == null ? null : place.branch());
+        }
+    }
+
+    /** @param own the branch that contains the task; null for the task that chooses */
+    private void branch(TaskRow task, TaskRow chooser, @Nullable String own) {
+        Flow flow = chooser.spec().policy().flow();
+        if (flow == null || flow.chooses() == null) {
+            return;
+        }
+        String of = "switch '" + flow.chooses() + "'";
+        String chosen = chooser.state == TaskState.COMPLETED ? around.chosen(chooser.id()) : null;
+        String choice = chooser.state != TaskState.COMPLETED ? of + " has not chosen a branch"
+                : chosen == null ? "no condition of " + of + " holds"
+                        : of + " chose branch '" + chosen + "'" + condition(flow, chosen);
+        boolean other = own != null && chooser.state == TaskState.COMPLETED && !own.equals(chosen);
+        add(task, other ? "BRANCH_NOT_CHOSEN" : BRANCH,
+                (own == null ? "" : "it is in branch '" + own + "' of " + of + condition(flow, own) + "; ") + choice,
+                null, List.of(chooser.key()));
+    }
+
+    /** The condition of a branch in words, with a comma before it. */
+    private static String condition(Flow flow, String branch) {
+        return flow.branches().stream().filter(each -> each.name().equals(branch)).findFirst()
+                .map(each -> each.when() == null ? ", done if no condition holds"
+                        : ", done if " + (each.when().length() <= CONDITION ? each.when()
+                                : each.when().substring(0, CONDITION) + "…"))
+                .orElse("");
     }
 
     /** @param most maximum attempts, without attempts that a restart has granted */

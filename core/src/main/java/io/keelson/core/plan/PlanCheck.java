@@ -86,6 +86,10 @@ public final class PlanCheck {
                         + "' has repeat and for_each: start a run with the rounds for each item instead");
             }
         }
+        Flow flow = task.policy().flow();
+        for (int i = 0; flow != null && i < flow.branches().size(); i++) {
+            expression(flow.branches().get(i).when(), at + "/flow/branches/" + i + "/when");
+        }
         String label = task.policy().label();
         if (label != null) {
             problems.addAll(tools.checkTemplate(label, at + "/label"));

@@ -62,6 +62,14 @@ final class ReferenceCheck {
             check(tools.namesInExpression(repeat.until()), ScopeNames.UNTIL, index, List.of(), Set.of(),
                     at + "/repeat/until");
         }
+        Flow flow = task.policy().flow();
+        for (int b = 0; flow != null && b < flow.branches().size(); b++) {
+            String when = flow.branches().get(b).when();
+            if (when != null) {
+                check(tools.namesInExpression(when), ScopeNames.RUN_OUTPUT, index, List.of(), Set.of(),
+                        at + "/flow/branches/" + b + "/when");
+            }
+        }
         if (task.policy().label() != null) {
             check(tools.namesInTemplate(task.policy().label()), scope, index, steps, Set.of(), at + "/label");
         }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
+import io.keelson.core.plan.Flow;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskPolicy;
@@ -61,6 +62,11 @@ class ExplainTest {
         }
 
         @Override
+        public String chosen(UUID task) {
+            return "else";
+        }
+
+        @Override
         public @Nullable String question(UUID step) {
             return "Ship it?";
         }
@@ -95,6 +101,29 @@ class ExplainTest {
         assertThat(why.code()).isEqualTo("SIGNAL");
         assertThat(why.on()).containsExactly("paid");
         assertThat(why.until()).isEqualTo(LATER);
+    }
+
+    @Test
+    void branchWithItsConditionIsNamed() {
+        Flow.Branch bug = new Flow.Branch("bug", "${ .inputs.bug }");
+        TaskPolicy choice = TaskPolicy.DEFAULT
+                .at(new Flow("route", null, List.of(bug, new Flow.Branch("else", null)), List.of()));
+        TaskPolicy inside = TaskPolicy.DEFAULT
+                .at(new Flow(null, null, List.of(), List.of(new Flow.Place("route", "bug"))));
+        World world = World.start(plan(task("route.switch").policy(choice),
+                task("fix").on("route.switch").when("${ true }").policy(inside)));
+        assertThat(Explain.task(world.view, world.task("fix"), around).getLast().text())
+                .isEqualTo("task 'fix': it is in"
+                        + " branch 'bug' of switch 'route', done if ${ .inputs.bug }; switch 'route' has not chosen a branch");
+
+        world.claimAll().forEach(world::complete);
+        world.answer(world.evaluations.getLast(), new Command.Evaluation.Skip());
+        Explanation skipped = Explain.task(world.view, world.task("fix"), around).getLast();
+        assertThat(skipped.code()).isEqualTo("BRANCH_NOT_CHOSEN");
+        assertThat(skipped.text()).endsWith("; switch 'route' chose branch 'else', done if no condition holds");
+        assertThat(skipped.on()).containsExactly("route.switch");
+        Explanation chosen = Explain.task(world.view, world.task("route.switch"), around).getLast();
+        assertThat(chosen.code()).isEqualTo("BRANCH");
     }
 
     @Test

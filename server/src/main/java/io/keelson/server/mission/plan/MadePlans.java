@@ -55,7 +55,7 @@ final class MadePlans {
             JsonNode task = tasks.path(i);
             boolean child = !task.path("steps").isEmpty() && task.path("steps").valueStream()
                     .allMatch(step -> "run.start".equals(JsonFields.text(step, "tool")));
-            if (!child && task.path("verify").valueStream().noneMatch(MadePlans::mustPass)) {
+            if (!child && !FlatPlan.added(task) && task.path("verify").valueStream().noneMatch(MadePlans::mustPass)) {
                 problems.add("CRITERION_REQUIRED", Pointers.of("/plan/tasks", i) + "/verify",
                         "the task needs a check that its output must pass: a check by rule, or one of the kind model with"
                                 + " a criterion of must_pass");

@@ -32,7 +32,8 @@ public final class MissionReader {
     private static final List<String> OF_A_RUN =
             List.of("recipe", "input", "external_id", "external_id_policy", "start",
                     "start_at", "trigger");
-    private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)?");
+    private static final Pattern VERIFIER =
+            Pattern.compile("(/plan/tasks/\\d+(?:/(?:switch/\\d+/(?:tasks|else)|group)/\\d+)*/verify/\\d+)(/.*)?");
 
     private final MissionContext context;
     private final Turn turn;
@@ -101,12 +102,14 @@ public final class MissionReader {
         problems.addAll(SchemaCheck.MISSION.check(written));
         ToolKnowledge tools = context.tools();
         ModelRules models = context.models();
-        JsonNode document = run && GoalMissions.is(written)
+        JsonNode planned = run && GoalMissions.is(written)
                 ? GoalMissions.planned(written, GoalMissions.modelPlans(written, tools, models))
                 : written;
-        if (!document.isObject()) {
+        if (!planned.isObject()) {
             return new ReadResult.Invalid<>(problems.all());
         }
+        FlatPlan flat = FlatPlan.of(planned.path("plan"));
+        JsonNode document = flattened(planned, flat);
         String agent = JsonFields.text(document, "agent_slug");
         boolean alone = agent != null && !document.has("plan") && !document.has("recipe");
         if (alone && agent != null) {
@@ -132,16 +135,19 @@ public final class MissionReader {
         FailureConfig.checkPlanners(config, problems);
         LadderReader.check(config, problems);
         RunConfigReader.checkAmounts(config.path("budget"), problems);
-        RunConfigReader.checkEstimates(document.path("plan"), problems);
-        StepReader steps = new StepReader(context.toolTimeout(), problems);
+        Problems ofPlan = new Problems();
+        RunConfigReader.checkEstimates(document.path("plan"), ofPlan);
+        StepReader steps = new StepReader(context.toolTimeout(), ofPlan);
         ToolRules toolRules = new ToolRules(tools.workspaceRule(), config);
         TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
                 AgentAssignment.choosing(context::agents, agent, models, RunConfigReader.turns(config),
                         tools::openWorld,
                         toolRules),
-                new UntrustedInputs(tools)::marked, config, problems);
+                new UntrustedInputs(tools)::marked, config, ofPlan);
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
+        problems.addAll(flat.problems());
+        problems.addAll(flat.asWritten(ofPlan.all()));
         String name = MissionNames.ofRun(document, problems);
         ObjectNode declarations = JsonFields.object(document, "inputs");
         ObjectNode input = new InputValues(declarations, run, problems).resolve(JsonFields.object(document, "input"));
@@ -153,12 +159,21 @@ public final class MissionReader {
         followUps.addAll(TimeCheck.check(plan, policy.timeouts()));
         followUps.addAll(models.check(document.path("config"), document.path("plan"), plan));
         followUps.addAll(toolRules.check(document.path("plan"), plan, tools));
-        followUps.removeIf(problem -> follows(problem, problems));
-        problems.addAll(followUps);
+        flat.asWritten(followUps).stream().filter(problem -> !follows(problem, problems)).toList()
+                .forEach(problems::add);
         return problems.isEmpty()
                 ? new ReadResult.Ok<>(
                         mission(document, autonomous, name, plan, policy, taskReader, declarations, input, startAt))
                 : new ReadResult.Invalid<>(problems.all());
+    }
+
+    private static JsonNode flattened(JsonNode document, FlatPlan flat) {
+        if (flat.plan() == document.path("plan")) {
+            return document;
+        }
+        ObjectNode flattened = JsonNodeFactory.instance.objectNode().setAll((ObjectNode) document);
+        flattened.set("plan", flat.plan());
+        return flattened;
     }
 
     /** Whether a problem follows from reported ones; a wrong verification makes a wrong call, too. */

@@ -86,26 +86,31 @@ public final class NewPlans {
     private ReadResult<Checked> read(UUID workspace, JsonNode given, JsonNode config, JsonNode old,
             Set<String> completed, Set<String> inputs, boolean byModel) {
         Problems problems = new Problems();
-        JsonNode answer = byModel ? MadePlans.unpriced(given) : given;
-        problems.addAll(SchemaCheck.MISSION.check(document(answer)));
-        RunConfigReader.checkEstimates(answer, problems);
-        if (!answer.path("tasks").isArray()) {
+        JsonNode written = byModel ? MadePlans.unpriced(given) : given;
+        problems.addAll(SchemaCheck.MISSION.check(document(written)));
+        if (!written.path("tasks").isArray()) {
             return new ReadResult.Invalid<>(problems.all());
         }
+        FlatPlan flat = FlatPlan.of(written);
+        JsonNode answer = byModel ? MadePlans.unpriced(flat.plan()) : flat.plan();
+        Problems ofPlan = new Problems();
+        RunConfigReader.checkEstimates(answer, ofPlan);
         if (byModel) {
-            MadePlans.check(answer, config, problems);
+            MadePlans.check(answer, config, ofPlan);
         }
         ToolRules rules = new ToolRules(tools.apply(workspace).workspaceRule(), config);
         Plan left = MissionReader.plan(answer,
                 reader(AgentAssignment.choosing(() -> roster.apply(workspace), null, models.apply(workspace), 0,
-                        tools.apply(workspace)::openWorld, rules), tools.apply(workspace), config, problems));
-        size(left, completed, problems);
+                        tools.apply(workspace)::openWorld, rules), tools.apply(workspace), config, ofPlan));
+        size(left, completed, ofPlan);
+        problems.addAll(flat.problems());
+        problems.addAll(flat.asWritten(ofPlan.all()));
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed),
                 exceptNames(tools.apply(workspace), completed), inputs));
         followUps.addAll(models.apply(workspace).check(config, answer, left));
         followUps.addAll(rules.check(answer, left, tools.apply(workspace)));
-        followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
+        flat.asWritten(followUps).stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
         return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, config, old, completed))
                 : new ReadResult.Invalid<>(problems.all());

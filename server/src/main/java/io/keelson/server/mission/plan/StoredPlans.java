@@ -1,11 +1,13 @@
 package io.keelson.server.mission.plan;
 
+import io.keelson.core.plan.Flow;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.base.json.Json;
 import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
 /** Reads plans as runs keep them: checked when they were accepted, so any problem now is a bug. */
@@ -30,5 +32,14 @@ public final class StoredPlans {
             throw new IllegalStateException("a stored plan cannot be read: " + problems.all());
         }
         return plan;
+    }
+
+    /** The place of a task in the switches and groups of its plan. */
+    public static Flow flow(JsonNode raw) {
+        return new Flow(JsonFields.text(raw, "chooses"), JsonFields.text(raw, "ends"),
+                raw.path("branches").valueStream().map(each -> new Flow.Branch(JsonFields.text(each, "name", ""),
+                        JsonFields.text(each, "when"))).toList(),
+                raw.path("within").valueStream().map(each -> new Flow.Place(JsonFields.text(each, "of", ""),
+                        JsonFields.text(each, "branch"))).toList());
     }
 }

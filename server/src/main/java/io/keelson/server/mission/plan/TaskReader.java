@@ -124,7 +124,8 @@ final class TaskReader {
                 .judgedBy(verifiers.judges(raw.path("verify")))
                 .untrusted(untrusted || raw.path(UNTRUSTED).asBoolean(false))
                 .unchained(!raw.path("chain").asBoolean(true))
-                .repeated(raw.path(REPEAT).isObject() ? repeat(raw.path(REPEAT)) : null);
+                .repeated(raw.path(REPEAT).isObject() ? repeat(raw.path(REPEAT)) : null)
+                .at(raw.path(FlatPlan.FLOW).isObject() ? StoredPlans.flow(raw.path(FlatPlan.FLOW)) : null);
     }
 
     private static Repeat repeat(JsonNode raw) {

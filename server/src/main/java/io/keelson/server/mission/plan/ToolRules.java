@@ -66,7 +66,7 @@ public record ToolRules(Rule workspace, JsonNode config) {
             JsonNode raw = plan.path("tasks").path(i);
             ToolPolicy policy = of(raw);
             String at = "/plan/tasks/" + i;
-            for (int j = 0; j < task.steps().size(); j++) {
+            for (int j = 0; j < task.steps().size() && !FlatPlan.added(raw); j++) {
                 StepSpec step = task.steps().get(j);
                 if (step.kind() == StepKind.TOOL || step.kind() == StepKind.RUN) {
                     add(problems, policy, step.tool(), at + "/steps/" + j + "/tool");

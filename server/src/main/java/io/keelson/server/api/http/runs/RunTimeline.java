@@ -1,6 +1,8 @@
 package io.keelson.server.api.http.runs;
 
+import io.keelson.api.run.TaskFlow;
 import io.keelson.api.run.Timeline;
+import io.keelson.core.plan.Flow;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.IdKind;
@@ -96,10 +98,18 @@ final class RunTimeline {
 
     private static Timeline.Row row(Task task, List<Stretch> stretches, Span span) {
         return new Timeline.Row(task.id().toString(), task.key(), task.title(), task.state(), task.stateType(),
-                waits(task), Objects.toString(task.group(), null), task.itemIndex(), task.agent(), task.errorCode(),
+                waits(task), Objects.toString(task.group(), null), task.itemIndex(), task.maxRounds(),
+                flow(task.flow()), task.agent(), task.errorCode(),
                 task.failures(), task.attemptNumber(), task.steps().size(), task.version(),
                 stretches.stream().map(each -> new Timeline.Part(each.kind().wire(), each.from() - span.from(),
                         each.open() ? null : each.to() - span.from())).toList());
+    }
+
+    private static @Nullable TaskFlow flow(@Nullable Flow flow) {
+        return flow == null ? null
+                : new TaskFlow(flow.chooses(), flow.ends(),
+                        flow.branches().stream().map(each -> new TaskFlow.Branch(each.name(), each.when())).toList(),
+                        flow.within().stream().map(each -> new TaskFlow.Place(each.of(), each.branch())).toList());
     }
 
     /** The waits of a running task's open steps, unless one of them is executed. */

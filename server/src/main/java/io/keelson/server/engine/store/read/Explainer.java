@@ -60,6 +60,10 @@ public final class Explainer {
              where t.run_id = any (?) and not t.superseded and t.state_type <> 'terminal' and t.title <> g.title
              order by t.sequence_number, t.item_index limit 1000""";
 
+    /** The branch that a task has chosen. */
+    private static final String BRANCH = """
+            select %s ->> 'branch' as branch from orchestration_tasks t where t.id = ?""".formatted(TaskSql.YIELD);
+
     /** The questions of waiting approvals; an explanation has at most a hundred tasks. */
     private static final String QUESTIONS = """
             select s.id, left(coalesce(s.resolved_input, s.input) ->> 'question', 300) as question
@@ -136,7 +140,8 @@ public final class Explainer {
     /** @param full the reached limits by name, with their texts */
     private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
             Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels,
-            Map<UUID, String> questions, Map<UUID, Explain.Pause> pauses, Map<String, List<UUID>> atWork, Prices prices)
+            Map<UUID, String> questions, @Nullable String branch, Map<UUID, Explain.Pause> pauses,
+            Map<String, List<UUID>> atWork, Prices prices)
             implements Explain.Surroundings {
         @Override
         public boolean isServed(String tool) {
@@ -158,6 +163,11 @@ public final class Explainer {
         @Override
         public @Nullable String label(UUID task) {
             return labels.get(task);
+        }
+
+        @Override
+        public @Nullable String chosen(UUID task) {
+            return branch;
         }
 
         @Override
@@ -200,7 +210,8 @@ public final class Explainer {
         if (view == null) {
             return new Explained(List.of());
         }
-        Explained waits = explained(view, around(c, workspaceId, Map.of(runId, view)), task, step);
+        Explained waits =
+                explained(view, around(c, workspaceId, Map.of(runId, view), branch(c, view, task)), task, step);
         List<Explanation> all = new ArrayList<>(waits.reasons());
         all.addAll(DIFFERENCES.on(c).set("run", runId).set("task", task).set("step", step).all(Explainer::difference));
         return new Explained(all, waits.tasksLeftOut());
@@ -238,7 +249,7 @@ public final class Explainer {
             throws SQLException {
         atOneMoment(c);
         Map<UUID, RunView> views = runs.load(c, runIds);
-        Around around = around(c, workspaceId, views);
+        Around around = around(c, workspaceId, views, null);
         Map<UUID, List<Explanation>> reasons = new HashMap<>();
         views.forEach((id, view) -> reasons.put(id, Explain.run(view, around)));
         return reasons;
@@ -250,11 +261,28 @@ public final class Explainer {
         }
     }
 
-    private Around around(Connection c, UUID workspaceId, Map<UUID, RunView> views) throws SQLException {
+    /** The branch that the task, or the task that chooses its branch, has chosen; null without one. */
+    private static @Nullable String branch(Connection c, RunView view, @Nullable UUID task) throws SQLException {
+        TaskRow row = task == null ? null : view.task(task);
+        TaskRow chooser = row == null ? null : Explain.chooser(view, row);
+        if (chooser == null) {
+            return null;
+        }
+        try (PreparedStatement statement = c.prepareStatement(BRANCH)) {
+            statement.setObject(1, chooser.id());
+            try (ResultSet found = statement.executeQuery()) {
+                return found.next() ? found.getString("branch") : null;
+            }
+        }
+    }
+
+    /** @param branch that a task has chosen; null where no single task is explained */
+    private Around around(Connection c, UUID workspaceId, Map<UUID, RunView> views, @Nullable String branch)
+            throws SQLException {
         Array ids = c.createArrayOf("uuid", views.keySet().toArray());
         boolean stopped = views.values().stream().anyMatch(view -> view.run().state() == RunState.BUDGET_EXCEEDED);
         return new Around(builtIn, remote(c, workspaceId), leases(c, ids), timers(c, ids), full(c, workspaceId),
-                texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"), pauses(c, views.values()),
+                texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"), branch, pauses(c, views.values()),
                 atWork(c, workspaceId, views.values()), stopped ? runs.prices(c) : Prices.NONE);
     }
 

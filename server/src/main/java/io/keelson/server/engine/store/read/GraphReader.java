@@ -1,5 +1,7 @@
 package io.keelson.server.engine.store.read;
 
+import io.keelson.core.plan.Flow;
+import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -21,7 +23,7 @@ public final class GraphReader {
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     private static final String NODES = """
-            select t.id, t.key, t.title, t.state, t.group_id from orchestration_tasks t
+            select t.id, t.key, t.title, t.state, t.group_id, t.policy ->> 'flow' as flow from orchestration_tasks t
              where t.run_id = ? and t.attempt = ? and not t.superseded
              order by t.sequence_number, coalesce(t.item_index, -1), t.id""";
 
@@ -36,8 +38,11 @@ public final class GraphReader {
      */
     public record Run(int attempt, int version) {}
 
-    /** @param group the task whose items this one is of */
-    public record Node(UUID id, String key, String title, String state, @Nullable UUID group) {}
+    /**
+     * @param group the task whose items this one is of
+     * @param flow its place in the switches and groups of the plan; null outside of any
+     */
+    public record Node(UUID id, String key, String title, String state, @Nullable UUID group, @Nullable Flow flow) {}
 
     private GraphReader() {}
 
@@ -62,8 +67,10 @@ public final class GraphReader {
             statement.setFetchSize(1000);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
+                    String flow = row.getString("flow");
                     nodes.add(new Node(ViewLoader.uuid(row, "id"), row.getString("key"), row.getString("title"),
-                            row.getString("state"), ViewLoader.uuidOrNull(row, "group_id")));
+                            row.getString("state"), ViewLoader.uuidOrNull(row, "group_id"),
+                            flow == null ? null : Json.MAPPER.readValue(flow, Flow.class)));
                 }
             }
         }

@@ -38,6 +38,7 @@ final class TaskSql {
                     when t.policy -> 'repeat' ->> 'until' is not null then (
                         select coalesce(max(c.item_index), 0) from orchestration_tasks c
                          where c.run_id = t.run_id and c.attempt = t.attempt and c.group_id = t.id) end as round,
+                (t.policy -> 'repeat' ->> 'max')::int as max_rounds, t.policy -> 'flow' as flow,
                 t.reused_from, trim_scale(t.verifier_score) as verifier_score,
                 t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
                 t.continuation_count, (select count(*) from orchestration_steps s

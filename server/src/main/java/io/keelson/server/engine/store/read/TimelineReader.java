@@ -1,5 +1,7 @@
 package io.keelson.server.engine.store.read;
 
+import io.keelson.core.plan.Flow;
+import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -60,6 +62,7 @@ public final class TimelineReader {
             select t.id, t.key, t.attempt, t.title, t.state, t.state_type, t.group_id, t.item_index, a.name as agent_name,
                 t.error_code, t.failures, t.attempt_number, t.version_id, t.superseded,
                 t.policy ->> 'review' = 'true' as reviewed,
+                (t.policy -> 'repeat' ->> 'max')::int as max_rounds, t.policy ->> 'flow' as flow,
                 (extract(epoch from t.queued_at) * 1000)::bigint as queued,
                 (extract(epoch from t.started_at) * 1000)::bigint as started,
                 (extract(epoch from t.completed_at) * 1000)::bigint as completed
@@ -111,12 +114,14 @@ public final class TimelineReader {
 
     /**
      * @param group the {@code for_each} task of an item
+     * @param maxRounds of a task with {@code repeat}
      * @param reviewed whether a person judges its output
      * @param steps in the order of their beginnings
      * @param asked when people were asked about it after a failure
      */
     public record Task(UUID id, String key, String title, String state, String stateType, @Nullable UUID group,
-            @Nullable Integer itemIndex, @Nullable String agent, @Nullable String errorCode, int failures,
+            @Nullable Integer itemIndex, @Nullable Integer maxRounds, @Nullable Flow flow, @Nullable String agent,
+            @Nullable String errorCode, int failures,
             int attemptNumber, int version, boolean reviewed, @Nullable Long queued, @Nullable Long started,
             @Nullable Long completed, List<Step> steps, List<Between> asked, List<Task> before) {
 
@@ -276,11 +281,18 @@ public final class TimelineReader {
     private static Task task(ResultSet row, UUID id, String key, List<Step> steps, List<Between> asked,
             List<Task> before) throws SQLException {
         Long item = optional(row, "item_index");
+        Long rounds = optional(row, "max_rounds");
         return new Task(id, key, row.getString("title"), row.getString("state"), row.getString("state_type"),
                 ViewLoader.uuidOrNull(row, "group_id"), item == null ? null : item.intValue(),
-                row.getString("agent_name"), row.getString("error_code"), row.getInt("failures"),
+                rounds == null ? null : rounds.intValue(), flow(row), row.getString("agent_name"),
+                row.getString("error_code"), row.getInt("failures"),
                 row.getInt("attempt_number"), row.getInt("version_id"), row.getBoolean("reviewed"),
                 optional(row, "queued"), optional(row, "started"), optional(row, "completed"), steps, asked, before);
+    }
+
+    private static @Nullable Flow flow(ResultSet row) throws SQLException {
+        String flow = row.getString("flow");
+        return flow == null ? null : Json.MAPPER.readValue(flow, Flow.class);
     }
 
     private static Map<UUID, List<Step>> steps(Connection c, Range range) throws SQLException {
