@@ -351,6 +351,10 @@ class Task(Document):
     """The item of the fan-out."""
     round: int | None
     """Of a round of a `repeat`: its number, from 1; of the task with `repeat`: the number of its last round. …"""
+    max_rounds: int | None
+    """Of a task with `repeat`: the maximum number of its rounds; null for others."""
+    flow: TaskFlow | None
+    """Its place in the switches and groups of the plan; null outside of any."""
     reused_from: str | None
     """The task of an earlier attempt whose output was reused."""
     agent_id: int | None
@@ -438,9 +442,49 @@ class Task(Document):
     version_id: int
     """Rises with every change."""
     _kinds = {
-        "item": "free", "next_run_at": "time", "verifier_score": "decimal", "output": "free", "cost": "decimal",
-        "created_at": "time", "updated_at": "time", "queued_at": "time", "started_at": "time", "completed_at":
-        "time", "cancelled_at": "time"
+        "item": "free", "flow": "TaskFlow", "next_run_at": "time", "verifier_score": "decimal", "output": "free",
+        "cost": "decimal", "created_at": "time", "updated_at": "time", "queued_at": "time", "started_at": "time",
+        "completed_at": "time", "cancelled_at": "time"
+    }
+
+
+class TaskFlow(Document):
+    """The place of a task in the switches and groups of its plan as it was written."""
+
+    chooses: str | None
+    """The switch whose branch the task chooses; null for other tasks."""
+    ends: str | None
+    """The switch or group that ends with the task; null for other tasks."""
+    branches: list[TaskFlowBranch]
+    """Of a task that chooses, in the order of their conditions."""
+    within: list[TaskFlowPlace]
+    """Branches and groups that contain the task, the outermost first."""
+    _kinds = {
+        "branches": "[TaskFlowBranch]", "within": "[TaskFlowPlace]"
+    }
+
+
+class TaskFlowBranch(Document):
+    """A branch of a switch."""
+
+    name: str
+    """Unique in its switch."""
+    when: str | None
+    """Its condition; null for the branch that is chosen if no condition holds."""
+    _kinds = {
+
+    }
+
+
+class TaskFlowPlace(Document):
+    """A branch or group that contains a task."""
+
+    of: str
+    """Id of the switch or group."""
+    branch: str | None
+    """Name of the switch's branch; null for a group."""
+    _kinds = {
+
     }
 
 

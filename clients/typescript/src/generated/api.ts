@@ -1089,6 +1089,10 @@ export interface components {
             item: unknown;
             /** @description Of a round of a `repeat`: its number, from 1; of the task with `repeat`: the number of its last round. Null for others */
             round: number | null;
+            /** @description Of a task with `repeat`: the maximum number of its rounds; null for others */
+            max_rounds: number | null;
+            /** @description Its place in the switches and groups of the plan; null outside of any */
+            flow: components["schemas"]["TaskFlow"] | null;
             /** @description The task of an earlier attempt whose output was reused */
             reused_from: string | null;
             /** @description Of an agent of the roster */
@@ -1207,6 +1211,31 @@ export interface components {
             used: Decimal;
             /** @description Whether it has stopped the run, which has not continued since */
             exceeded: boolean;
+        };
+        /** @description The place of a task in the switches and groups of its plan as it was written */
+        TaskFlow: {
+            /** @description The switch whose branch the task chooses; null for other tasks */
+            chooses: string | null;
+            /** @description The switch or group that ends with the task; null for other tasks */
+            ends: string | null;
+            /** @description Of a task that chooses, in the order of their conditions */
+            branches: components["schemas"]["TaskFlowBranch"][];
+            /** @description Branches and groups that contain the task, the outermost first */
+            within: components["schemas"]["TaskFlowPlace"][];
+        };
+        /** @description A branch of a switch */
+        TaskFlowBranch: {
+            /** @description Unique in its switch */
+            name: string;
+            /** @description Its condition; null for the branch that is chosen if no condition holds */
+            when: string | null;
+        };
+        /** @description A branch or group that contains a task */
+        TaskFlowPlace: {
+            /** @description Id of the switch or group */
+            of: string;
+            /** @description Name of the switch's branch; null for a group */
+            branch: string | null;
         };
         /** @enum {unknown} */
         TaskState: "pending" | "queued" | "assigned" | "running" | "continuing" | "verifying" | "awaiting_human" | "awaiting_retry" | "completed" | "failed" | "cancelled" | "skipped" | Other;

@@ -100,6 +100,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "created_at": "time"
   },
   "Task": {
+    "flow": "TaskFlow",
     "next_run_at": "time",
     "cost": "decimal",
     "created_at": "time",
@@ -112,6 +113,10 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "TaskBudget": {
     "budget_usd": "decimal",
     "used": "decimal"
+  },
+  "TaskFlow": {
+    "branches": "[TaskFlowBranch]",
+    "within": "[TaskFlowPlace]"
   },
   "WorkItem": {
     "lease_expires_at": "time",

@@ -147,7 +147,7 @@ public final class MissionReader {
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
         problems.addAll(flat.problems());
-        problems.addAll(flat.asWritten(ofPlan.all()));
+        problems.addAll(ofPlan, flat);
         String name = MissionNames.ofRun(document, problems);
         ObjectNode declarations = JsonFields.object(document, "inputs");
         ObjectNode input = new InputValues(declarations, run, problems).resolve(JsonFields.object(document, "input"));

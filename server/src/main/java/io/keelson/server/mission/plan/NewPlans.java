@@ -104,7 +104,7 @@ public final class NewPlans {
                         tools.apply(workspace)::openWorld, rules), tools.apply(workspace), config, ofPlan));
         size(left, completed, ofPlan);
         problems.addAll(flat.problems());
-        problems.addAll(flat.asWritten(ofPlan.all()));
+        problems.addAll(ofPlan, flat);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed),
                 exceptNames(tools.apply(workspace), completed), inputs));

@@ -33,6 +33,12 @@ final class Problems {
         problems.forEach(this::add);
     }
 
+    /** Adds the problems of a flat plan at their places as the plan is written. */
+    void addAll(Problems ofFlat, FlatPlan flat) {
+        addAll(flat.asWritten(ofFlat.found));
+        left += ofFlat.left;
+    }
+
     /** Whether this place or an enclosing place already has a problem; further problems there follow from it. */
     boolean cover(String pointer) {
         for (String at = pointer; !at.isEmpty(); at = at.substring(0, at.lastIndexOf('/'))) {

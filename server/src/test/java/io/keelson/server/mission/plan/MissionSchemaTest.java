@@ -74,6 +74,9 @@ class MissionSchemaTest {
         if (key.equals("label")) {
             ((ObjectNode) document.at(at)).put("for_each", "${ [1] }");
         }
+        if (key.equals("switch") || key.equals("group")) {
+            ((ObjectNode) document.at(TASK)).remove(List.of("steps", "suggested_agent"));
+        }
         CheckedMission before = Missions.json(document.toString());
         ObjectNode parent = (ObjectNode) (at.isEmpty() ? document : document.at(at));
         if (INSTEAD_OF.containsKey(key)) {
