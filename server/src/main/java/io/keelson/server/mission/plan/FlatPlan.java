@@ -42,7 +42,7 @@ final class FlatPlan {
     private static final String STEPS = "steps";
     private static final Pattern EXPRESSION = Pattern.compile("\\s*\\$\\{(.*)}\\s*", Pattern.DOTALL);
 
-    /** A dependency of a task: the task's id in the flat plan, and the entry's own words and place; null where the entry has none. */
+    /** A dependency of a task: the task's id in the flat plan, and the dependency's place; null if the entry names none. */
     private record Upstream(String task, boolean ordering, @Nullable String at) {}
 
     private final FlowReader reader = new FlowReader();
@@ -154,7 +154,7 @@ final class FlatPlan {
         String here = place(item.at);
         ObjectNode task = raw.deepCopy();
         if (item.parent != null) {
-            named(item, task);
+            putIds(item, task);
             task.set(FLOW, flow(item));
             condition(item, task);
         }
@@ -166,7 +166,7 @@ final class FlatPlan {
         tasks.add(task);
     }
 
-    private static void named(FlowItem item, ObjectNode task) {
+    private static void putIds(FlowItem item, ObjectNode task) {
         for (String key : List.of("id", "temp_id")) {
             if (task.path(key).isString()) {
                 task.put(key, item.id);
@@ -241,7 +241,7 @@ final class FlatPlan {
             written.put(here + "/flow/branches/" + b + "/when", branch.at() + "/when");
         }
         choice.append(open == 0 ? otherwise : " else " + otherwise + " end").append(" }");
-        made(here + "/steps", Pointers.of(item.at, FlowItem.SWITCH));
+        markMade(here + "/steps", Pointers.of(item.at, FlowItem.SWITCH));
         task.set(FLOW, flow);
         for (String key : List.of(WHEN, TRIGGER_RULE)) {
             if (item.raw.has(key)) {
@@ -292,8 +292,8 @@ final class FlatPlan {
             task.put(TRIGGER_RULE, "all_done");
             task.put(WHEN, when);
         }
-        made(here + "/steps", item.at);
-        made(here + "/when", item.at);
+        markMade(here + "/steps", item.at);
+        markMade(here + "/when", item.at);
         ObjectNode step = task.putArray(STEPS).addObject().put("name", "end");
         if (item.raw.has("output")) {
             step.put("tool", "noop");
@@ -320,8 +320,8 @@ final class FlatPlan {
         return here;
     }
 
-    /** A part of the flat plan that stands for a whole place as it is written. */
-    private void made(String here, String at) {
+    /** Records a part of the flat plan whose problems are problems of a whole place. */
+    private void markMade(String here, String at) {
         written.put(here, at);
         places.add(here);
     }
@@ -344,7 +344,7 @@ final class FlatPlan {
         return flow;
     }
 
-    /** All dependencies of the task that begins an entry: its own, and those of the entries around it if it begins them. */
+    /** All dependencies of the task that begins an entry: also the dependencies of the entries that begin with that task. */
     private List<Upstream> all(FlowItem item) {
         Map<String, Upstream> all = new LinkedHashMap<>();
         List<Upstream> twice = new ArrayList<>();
@@ -423,7 +423,7 @@ final class FlatPlan {
         return reader.byId.get(name);
     }
 
-    /** The tasks of a group for which no other task of it waits. */
+    /** The tasks of a group for which no other task of the group waits. */
     private Set<String> ends(FlowItem group) {
         Set<String> known = endsOf.get(group);
         if (known == null) {

@@ -33,9 +33,9 @@ final class FlowItem {
     final @Nullable FlowItem parent;
     /** Its branch of the switch around it; -1 elsewhere. */
     final int branch;
-    /** Of a switch. */
+    /** Branches of a switch. */
     final List<Branch> branches = new ArrayList<>();
-    /** Of a group. */
+    /** Entries of a group. */
     final List<FlowItem> members = new ArrayList<>();
 
     FlowItem(Kind kind, String id, JsonNode raw, String at, @Nullable FlowItem parent, int branch) {
@@ -56,12 +56,12 @@ final class FlowItem {
         return kind != Kind.GROUP || raw.has("output");
     }
 
-    /** The entries beside it: of the same group, branch or plan. */
+    /** Whether both are entries of the same group, branch or plan. */
     boolean isBeside(FlowItem other) {
         return parent == other.parent && branch == other.branch;
     }
 
-    /** The entry around this one, or this one, that is beside another entry; null if absent. */
+    /** The entry around this one, or this one, of the same group, branch or plan as another entry; null if absent. */
     @Nullable FlowItem beside(FlowItem other) {
         FlowItem at = this;
         while (at != null && !at.isBeside(other)) {

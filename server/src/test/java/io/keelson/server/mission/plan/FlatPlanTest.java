@@ -67,7 +67,7 @@ class FlatPlanTest {
     }
 
     @Test
-    void storedPlanIsReadAsItIs() {
+    void storedPlanIsReadUnchanged() {
         CheckedMission mission = Missions.yaml(ROUTE);
         ObjectNode again = Json.object().put("name", "again");
         again.set("inputs", Json.read("{\"kind\": {\"type\": \"string\", \"default\": \"bug\"}}"));
@@ -209,7 +209,7 @@ class FlatPlanTest {
                         : Json.read("null"));
                 ended.put(task.id(), end);
             }
-            assertThat(ended.size()).as("the plan goes on").isGreaterThan(before);
+            assertThat(ended.size()).as("the plan continues").isGreaterThan(before);
         }
         return ended.entrySet().stream().filter(each -> each.getValue().get("state").stringValue().equals("completed"))
                 .map(Map.Entry::getKey).collect(Collectors.toSet());

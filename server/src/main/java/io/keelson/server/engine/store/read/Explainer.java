@@ -276,7 +276,7 @@ public final class Explainer {
         }
     }
 
-    /** @param branch that a task has chosen; null where no single task is explained */
+    /** @param branch that a task has chosen; null unless a single task is explained */
     private Around around(Connection c, UUID workspaceId, Map<UUID, RunView> views, @Nullable String branch)
             throws SQLException {
         Array ids = c.createArrayOf("uuid", views.keySet().toArray());
