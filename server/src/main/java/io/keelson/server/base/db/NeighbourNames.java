@@ -38,7 +38,7 @@ final class NeighbourNames {
                     + " ix_escalation_tickets_run ix_escalation_tickets_workspace ix_event_exports_key"
                     + " ix_event_exports_workspace ix_execution_commands_list ix_execution_commands_run"
                     + " ix_execution_commands_type ix_execution_commands_wake ix_federated_identities_key ix_federated_sessions_refresh ix_federated_sessions_subject ix_federated_sessions_workspace ix_former_secrets_name"
-                    + " ix_former_secrets_replaced ix_gateway_requests_open ix_gateway_requests_run ix_gateway_requests_step ix_gateway_tokens_run ix_gateway_tokens_step ix_idempotency_cache_expires ix_inbox_assignments_assignee"
+                    + " ix_former_secrets_replaced ix_gateway_requests_k1 ix_gateway_requests_k2 ix_gateway_requests_open ix_gateway_requests_run ix_gateway_requests_step ix_gateway_tokens_run ix_gateway_tokens_step ix_idempotency_cache_expires ix_inbox_assignments_assignee"
                     + " ix_inbox_assignments_run ix_operator_audit_workspace ix_orch_deps_reverse"
                     + " ix_orch_events_archive_run ix_orch_events_created ix_orch_events_run ix_orch_runs_active"
                     + " ix_orch_runs_concurrency ix_orch_runs_coordinator ix_orch_runs_created_by"

@@ -27,6 +27,7 @@ import io.keelson.server.engine.store.queue.LeaseHeartbeats;
 import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.DocumentReader;
 import io.keelson.server.engine.store.read.FeedReader;
+import io.keelson.server.engine.store.read.GatewayRecords;
 import io.keelson.server.engine.store.read.InboxReader;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.engine.store.read.RunSelection;
@@ -68,6 +69,8 @@ class HotPlansTest {
     private static final long MAX_PAGES = 40;
     /** A workspace with 6,000 questions to people. */
     private static final UUID CROWDED = new UUID(9, 9);
+    /** A step with the records of 6,000 requests. */
+    private static final UUID PROGRAM = new UUID(9, 10);
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
@@ -123,6 +126,12 @@ class HotPlansTest {
                     select 'human', lpad(to_hex(n), 32, '0')::uuid, gen_random_uuid(), '2030-01-01'::timestamptz, '%s',
                         'escalation', '2030-01-01'::timestamptz, '2030-01-01'::timestamptz
                       from generate_series(1, 6000) n""".formatted(CROWDED));
+            RunFixtures.execute(c, """
+                    insert into gateway_requests (id, workspace_id, run_id, task_id, step_id, lease_epoch, model, k1, k2, facts,
+                        max_input, max_output, held_credits, state, answer, sent_at)
+                    select gen_random_uuid(), '%s', '%s', '%s', '%s', 1, 'm', md5('1' || n) || md5('1' || n), md5('2' || n) || md5('2' || n),
+                        '{}', 1, 1, 0, 'answered', '{}', '2030-01-01'::timestamptz
+                      from generate_series(1, 6000) n""".formatted(world.workspace, ended, PROGRAM, PROGRAM));
             RunFixtures.execute(c, """
                     insert into credit_slots (workspace_id, slot)
                     select workspace, slot from (select gen_random_uuid() as workspace from generate_series(1, 6000)) w
@@ -206,6 +215,16 @@ class HotPlansTest {
             askEverything(pool.connection());
         }
         goByIndex(pool.take());
+    }
+
+    @Test
+    void aRequestOfAProgramReadsLittleOfTheRecord() throws SQLException {
+        analyze();
+        for (int i = 0; i < 7; i++) {
+            GatewayRecords.find(pool.connection(), List.of(PROGRAM, ended), "0".repeat(64), "1".repeat(64));
+        }
+        assertThat(pool.take()).hasSize(7).allSatisfy(each -> assertThat(each.nodes()).as("%s", each)
+                .allSatisfy(node -> assertThat(rowsRead(node)).isLessThan(10)));
     }
 
     @Test

@@ -46,18 +46,19 @@ final class Occurrences {
     record Source(@Nullable Exchange exchange, boolean fresh, boolean alike) {}
 
     /**
-     * The occurrence of a request.
+     * The occurrence of a request. The records were read before, without a lock: an answer that was recorded or lost since then is found
+     * so where it is delivered.
      *
+     * @param records of requests with one of the keys, in the order in which they were sent
      * @param under the id for a request that has to be sent
      * @param flying an exchange of this server that has not ended, by its id; gives null for others
      * @param gone whether the client of the request is gone; also names the client when it leaves
      */
-    synchronized Occurrence<Source> enter(ProgramRequest request, GatewayRecords records, List<UUID> steps, UUID under,
+    synchronized Occurrence<Source> enter(ProgramRequest request, List<Found> records, UUID under,
             Function<UUID, @Nullable Exchange> flying, BooleanSupplier gone) {
         String k1 = request.keys().k1();
         return requests.enter(k1, request.retry(), gone, unused -> {
-            Found found = preferred(records.find(steps, k1, request.keys().k2()).stream()
-                    .filter(each -> unused.test(each.id())).toList(), k1);
+            Found found = preferred(records.stream().filter(each -> unused.test(each.id())).toList(), k1);
             if (found == null) {
                 sent++;
                 return new Occurrence<>(under,

@@ -6,6 +6,8 @@ import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +21,7 @@ public final class GatewayRecords {
 
     private static final Sql FIND = Sql.of("""
             select id, k1, state, facts ->> 'node' as node from gateway_requests
-             where step_id = any (:steps) and (k1 = :k1 or k2 = :k2) and state in ('open', 'answered')
+             where step_id = any (:steps) and (k1 = :k1::bpchar or k2 = :k2::bpchar) and state in ('open', 'answered')
              order by sent_at, id""");
 
     private static final Sql STATE = Sql.of("select state from gateway_requests where id = :id");
@@ -142,9 +144,14 @@ public final class GatewayRecords {
 
     /** The requests of steps with one of the keys, in the order in which they were sent. */
     public List<Found> find(List<UUID> steps, String k1, String k2) {
-        return database.withConnection(c -> FIND.on(c).setUuids("steps", steps).set("k1", k1).set("k2", k2).all(
-                row -> new Found(row.getObject("id", UUID.class), row.getString("k1"),
-                        row.getString("state").equals("answered"), row.getString("node"))));
+        return database.withConnection(c -> find(c, steps, k1, k2));
+    }
+
+    /** {@link #find(List, String, String)} on a connection. */
+    public static List<Found> find(Connection c, List<UUID> steps, String k1, String k2) throws SQLException {
+        return FIND.on(c).setUuids("steps", steps).set("k1", k1).set("k2", k2)
+                .all(row -> new Found(row.getObject("id", UUID.class), row.getString("k1"),
+                        row.getString("state").equals("answered"), row.getString("node")));
     }
 
     /** Whether the request is still open. */
