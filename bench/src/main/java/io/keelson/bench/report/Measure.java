@@ -19,6 +19,7 @@ public record Measure(String name, boolean moreIsBetter) {
     public static final Measure READY_SECONDS = new Measure("s until ready", false);
     public static final Measure CLAIMED_SECONDS = new Measure("s until claimed again", false);
     public static final Measure ALL_ENDED_SECONDS = new Measure("s until all had ended", false);
+    public static final Measure TRANSACTIONS = new Measure("transactions", false);
     public static final Measure CONNECTIONS = new Measure("database connections", false);
     public static final Measure THREADS = new Measure("threads", false);
     public static final Measure DATABASE_MS = new Measure("database ms", false);

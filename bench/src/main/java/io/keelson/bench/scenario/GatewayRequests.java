@@ -26,6 +26,10 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,14 +48,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * Requests of a program to a model through the gateway, which holds, records and charges each, against equal requests at the provider: how
- * many per second, and how long until the first byte and until the end of an answer. Each request is new. Answers come at once, which shows
- * the most requests that one run may have, or after a second, as models answer.
+ * Requests of programs to a model through the gateway, which holds, records and charges each, against equal requests at the provider: how
+ * many per second, how many transactions each takes, and how long until the first byte and until the end of an answer. Each request is
+ * new. Answers come at once, which shows the most requests that one run may have, or after a second, as models answer. All requests are
+ * of one run, or each request in flight is of a run of its own.
  */
 public final class GatewayRequests implements Scenario {
     private static final String TOOL = "bench.program";
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
     private static final int OK = 200;
+    /** Requests in flight at the most. */
+    private static final int MAX_IN_FLIGHT = 64;
     private static final String SCRIPT =
             "{\"rules\": [{\"when\": {\"model\": \"slow\"}, \"answer\": {\"text\": \"one two three\", \"delay_ms\": 1000}},"
                     + " {\"answer\": {\"text\": \"one two three four five six seven eight\"}}]}";
@@ -86,24 +93,37 @@ public final class GatewayRequests implements Scenario {
         return true;
     }
 
-    /** How an answer comes. */
+    /** How an answer comes, and when requests begin. */
     private enum Answers {
-        WHOLE("quick", false, ""), STREAMED("quick", true, ", streamed"),
-        STREAMED_AFTER_A_SECOND("slow", true, ", streamed after 1 s");
+        WHOLE("quick", false, false, ""), STREAMED("quick", true, false, ", streamed"),
+        /** All requests begin at the same time, again and again. */
+        STREAMED_AFTER_A_SECOND("slow", true, false, ", streamed after 1 s"),
+        /** Requests begin at equal intervals within the second. */
+        SPREAD("slow", true, true, ", streamed after 1 s, spread");
 
         private final String model;
         private final boolean streamed;
+        private final boolean spread;
         private final String variant;
 
-        Answers(String model, boolean streamed, String variant) {
+        Answers(String model, boolean streamed, boolean spread, String variant) {
             this.model = model;
             this.streamed = streamed;
+            this.spread = spread;
             this.variant = variant;
+        }
+
+        boolean afterASecond() {
+            return model.equals("slow");
         }
     }
 
-    /** An address for requests of OpenAI's API. */
-    private record Address(String name, String url, String key) {}
+    /**
+     * An address for requests of OpenAI's API.
+     *
+     * @param keys each caller has one of them
+     */
+    private record Address(String name, String url, List<String> keys) {}
 
     private record Timed(WorkloadResult firstByte, WorkloadResult whole) {}
 
@@ -122,26 +142,39 @@ public final class GatewayRequests implements Scenario {
                             programs.put(Objects.requireNonNull(step.gateway()));
                             ended.acquire();
                             return Map.of();
-                        }).build();
+                        }).slots(MAX_IN_FLIGHT).build();
                 HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
             worker.start();
-            Address provider = new Address("at the provider", "http://127.0.0.1:" + model.port() + "/v1", "none");
+            Address provider =
+                    new Address("at the provider", "http://127.0.0.1:" + model.port() + "/v1", List.of("none"));
             for (Answers answers : Answers.values()) {
-                for (int callers : IntStream.of(1, 8, 64).map(bench.sizes()::callers).distinct().toArray()) {
+                for (int callers : IntStream.of(1, 8, MAX_IN_FLIGHT).map(bench.sizes()::callers).distinct()
+                        .filter(most -> most > 1 || !answers.spread).toArray()) {
                     measure(bench, http, provider, answers, callers);
-                    Gateway gateway = program(server.client(), programs);
-                    measure(bench, http, new Address("through the gateway", gateway.openai(), gateway.token()),
-                            answers, callers);
+                    measure(bench, http, programs(server.client(), programs, 1), answers, callers);
                     ended.release();
+                    if (answers.afterASecond() && callers > 1) {
+                        measure(bench, http, programs(server.client(), programs, callers), answers, callers);
+                        ended.release(callers);
+                    }
                 }
             }
         }
     }
 
-    /** Starts a run whose step has no records. */
-    private static Gateway program(Keelson client, BlockingQueue<Gateway> programs) throws InterruptedException {
-        client.runs().create(RunRequest.of(Json.read(MISSION)));
-        return Objects.requireNonNull(programs.poll(TIMEOUT.toSeconds(), TimeUnit.SECONDS), "no step was claimed");
+    /** Starts runs whose steps have no records. */
+    private static Address programs(Keelson client, BlockingQueue<Gateway> programs, int runs)
+            throws InterruptedException {
+        List<String> tokens = new ArrayList<>();
+        String url = "";
+        for (int i = 0; i < runs; i++) {
+            client.runs().create(RunRequest.of(Json.read(MISSION)));
+            Gateway gateway = Objects.requireNonNull(programs.poll(TIMEOUT.toSeconds(), TimeUnit.SECONDS),
+                    "no step was claimed");
+            tokens.add(gateway.token());
+            url = gateway.openai();
+        }
+        return new Address(runs == 1 ? "through the gateway" : "through the gateway, a run each", url, tokens);
     }
 
     private static Path models(Path folder, int port) throws IOException {
@@ -153,13 +186,27 @@ public final class GatewayRequests implements Scenario {
             throws Exception {
         load(http, address, answers, callers, bench.sizes().warmup());
         Processors before = Processors.now();
+        long first = transactions(bench);
         Timed timed = load(http, address, answers, callers, bench.sizes().seconds());
+        long written = transactions(bench) - first;
         double others = Processors.now().othersSince(before);
         String variant = address.name + answers.variant + ", " + TenSteps.inFlight(callers);
         bench.record(variant, Measure.REQUESTS_PER_SECOND, timed.whole.perSecond(), others);
         bench.record(variant, Measure.FIRST_BYTE_P50, timed.firstByte.p50Ms(), others);
         bench.record(variant, Measure.P50, timed.whole.p50Ms(), others);
         bench.record(variant, Measure.P99, timed.whole.p99Ms(), others);
+        bench.record(variant, Measure.TRANSACTIONS, (double) written / timed.whole.count(), others);
+    }
+
+    /** The number of transactions that have written, so far. */
+    private static long transactions(Bench bench) throws SQLException {
+        try (Connection connection = bench.turn().url().connect();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement
+                        .executeQuery("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint")) {
+            row.next();
+            return row.getLong(1);
+        }
     }
 
     private Timed load(HttpClient http, Address address, Answers answers, int callers, double seconds)
@@ -168,10 +215,13 @@ public final class GatewayRequests implements Scenario {
         long deadline = start + (long) (seconds * 1e9);
         List<Callable<List<long[]>>> loops = new ArrayList<>();
         for (int i = 0; i < callers; i++) {
+            String key = address.keys.get(i % address.keys.size());
+            long wait = answers.spread ? TimeUnit.SECONDS.toNanos(i) / callers : 0;
             loops.add(() -> {
+                TimeUnit.NANOSECONDS.sleep(wait);
                 List<long[]> times = new ArrayList<>();
                 do {
-                    times.add(request(http, address, answers));
+                    times.add(request(http, address.url, key, answers));
                 } while (System.nanoTime() < deadline);
                 return times;
             });
@@ -191,14 +241,14 @@ public final class GatewayRequests implements Scenario {
     }
 
     /** Nanoseconds until the first byte, and until the end. */
-    private long[] request(HttpClient http, Address address, Answers answers)
+    private long[] request(HttpClient http, String url, String key, Answers answers)
             throws IOException, InterruptedException {
         String body =
                 "{\"model\": \"" + answers.model + "\", \"stream\": " + answers.streamed
                         + ", \"messages\": [{\"role\": \"user\", \"content\": "
                         + "\"request " + sent.incrementAndGet() + "\"}]}";
-        HttpRequest request = HttpRequest.newBuilder(URI.create(address.url + "/chat/completions")).timeout(TIMEOUT)
-                .header("Authorization", "Bearer " + address.key).header("Content-Type", "application/json")
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url + "/chat/completions")).timeout(TIMEOUT)
+                .header("Authorization", "Bearer " + key).header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body)).build();
         long start = System.nanoTime();
         HttpResponse<InputStream> answer = http.send(request, BodyHandlers.ofInputStream());

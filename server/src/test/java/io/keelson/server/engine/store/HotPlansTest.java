@@ -221,7 +221,9 @@ class HotPlansTest {
     void aRequestOfAProgramReadsLittleOfTheRecord() throws SQLException {
         analyze();
         for (int i = 0; i < 7; i++) {
-            GatewayRecords.find(pool.connection(), List.of(PROGRAM, ended), "0".repeat(64), "1".repeat(64));
+            GatewayRecords.find(pool.connection(), List.of(
+                    new GatewayRecords.Keys(List.of(PROGRAM, ended), "0".repeat(64), "1".repeat(64)),
+                    new GatewayRecords.Keys(List.of(PROGRAM), "2".repeat(64), "3".repeat(64))));
         }
         assertThat(pool.take()).hasSize(7).allSatisfy(each -> assertThat(each.nodes()).as("%s", each)
                 .allSatisfy(node -> assertThat(rowsRead(node)).isLessThan(10)));

@@ -2,6 +2,7 @@ package io.keelson.server.engine.store.read;
 
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.SharedReads;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
@@ -9,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -19,10 +21,20 @@ import tools.jackson.databind.JsonNode;
 /** Reads {@code gateway_requests}: requests of programs to models, and their answers. Commits write them. */
 public final class GatewayRecords {
 
+    /** By the indexes of both keys. */
     private static final Sql FIND = Sql.of("""
-            select id, k1, state, facts ->> 'node' as node from gateway_requests
-             where step_id = any (:steps) and (k1 = :k1::bpchar or k2 = :k2::bpchar) and state in ('open', 'answered')
-             order by sent_at, id""");
+            select w.number, r.id, r.k1, r.state, r.node
+              from unnest(:numbers::bigint[], :steps::uuid[], :k1s::text[], :k2s::text[]) w (number, step_id, k1, k2)
+             cross join lateral (
+                select g.id, g.k1, g.state, g.facts ->> 'node' as node, g.sent_at from gateway_requests g
+                 where g.step_id = w.step_id and g.k1 = w.k1::bpchar and g.state in ('open', 'answered')
+                union
+                select g.id, g.k1, g.state, g.facts ->> 'node', g.sent_at from gateway_requests g
+                 where g.step_id = w.step_id and g.k2 = w.k2::bpchar and g.state in ('open', 'answered')) r
+             order by r.sent_at, r.id""");
+
+    /** Requests at the same time have one query. */
+    private static final int TOGETHER = 64;
 
     private static final Sql STATE = Sql.of("select state from gateway_requests where id = :id");
 
@@ -94,11 +106,16 @@ public final class GatewayRecords {
 
     private final Database database;
     private final DbClock clock;
+    private final SharedReads<Keys, List<Found>> finds;
 
     public GatewayRecords(Database database, DbClock clock) {
         this.database = database;
         this.clock = clock;
+        this.finds = new SharedReads<>(TOGETHER, all -> database.withConnection(c -> find(c, all)));
     }
+
+    /** The steps of a request, and its keys. */
+    public record Keys(List<UUID> steps, String k1, String k2) {}
 
     /**
      * A request that is not refused or lost.
@@ -144,14 +161,29 @@ public final class GatewayRecords {
 
     /** The requests of steps with one of the keys, in the order in which they were sent. */
     public List<Found> find(List<UUID> steps, String k1, String k2) {
-        return database.withConnection(c -> find(c, steps, k1, k2));
+        return finds.read(new Keys(steps, k1, k2));
     }
 
-    /** {@link #find(List, String, String)} on a connection. */
-    public static List<Found> find(Connection c, List<UUID> steps, String k1, String k2) throws SQLException {
-        return FIND.on(c).setUuids("steps", steps).set("k1", k1).set("k2", k2)
-                .all(row -> new Found(row.getObject("id", UUID.class), row.getString("k1"),
-                        row.getString("state").equals("answered"), row.getString("node")));
+    /** The requests for each of some keys. */
+    public static List<List<Found>> find(Connection c, List<Keys> all) throws SQLException {
+        List<Long> numbers = new ArrayList<>();
+        List<UUID> steps = new ArrayList<>();
+        List<String> k1s = new ArrayList<>();
+        List<String> k2s = new ArrayList<>();
+        List<List<Found>> found = new ArrayList<>();
+        for (Keys each : all) {
+            for (UUID step : each.steps) {
+                numbers.add((long) found.size());
+                steps.add(step);
+                k1s.add(each.k1);
+                k2s.add(each.k2);
+            }
+            found.add(new ArrayList<>());
+        }
+        FIND.on(c).setLongs("numbers", numbers).setUuids("steps", steps).setTexts("k1s", k1s).setTexts("k2s", k2s)
+                .all(row -> found.get((int) row.getLong("number")).add(new Found(row.getObject("id", UUID.class),
+                        row.getString("k1"), row.getString("state").equals("answered"), row.getString("node"))));
+        return found;
     }
 
     /** Whether the request is still open. */
