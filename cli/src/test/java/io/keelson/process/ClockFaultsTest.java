@@ -2,6 +2,7 @@ package io.keelson.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.ChildJvm;
 import io.keelson.core.Breadth;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
@@ -10,12 +11,21 @@ import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.MovedClock;
 import io.keelson.server.base.db.TestDatabase;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -33,6 +43,7 @@ class ClockFaultsTest {
 
     private static final int TRIES = Integer.getInteger("keelson.faults", 5);
     private static final Duration WRONG = Duration.ofMinutes(10);
+    private static final Duration FAR = Duration.ofHours(1);
     private static final Duration PAUSE = Duration.ofSeconds(10);
     /** A machine with much other work delays heartbeats. */
     private static final Map<String, String> LEASE = Map.of("KEELSON_LEASE_SECONDS", "20");
@@ -60,6 +71,67 @@ class ClockFaultsTest {
             trials.end(database, PAUSE);
             assertNoLeaseLost(database);
         }
+    }
+
+    /** Processes of servers and of {@code keelson worker}: leases and time limits hold, whatever their clocks show. */
+    @Test
+    @Breadth.InPart(4)
+    void processesWithWrongClocks() throws Exception {
+        Path library = FakedTime.library().orElse(null);
+        Assumptions.assumeTrue(library != null, "LEFT OUT: the package faketime is absent");
+        DatabaseUrl url = TestDatabase.createUrl();
+        FakedTime ahead = new FakedTime(library, folder.resolve("ahead"), FAR);
+        FakedTime behind = new FakedTime(library, folder.resolve("behind"), FAR.negated());
+        try (FaultTrials trials = new FaultTrials(", {\"name\": \"far\", \"tool\": \"test.date\"}");
+                ServerProcess first = ServerProcess.start(folder.resolve("first"), trials.settings(of(url)),
+                        ahead.command());
+                ServerProcess second = ServerProcess.start(folder.resolve("second"), trials.settings(of(url)),
+                        behind.command());
+                Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2))) {
+            String key = Files.readString(folder.resolve("first/api-key")).strip();
+            Process worker = worker(first, key, behind);
+            try {
+                assertWrong(first, FAR);
+                assertWrong(second, FAR.negated());
+                trials.load("first-", first::url, key);
+                trials.load("second-", second::url, key);
+                for (int i = 0; i < Breadth.of(1, TRIES); i++) {
+                    trials.run("clock: processes of servers and a worker 1 hour ahead and behind, changed over", () -> {
+                        ahead.set(FAR.negated());
+                        behind.set(FAR);
+                        return System.nanoTime();
+                    });
+                    trials.run("clock: – changed back", () -> {
+                        ahead.set(FAR);
+                        behind.set(FAR.negated());
+                        return System.nanoTime();
+                    });
+                }
+                trials.end(database, PAUSE);
+                assertNoLeaseLost(database);
+            } finally {
+                worker.destroyForcibly().waitFor();
+            }
+        }
+    }
+
+    private Process worker(ServerProcess server, String key, FakedTime clock) throws IOException {
+        List<String> command = new ArrayList<>(clock.command());
+        command.addAll(ChildJvm.command());
+        command.addAll(List.of("io.keelson.cli.Main", "worker", "--tool", "test.date", "--slots", "4", "--", "date"));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
+        builder.environment().putAll(Map.of("KEELSON_URL", server.url().toString(), "KEELSON_API_KEY", key,
+                "KEELSON_DATA_DIR", folder.resolve("worker").toString()));
+        return builder.redirectErrorStream(true).redirectOutput(folder.resolve("worker.log").toFile()).start();
+    }
+
+    /** The answers of a server have the time of its clock. */
+    private static void assertWrong(ServerProcess server, Duration ahead) throws Exception {
+        String date = HttpClient.newHttpClient().send(HttpRequest.newBuilder(server.url().resolve("/healthz")).build(),
+                HttpResponse.BodyHandlers.discarding()).headers().firstValue("Date").orElseThrow();
+        Instant there = ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
+        assertThat(Duration.between(Instant.now().plus(ahead), there).abs()).isLessThan(Duration.ofMinutes(1));
     }
 
     /** Leases of work under way end by a jump ahead, and nothing is done twice; after a move back they end later. */

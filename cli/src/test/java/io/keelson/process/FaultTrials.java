@@ -39,6 +39,7 @@ final class FaultTrials implements AutoCloseable {
 
     private final Bank bank = new Bank();
     private final String moreSteps;
+    private final String moreTasks;
     private final List<RepeatedRuns> loads = new ArrayList<>();
     private final Map<String, List<Trial>> trials = new LinkedHashMap<>();
     private final Set<String> counted = new TreeSet<>();
@@ -63,7 +64,13 @@ final class FaultTrials implements AutoCloseable {
 
     /** @param moreSteps of each mission, each with a comma before it, without costs */
     FaultTrials(String moreSteps) throws IOException {
+        this(moreSteps, "");
+    }
+
+    /** @param moreTasks of each mission, as {@code moreSteps} */
+    FaultTrials(String moreSteps, String moreTasks) throws IOException {
         this.moreSteps = moreSteps;
+        this.moreTasks = moreTasks;
     }
 
     Bank bank() {
@@ -93,8 +100,8 @@ final class FaultTrials implements AutoCloseable {
                   {"name": "agree", "kind": "approval", "input": {"question": "Go on?"}},
                   {"name": "pay", "tool": "bank.pay", "input": {"of": "%s"}},
                   {"name": "transfer", "tool": "bank.transfer", "input": {"of": "%s"}},
-                  {"name": "b", "tool": "noop", "input": {"cost": 0.02}}%s]}]}}"""
-                .formatted(name, name, name, moreSteps);
+                  {"name": "b", "tool": "noop", "input": {"cost": 0.02}}%s]}%s]}}"""
+                .formatted(name, name, name, moreSteps, moreTasks);
     }
 
     /** Has a fault happen between acknowledged requests of each load. */
@@ -175,7 +182,7 @@ final class FaultTrials implements AutoCloseable {
             return Set.of();
         } catch (ConditionTimeoutException e) {
             System.out.println("fault: stuck: " + read(database, """
-                    select r.title || ': ' || r.state || ', step ' || s.name || ' ' || s.state || ' ' || coalesce(s.error::text, '')
+                    select r.title || ': ' || r.state || ', step ' || s.name || ' ' || s.state || ' ' || coalesce(s.error_code, '')
                       from orchestration_runs r join orchestration_steps s on s.run_id = r.id
                      where r.state_type <> 'terminal' and s.state not in ('completed', 'pending')"""));
             return read(database, open);

@@ -10,25 +10,29 @@ import io.keelson.core.Breadth;
 import io.keelson.server.FaultyLink;
 import io.keelson.server.FaultyLink.Way;
 import io.keelson.server.Lapse;
+import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.json.Json;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Servers under load. The network between one of them and PostgreSQL, the provider of its commands, or a worker is slow, holds one
+ * Servers under load. The network between one of them and PostgreSQL, the provider of its commands, an MCP server, or a worker is slow, holds one
  * direction or both for less and for more than a lease, ends one direction, resets, and flaps.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
@@ -100,6 +104,66 @@ class NetworkFaultsTest {
             assertThat(faulty.hits()).as("faults").isPositive();
             trials.end(database, PAUSE);
         }
+    }
+
+    /** Calls that may be repeated have one key, and the outcome of a call that may not is known, or said to be unknown. */
+    @Test
+    void theWayToAnMcpServer() throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (FakeMcpServer other = new FakeMcpServer("{}");
+                FaultyLink faulty = new FaultyLink(() -> URI.create(other.url()));
+                FaultTrials trials = new FaultTrials(
+                        ", {\"name\": \"note\", \"tool\": \"mcp.other.note\", \"input\": {\"n\": 1}, \"retry\": {\"max_attempts\": 20}}",
+                        ", {\"id\": \"once\", \"failure_mode\": \"continue\", \"steps\": [{\"name\": \"begin\", \"tool\": \"noop\"},"
+                                + " {\"name\": \"add\", \"tool\": \"mcp.other.add\", \"input\": {\"n\": 1}}]}");
+                Server server = server("one", trials.settings(Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url))));
+                Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2))) {
+            link = faulty;
+            Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build().mcpServers().set("other",
+                    Json.read(
+                            """
+                            {"url": "%s/mcp", "tools": ["add", "note"], "effects": {"add": "once", "note": "idempotent"}}"""
+                                    .formatted(faulty.url())));
+            trials.load("one-", server::baseUrl, server.apiKey());
+            for (int i = 0; i < TRIES; i++) {
+                trials.run("MCP server: connections reset", this::reset);
+                trials.run("MCP server: answers held, below its time limit", () -> holdFor(BELOW_LEASE, Way.ANSWERS));
+                if (Breadth.all()) {
+                    trials.run("MCP server: held both ways, over a lease", () -> holdFor(OVER_LEASE, Way.values()));
+                    trials.run("MCP server: requests held, over a lease", () -> holdFor(OVER_LEASE, Way.REQUESTS));
+                    trials.run("MCP server: answers end", () -> end(Way.ANSWERS));
+                    trials.run("MCP server: requests end", () -> end(Way.REQUESTS));
+                    trials.run("MCP server: refused, over a lease", this::refuse);
+                    trials.run("MCP server: flaps", this::flap);
+                    trials.run("MCP server: 40 ms later", this::delay);
+                }
+            }
+            assertThat(faulty.hits()).as("faults").isPositive();
+            trials.end(database, PAUSE);
+            assertCalls(database, other);
+        }
+    }
+
+    private static void assertCalls(Database database, FakeMcpServer other) {
+        Map<String, Integer> added = keys(other, "add");
+        assertThat(added.values()).as("deliveries of calls that must not be repeated").allMatch(count -> count == 1);
+        assertThat(FaultTrials.read(database, """
+                select id::text from orchestration_steps where tool = 'mcp.other.add' and state <> 'completed'
+                   and error_code is distinct from 'OUTCOME_UNKNOWN'""")).as("outcomes").isEmpty();
+        Set<String> unknown = FaultTrials.read(database, """
+                select id::text from orchestration_steps where tool = 'mcp.other.add' and state <> 'completed'""");
+        int runs = FaultTrials.read(database, "select id::text from orchestration_runs").size();
+        assertThat(added.size()).as("calls").isBetween(runs - unknown.size(), runs);
+        Map<String, Integer> noted = keys(other, "note");
+        assertThat(noted).as("keys of calls that may be repeated").hasSize(runs);
+        System.out.printf("fault: %d runs, outcomes of %d calls unknown, %d calls delivered again%n", runs,
+                unknown.size(), noted.values().stream().mapToInt(count -> count - 1).sum());
+    }
+
+    /** Number of the deliveries of each call, by its effect key. */
+    private static Map<String, Integer> keys(FakeMcpServer other, String tool) {
+        return other.calls(tool).stream().collect(Collectors.toMap(
+                call -> call.at("/params/_meta/io.keelson~1effectKey").asString(), call -> 1, Integer::sum));
     }
 
     /** A worker loses its server for longer than its lease: its late report is not taken, and another execution completes the step. */

@@ -186,6 +186,11 @@ final class RepeatedRuns implements AutoCloseable {
         return new TreeSet<>(codes);
     }
 
+    /** So that {@link #codes} has those of later answers only. */
+    void forgetCodes() {
+        codes.clear();
+    }
+
     /** Requests that the server refused. */
     List<String> refusals() {
         return List.copyOf(refusals);

@@ -4,7 +4,9 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.server.api.http.ApiServices;
 import io.keelson.server.api.http.HttpOptions;
 import io.keelson.server.api.http.HttpServer;
+import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.Observed;
+import io.keelson.server.api.http.support.Obstacle;
 import io.keelson.server.api.web.Dashboard;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
@@ -43,14 +45,18 @@ final class ApiWiring {
                                 storage.endpoints(),
                                 storage.deliveries()),
                         background, parts.modules(), parts.engine().history(),
-                        () -> obstacle(parts.engine(), database)),
+                        () -> obstacle(parts.engine(), storage)),
                 new Observed(observation.http(), observation.metrics()::background, observation.metrics()::page,
                         settings.metricsAccess()));
     }
 
-    private static @Nullable String obstacle(Engine engine, Database database) {
+    private static @Nullable Obstacle obstacle(Engine engine, Storage storage) {
         String found = engine.obstacle();
-        return found != null || answers(database) ? found : "the database does not respond";
+        if (found != null || !answers(storage.database())) {
+            return new Obstacle(ErrorCode.NOT_READY, found == null ? "the database does not respond" : found);
+        }
+        String refusal = storage.files().refusal();
+        return refusal == null ? null : new Obstacle(ErrorCode.ARTIFACT_STORE_OF_OTHER_DATABASE, refusal);
     }
 
     private static boolean answers(Database database) {

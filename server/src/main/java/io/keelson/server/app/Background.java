@@ -1,6 +1,7 @@
 package io.keelson.server.app;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.server.annex.s3.S3ArtifactStore;
 import io.keelson.server.api.http.ApiServices;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.base.background.BackgroundTask;
@@ -56,6 +57,10 @@ final class Background {
         DataFolderSpace space = closer.register(new DataFolderSpace(settings.dataDir()).start());
         observation.metrics().dataFolder(space::free, space::size);
         tasks.addAll(space.tasks());
+        S3ArtifactStore objects = storage.files().objects();
+        if (objects != null) {
+            tasks.addAll(closer.register(new StoreOwnership(objects).start()).tasks());
+        }
         EventSweeper events = closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE),
                 storage.artifacts(), settings.events(), UuidCreator::getTimeOrderedEpoch).start());
         ScheduleStore schedules = new ScheduleStore(DbClock.DATABASE);

@@ -34,8 +34,18 @@ public final class InstalledArtifacts {
         DocumentStore open() throws IOException;
     }
 
-    /** The stores of a server. */
-    record Stores(ArtifactStore artifacts, Documents documents) {}
+    /**
+     * The stores of a server.
+     *
+     * @param objects the object store; null for a folder
+     */
+    record Stores(ArtifactStore artifacts, Documents documents, @Nullable S3ArtifactStore objects) {
+
+        /** Why the server must not store artifacts: the prefix of its object store belongs to another database; null if it may. */
+        @Nullable String refusal() {
+            return objects == null ? null : objects.refusal();
+        }
+    }
 
     /**
      * Opens it for a server.
@@ -50,12 +60,12 @@ public final class InstalledArtifacts {
         if (place == null) {
             Path folder = InstalledDatabase.artifacts(settings);
             return new Stores(new LocalArtifactStore(folder, artifacts.maxBytes()),
-                    () -> new LocalDocumentStore(folder.resolve(LocalArtifactStore.DOCUMENTS)));
+                    () -> new LocalDocumentStore(folder.resolve(LocalArtifactStore.DOCUMENTS)), null);
         }
         S3ArtifactStore store = closer.register(S3ArtifactStore.open(place, artifacts.maxBytes(), artifacts.links(),
                 database.withConnection(DatabaseIdentity::read)));
         return new Stores(store, () -> store
-                .documents(closer.register(new DatabaseDocumentLocks(database::dedicatedConnection))));
+                .documents(closer.register(new DatabaseDocumentLocks(database::dedicatedConnection))), store);
     }
 
     /**

@@ -57,7 +57,8 @@ record Storage(Database database, InstalledArtifacts.Stores files, AuthServices 
     /** With a count of the use of its artifact store. */
     Storage observed(ArtifactStoreObserver observer) {
         return new Storage(database, new InstalledArtifacts.Stores(
-                new ObservedArtifactStore(files.artifacts(), observer), files.documents()), auth, keyUsage, secrets,
+                new ObservedArtifactStore(files.artifacts(), observer), files.documents(), files.objects()), auth,
+                keyUsage, secrets,
                 endpoints, deliveries, money, runs);
     }
 

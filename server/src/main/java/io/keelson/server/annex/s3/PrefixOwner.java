@@ -47,6 +47,8 @@ final class PrefixOwner {
     private final AwsRequestOverrideConfiguration bounded =
             AwsRequestOverrideConfiguration.builder().apiCallTimeout(TIMEOUT).build();
     private volatile @Nullable Long confirmed;
+    /** Why the database of the store is not the owner, as last read; null if it is. */
+    private volatile @Nullable String refusal;
 
     /** @param conditional whether the store respects {@code If-None-Match} */
     PrefixOwner(S3Client client, S3Settings settings, BooleanSupplier conditional) {
@@ -117,6 +119,11 @@ final class PrefixOwner {
         }
     }
 
+    /** The owner and the remedies, if another database was the owner when the marker was last read; null if not. */
+    @Nullable String refusal() {
+        return refusal;
+    }
+
     /** Proves that a database was the owner a minute ago or later, before a change of a single object. */
     void requireRecently(DatabaseIdentity database) throws IOException {
         Long last = confirmed;
@@ -139,8 +146,11 @@ final class PrefixOwner {
 
     private void require(StoreOwner owner, DatabaseIdentity database) throws StartupException {
         if (!owner.id().equals(database.id())) {
-            throw new StartupException(OTHER, refusal(owner, database), null);
+            String found = refusal(owner, database);
+            refusal = found;
+            throw new StartupException(OTHER, found, null);
         }
+        refusal = null;
     }
 
     /** Makes a database the owner, also if another database is. */

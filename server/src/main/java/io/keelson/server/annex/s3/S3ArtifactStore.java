@@ -179,6 +179,20 @@ public final class S3ArtifactStore implements CopyableStore, AutoCloseable {
         }
     }
 
+    /**
+     * Reads the owner of the prefix for {@link #refusal}.
+     *
+     * @throws IOException if it is another database, or the store does not respond
+     */
+    public void readOwner() throws IOException {
+        requireOwnerNow();
+    }
+
+    /** The owner and the remedies, if the prefix belonged to another database when its owner was last read; null if not. */
+    public @Nullable String refusal() {
+        return marker.refusal();
+    }
+
     private void requireOwner() throws IOException {
         if (database != null) {
             marker.requireRecently(database);

@@ -3,6 +3,7 @@ package io.keelson.server.api.http;
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.inbox.InboxDecisions;
 import io.keelson.server.api.http.inbox.InboxKind;
+import io.keelson.server.api.http.support.Obstacle;
 import io.keelson.server.base.artifact.ArtifactStore;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
@@ -46,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ApiServices(Database database, AuthServices auth, Runs runs, Work work, Stores stores,
         Background background, List<ToolModule> modules, DatabaseHistory history,
-        Supplier<@Nullable String> obstacle) {
+        Supplier<@Nullable Obstacle> obstacle) {
 
     /**
      * Reads and creates runs.

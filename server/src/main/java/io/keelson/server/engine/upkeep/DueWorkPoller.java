@@ -17,8 +17,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Polls the database for due work and starts it. An idle node polls with one statement, once a second and when the next
@@ -26,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * queries use it, too.
  */
 public final class DueWorkPoller implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DueWorkPoller.class);
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
     private static final Duration RETRY_DELAY = Duration.ofMillis(100);
     /** A shorter time without an answer is a lost connection. */
@@ -141,6 +145,10 @@ public final class DueWorkPoller implements AutoCloseable {
 
     private void recordAnswer() {
         long now = nanoTime.getAsLong();
+        if (failed) {
+            LOG.info("connected again to the database, {} ms after its last answer: {}",
+                    TimeUnit.NANOSECONDS.toMillis(now - answeredAt), watch.server());
+        }
         if (failed && now - answeredAt > OUTAGE.toNanos()) {
             reportsUntil = now + REPORT_TIME.toNanos();
             onReturn.run();

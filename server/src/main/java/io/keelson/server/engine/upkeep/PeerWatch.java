@@ -43,6 +43,12 @@ final class PeerWatch {
         peer = DatabasePeer.of(c);
     }
 
+    /** Address and start of the PostgreSQL at the other end; empty before the first connection. */
+    String server() {
+        DatabasePeer found = peer;
+        return found == null ? "" : found.server();
+    }
+
     /** A statement begins. */
     void begin() {
         begun = System.nanoTime();

@@ -5,6 +5,7 @@ import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestPostgres;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -59,6 +60,17 @@ public final class FaultyPostgres implements AutoCloseable {
         long pid = PostmasterFile.read(DataDirectory.cluster(folder)).orElseThrow().pid();
         new ProcessBuilder("kill", "-QUIT", Long.toString(pid)).start().waitFor();
         Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(10)).until(() -> !running.isAlive());
+    }
+
+    /** Moves its log to another folder, such as that of a disk of its own, and starts it again. */
+    public void moveLog(Path to) throws IOException, InterruptedException {
+        end();
+        Path log = DataDirectory.cluster(folder).resolve("pg_wal");
+        if (new ProcessBuilder("mv", log.toString(), to.toString()).start().waitFor() != 0) {
+            throw new IOException("cannot move " + log);
+        }
+        Files.createSymbolicLink(log, to.resolve(log.getFileName()));
+        begin();
     }
 
     /** False once it has ended. */

@@ -125,6 +125,11 @@ public final class ApiServer implements AutoCloseable {
         return server.apiKey();
     }
 
+    /** Executes all background work of the server once. */
+    public void clockMoved() throws InterruptedException {
+        server.clockMoved();
+    }
+
     public Database database() {
         return database;
     }

@@ -10,8 +10,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -22,7 +26,9 @@ import tools.jackson.databind.node.ObjectNode;
 class FuzzTest {
 
     private static final long SEED = 20261121;
-    private static final int REQUESTS = 2_000;
+    private static final int REQUESTS = Breadth.of(2_000, 100_000);
+    private static final int MAX_IDS = 300;
+    private static final List<String> WRITING = List.of("post", "put", "patch", "delete");
 
     private static final List<String> TEXTS = List.of("", " ", "x", "\u0000", "\uD800", "\uD83D\uDE00", "\u202E",
             "'; drop table workspaces; --", "${ .inputs }", "../../etc/passwd", "null", "%", "a".repeat(5_000),
@@ -32,9 +38,13 @@ class FuzzTest {
             List.of("0", "-1", "1", "2147483648", "1e400", "0.0000001", "99999999999999999999", "1E5");
 
     private final Random random = new Random(SEED);
+    /** Ids of what earlier requests have created. */
+    private final List<String> ids = new ArrayList<>();
+    private final Map<Integer, Integer> statuses = new TreeMap<>();
     private final JsonNodeFactory nodes = JsonNodeFactory.instance;
 
     @Test
+    @Timeout(value = 60, unit = TimeUnit.MINUTES)
     @Breadth.InPart({0, 3})
     void nothingIsAServerError(@TempDir Path folder) throws Exception {
         try (ApiServer api = new ApiServer(folder)) {
@@ -45,15 +55,23 @@ class FuzzTest {
                 String path = paths.get(random.nextInt(paths.size()));
                 JsonNode item = resolve(document, document.get("paths").get(path));
                 send(api, document, path, item, run);
+                if (i % MAX_IDS == 0) {
+                    run = api.create(ApiServer.WAITS);
+                }
             }
+            System.out.println("fuzz: requests by status " + statuses + ", with ids of " + ids.size() + " resources");
+            assertThat(statuses.get(200)).as("requests that read %s", statuses).isGreaterThan(REQUESTS / 10);
+            assertThat(statuses.getOrDefault(401, 0) + statuses.getOrDefault(429, 0)).as("%s", statuses)
+                    .isLessThan(REQUESTS / 10);
         }
     }
 
     private void send(ApiServer api, JsonNode document, String path, JsonNode item, String run) {
-        String writes = item.has("put") ? "put" : "post";
+        List<String> writing = WRITING.stream().filter(item::has).toList();
+        String writes = writing.isEmpty() ? "" : writing.get(random.nextInt(writing.size()));
         String method = item.has(writes) && (!item.has("get") || random.nextBoolean()) ? writes.toUpperCase(Locale.ROOT)
                 : "GET";
-        String target = path.replaceAll("\\{\\w+}", random.nextInt(3) == 0 ? encoded(text()) : run)
+        String target = path.replaceAll("\\{\\w+}", id(run))
                 + (path.endsWith("/stream") ? "?wait_ms=0" : query());
         byte[] body = method.equals("GET") ? null : body(document, item.get(writes));
 
@@ -64,11 +82,31 @@ class FuzzTest {
                 + (body == null ? "" : new String(body, StandardCharsets.UTF_8))
                 + "\n" + answer.text();
         assertThat(answer.status()).as(what).isLessThan(500);
+        statuses.merge(answer.status(), 1, Integer::sum);
+        if (answer.status() == 201 && answer.json().path("id").isString()) {
+            keep(answer.json().get("id").stringValue());
+        }
         if (answer.status() >= 400 && answer.json().has("jsonrpc")) {
             assertThat(answer.json().at("/error/code").intValue()).as(what).isNegative();
         } else if (answer.status() >= 400) {
             assertThat(answer.header("Content-Type")).as(what).isEqualTo("application/problem+json");
             assertThat(answer.json().get("code").stringValue()).as(what).matches("[A-Z][A-Z_]+");
+        }
+    }
+
+    private String id(String run) {
+        return switch (random.nextInt(3)) {
+            case 0 -> encoded(text());
+            case 1 -> ids.isEmpty() ? run : encoded(ids.get(random.nextInt(ids.size())));
+            default -> run;
+        };
+    }
+
+    private void keep(String id) {
+        if (ids.size() == MAX_IDS) {
+            ids.set(random.nextInt(MAX_IDS), id);
+        } else {
+            ids.add(id);
         }
     }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
 import io.keelson.server.annex.s3.ObjectStoreProcess;
+import io.keelson.server.app.InstalledArtifacts;
+import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import java.net.HttpURLConnection;
@@ -109,6 +111,26 @@ class ObjectStoreApiTest {
         assertThat(away.get("/metrics").text())
                 .contains("keelson_artifact_store_requests_total{operation=\"read\",outcome=\"failed\"} 1.0");
         away.create(ApiServer.WAITS);
+    }
+
+    @Test
+    void serverIsNotReadyWhileAnotherDatabaseHasItsPrefix(@TempDir Path data) throws Exception {
+        DatabaseUrl own = TestDatabase.createUrl();
+        Map<String, String> variables = new TreeMap<>(ObjectStoreProcess.shared().variables());
+        try (ApiServer former = new ApiServer(data, own, variables);
+                InstalledArtifacts.Opened store = InstalledArtifacts.open(Settings.load(variables, data, data))) {
+            assertThat(former.get("/readyz").status()).isEqualTo(200);
+            store.adopt(TestDatabase.createUrl());
+            former.clockMoved();
+            ApiServer.Answer refused = former.get("/readyz");
+            assertThat(refused.status()).isEqualTo(503);
+            assertThat(refused.json().get("code").stringValue()).isEqualTo("ARTIFACT_STORE_OF_OTHER_DATABASE");
+            assertThat(refused.json().get("detail").stringValue()).contains("belongs to the database",
+                    "keelson artifacts adopt");
+            store.adopt(own);
+            former.clockMoved();
+            assertThat(former.get("/readyz").status()).isEqualTo(200);
+        }
     }
 
     @Test

@@ -3,6 +3,10 @@ package io.keelson.server.engine.upkeep;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.base.db.SqlFailure;
@@ -27,6 +31,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class DueWorkPollerTest {
     private static final Duration AT_ONCE = Duration.ofMillis(100);
@@ -88,13 +93,21 @@ class DueWorkPollerTest {
             execute(nodes, "update work_queue set lease_expires_at = clock_timestamp() - interval '1 s'");
             List<Command> asked = new ArrayList<>();
             AtomicInteger returns = new AtomicInteger();
+            ListAppender<ILoggingEvent> logged = new ListAppender<>();
+            logged.start();
+            Logger log = (Logger) LoggerFactory.getLogger(DueWorkPoller.class);
+            log.setLevel(Level.INFO);
+            log.addAppender(logged);
             try (DueWorkPoller dueWorkPoller = lookout(nodes, command -> {
                 asked.add(command);
                 return CompletableFuture.completedFuture(Reply.UNCHANGED);
             }, List.of())) {
                 dueWorkPoller.onReturn(returns::incrementAndGet);
                 outage(dueWorkPoller, Duration.ofSeconds(2));
+                logged.list.clear();
                 dueWorkPoller.look(Map.of());
+                assertThat(logged.list).extracting(ILoggingEvent::getFormattedMessage).singleElement().asString()
+                        .startsWith("connected again to the database, 2000 ms after its last answer: 127.0.0.1");
                 assertThat(asked).as("a lost connection is no outage").hasSize(1);
                 assertThat(returns).hasValue(0);
 

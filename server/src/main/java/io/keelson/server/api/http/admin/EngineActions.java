@@ -7,6 +7,7 @@ import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.ListPage;
+import io.keelson.server.api.http.support.Obstacle;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.WentBack;
@@ -24,13 +25,13 @@ public final class EngineActions {
 
     private static final List<ObjectNode> LIFECYCLES = LifecycleDocument.all().stream().map(Json::tree).toList();
 
-    private final Supplier<@Nullable String> obstacle;
+    private final Supplier<@Nullable Obstacle> obstacle;
     private final DatabaseHistory history;
     private final Reads reads;
     private final Supplier<ObjectNode> openApi;
 
     /** @param obstacle why no runs can be taken at the moment; gives null if they can */
-    public EngineActions(Supplier<@Nullable String> obstacle, DatabaseHistory history, Reads reads,
+    public EngineActions(Supplier<@Nullable Obstacle> obstacle, DatabaseHistory history, Reads reads,
             Supplier<ObjectNode> openApi) {
         this.obstacle = obstacle;
         this.history = history;
@@ -60,10 +61,12 @@ public final class EngineActions {
 
     private ApiResponse ready() {
         WentBack.require(history);
-        String found = obstacle.get();
-        if (found != null || !reads.answer()) {
-            throw ApiProblem.of(ErrorCode.NOT_READY, found == null ? "the database does not respond" : found)
-                    .header("Retry-After", "1");
+        Obstacle found = obstacle.get();
+        if (found == null && !reads.answer()) {
+            found = new Obstacle(ErrorCode.NOT_READY, "the database does not respond");
+        }
+        if (found != null) {
+            throw ApiProblem.of(found.code(), found.detail()).header("Retry-After", "1");
         }
         return health("ready");
     }

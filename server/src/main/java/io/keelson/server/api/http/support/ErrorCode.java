@@ -92,6 +92,7 @@ public enum ErrorCode {
     COMMAND_OUTCOME_UNKNOWN(502, "Command outcome unknown"), PROVIDER_UNAVAILABLE(502, "Provider unavailable"),
     OVERLOADED(503, "Server overloaded"), TRIGGER_SECRET_MISSING(503, "Secrets of the trigger missing"),
     ARTIFACT_STORE_FAILED(503, "Artifact store failed"),
+    ARTIFACT_STORE_OF_OTHER_DATABASE(503, "Artifact store of another database"),
     DATABASE_UNAVAILABLE(503, "Database unavailable"), DATABASE_FULL(503, "Database disk full"),
     DATABASE_READ_ONLY(503, "Database is read-only"),
     DATABASE_WENT_BACK(503, "Database went back"), NOT_READY(503, "Server not ready");
