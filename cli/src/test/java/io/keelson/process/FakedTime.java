@@ -41,9 +41,9 @@ final class FakedTime {
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** The program that starts another one under this clock. */
+    /** The program that starts another one under this clock. Without the last setting timed waits of a JVM end at once. */
     List<String> command() {
         return List.of("env", "LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_CACHE_DURATION=1",
-                "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1");
+                "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1", "FAKETIME_FORCE_MONOTONIC_FIX=0");
     }
 }
