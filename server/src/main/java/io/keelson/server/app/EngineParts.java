@@ -138,7 +138,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 engine, observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch,
                 settings.execution().lease(), settings.triggerDays())));
         OidcModule oidc = closer.register(
-                new OidcModule(settings.oidc(), database, storage.auth(), storage.secrets(), clock, nanos));
+                new OidcModule(settings.oidc(), database, storage.auth(), storage.secrets(), settings.services(), clock,
+                        nanos));
         List<ToolModule> all = new ArrayList<>(List.of(effects, mcp, calls, triggers, oidc));
         RabbitSettings rabbit = settings.rabbit();
         if (rabbit != null) {

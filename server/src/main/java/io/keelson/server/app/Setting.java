@@ -128,6 +128,16 @@ public enum Setting {
     KEELSON_OIDC_ROLES("",
             "roles of groups, separated by commas: `GROUP=WORKSPACE:ROLE`, with `*` for every workspace, and the roles `viewer`, "
                     + "`operator`, `approver` and `admin`"),
+    KEELSON_TOKEN_AUDIENCE("",
+            "audience of the tokens of services that the API accepts in place of keys (docs/operate/sign-in.md#services); empty: none"),
+    KEELSON_OIDC_SERVICES("",
+            "roles of services at `KEELSON_OIDC_ISSUER`, separated by commas: `SUBJECT=WORKSPACE:ROLE`, with the roles of people and "
+                    + "`worker`"),
+    KEELSON_KUBERNETES_ISSUER("", "issuer of the tokens of service accounts, as the cluster names it; empty: none"),
+    KEELSON_KUBERNETES_KEYS("",
+            "file or address of the cluster's keys (`/openid/v1/jwks`); empty: the address in the description of the issuer"),
+    KEELSON_KUBERNETES_ACCOUNTS("",
+            "roles of service accounts, separated by commas: `NAMESPACE/NAME=WORKSPACE:ROLE`"),
     KEELSON_TRACES_GENAI("off",
             "whether spans of models, agents and calls follow OpenTelemetry's conventions for generative AI "
                     + "(docs/reference/traces.md): `off` or `latest`"),

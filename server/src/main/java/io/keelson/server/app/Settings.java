@@ -3,6 +3,7 @@ package io.keelson.server.app;
 import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
 import io.keelson.server.annex.oidc.OidcSettings;
+import io.keelson.server.annex.oidc.ServiceSettings;
 import io.keelson.server.annex.rabbitmq.RabbitModule;
 import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.s3.S3Settings;
@@ -39,11 +40,13 @@ import org.jspecify.annotations.Nullable;
  * @param telemetry settings of OpenTelemetry
  * @param rabbit the broker that tells workers of their work; null if absent
  * @param oidc the provider at which people sign in; null if absent
+ * @param services tokens of services that the API accepts; null if absent
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
         int triggerDays, BigDecimal initialCredits, EffectSettings commands, ModelSettings models, Telemetry telemetry,
-        Log log, @Nullable RabbitSettings rabbit, @Nullable OidcSettings oidc) {
+        Log log, @Nullable RabbitSettings rabbit, @Nullable OidcSettings oidc,
+        @Nullable ServiceSettings services) {
 
     /**
      * Settings of the API.
@@ -272,7 +275,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
         return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
                 otherExecution, artifacts, events, triggerDays, initialCredits, commands, models, telemetry, log,
-                rabbit, oidc);
+                rabbit, oidc, services);
     }
 
     @Override

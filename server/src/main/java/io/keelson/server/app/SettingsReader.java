@@ -5,6 +5,7 @@ import io.keelson.server.annex.effect.EffectSettings;
 import io.keelson.server.annex.model.wiring.ModelSettings;
 import io.keelson.server.annex.oidc.OidcSettings;
 import io.keelson.server.annex.oidc.RoleGrants;
+import io.keelson.server.annex.oidc.ServiceSettings;
 import io.keelson.server.annex.rabbitmq.RabbitSettings;
 import io.keelson.server.annex.s3.S3Settings;
 import io.keelson.server.api.http.support.Observed;
@@ -38,6 +39,8 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -125,7 +128,7 @@ final class SettingsReader {
                 new Settings.Log(
                         choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
                         choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf)),
-                broker(), oidc());
+                broker(), oidc(), services());
         if (!problems.isEmpty()) {
             throw new InvalidSettingsException(problems);
         }
@@ -289,12 +292,59 @@ final class SettingsReader {
     }
 
     private List<RoleGrants.Grant> grants() {
+        return grants(Setting.KEELSON_OIDC_ROLES, grant -> grant.role() != Role.WORKER,
+                "GROUP=WORKSPACE:ROLE with the role viewer, operator, approver or admin");
+    }
+
+    private List<RoleGrants.Grant> grants(Setting setting, Predicate<RoleGrants.Grant> accepted, String wanted) {
         List<RoleGrants.Grant> grants = new ArrayList<>();
-        list(Setting.KEELSON_OIDC_ROLES, ",").forEach(each -> RoleGrants.Grant.parse(each)
-                .filter(grant -> grant.role() != Role.WORKER)
-                .ifPresentOrElse(grants::add, () -> refuse(Setting.KEELSON_OIDC_ROLES, each,
-                        "GROUP=WORKSPACE:ROLE with the role viewer, operator, approver or admin")));
+        list(setting, ",").forEach(each -> RoleGrants.Grant.parse(each).filter(accepted)
+                .ifPresentOrElse(grants::add, () -> refuse(setting, each, wanted)));
         return grants;
+    }
+
+    private @Nullable ServiceSettings services() {
+        String audience = text(Setting.KEELSON_TOKEN_AUDIENCE);
+        List<ServiceSettings.Issuer> issuers = new ArrayList<>();
+        issuers.addAll(issuer(Setting.KEELSON_OIDC_ISSUER, Setting.KEELSON_OIDC_SERVICES, null, grant -> grant));
+        issuers.addAll(issuer(Setting.KEELSON_KUBERNETES_ISSUER, Setting.KEELSON_KUBERNETES_ACCOUNTS, kubernetesKeys(),
+                grant -> new RoleGrants.Grant(ServiceSettings.KUBERNETES + grant.holder().replace('/', ':'),
+                        grant.workspace(), grant.role())));
+        if (issuers.isEmpty()) {
+            return null;
+        }
+        if (audience == null || audience.equals(text(Setting.KEELSON_OIDC_CLIENT_ID))) {
+            refuse(Setting.KEELSON_TOKEN_AUDIENCE, Objects.toString(audience, ""),
+                    "an audience of services' tokens alone, other than KEELSON_OIDC_CLIENT_ID");
+            return null;
+        }
+        return new ServiceSettings(audience, issuers);
+    }
+
+    /** The issuer of a setting with the roles of another one; empty if it has no roles. */
+    private List<ServiceSettings.Issuer> issuer(Setting issuer, Setting roles, @Nullable URI keys,
+            UnaryOperator<RoleGrants.Grant> subject) {
+        Map<String, String> places = new HashMap<>();
+        List<RoleGrants.Grant> grants = grants(roles,
+                grant -> !grant.workspace().equals(RoleGrants.EVERY_WORKSPACE)
+                        && grant.workspace()
+                                .equals(places.merge(grant.holder(), grant.workspace(), (first, _) -> first)),
+                "SUBJECT=WORKSPACE:ROLE with the role viewer, operator, approver, admin or worker, each subject in one workspace");
+        String name = text(issuer);
+        if (grants.isEmpty()) {
+            return List.of();
+        }
+        if (name == null || !WEB.matcher(name).matches()) {
+            refuse(issuer, Objects.toString(name, ""), "the address of the issuer whose subjects " + roles + " names");
+            return List.of();
+        }
+        return List.of(new ServiceSettings.Issuer(name, keys, new RoleGrants(grants.stream().map(subject).toList())));
+    }
+
+    private @Nullable URI kubernetesKeys() {
+        String keys = text(Setting.KEELSON_KUBERNETES_KEYS);
+        return keys == null ? null
+                : WEB.matcher(keys).matches() ? URI.create(keys) : path(Setting.KEELSON_KUBERNETES_KEYS, keys).toUri();
     }
 
     /** A secret, or the content of the file that another setting names. */

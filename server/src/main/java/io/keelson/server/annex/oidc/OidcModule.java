@@ -2,6 +2,7 @@ package io.keelson.server.annex.oidc;
 
 import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
+import io.keelson.server.api.http.support.BearerTokens;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.SessionCookie;
@@ -19,7 +20,7 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Sign-in at an OpenID provider, if the settings name one. */
+/** Sign-in at an OpenID provider and tokens of services, if the settings name issuers. */
 public final class OidcModule implements ToolModule {
 
     private final AuthServices auth;
@@ -28,15 +29,23 @@ public final class OidcModule implements ToolModule {
     private final @Nullable SessionRenewal renewal;
     /** Reaches private networks: operators name the provider, and no tenant. */
     private final OutboundClient client = new OutboundClient(true);
+    private final @Nullable ServiceTokens tokens;
     private @Nullable SessionCookie cookie;
 
     /**
      * @param settings null if people sign in by keys alone
+     * @param services null if the API accepts no tokens of services
      * @param nanos a steady clock in nanoseconds
      */
     public OidcModule(@Nullable OidcSettings settings, Database database, AuthServices auth, SecretStore secrets,
-            Clock clock, LongSupplier nanos) {
+            @Nullable ServiceSettings services, Clock clock, LongSupplier nanos) {
         this.auth = auth;
+        FederatedIdentities identities = new FederatedIdentities(database);
+        this.tokens = services == null ? null
+                : new ServiceTokens(services.audience(), services.issuers().stream()
+                        .map(each -> new ServiceTokens.Issuer(each.name(), new Tokens(each.name(),
+                                new Provider(each.name(), each.keys(), client, nanos).keys(), clock), each.roles()))
+                        .toList(), identities, auth.workspaces(), auth.holders(), clock);
         this.sessions = new FederatedSessions(database, auth.sessions(), secrets);
         if (settings == null) {
             signIn = null;
@@ -45,7 +54,7 @@ public final class OidcModule implements ToolModule {
         }
         Provider provider = new Provider(settings.issuer(), null, client, nanos);
         Tokens tokens = new Tokens(settings.issuer(), provider.keys(), clock);
-        signIn = new SignIn(settings, provider, tokens, new FederatedIdentities(database), sessions, auth.workspaces(),
+        signIn = new SignIn(settings, provider, tokens, identities, sessions, auth.workspaces(),
                 clock);
         renewal = new SessionRenewal(signIn, sessions);
     }
@@ -65,6 +74,11 @@ public final class OidcModule implements ToolModule {
     @Override
     public void addTo(Route.Table table, ApiParts api) {
         cookie = api.cookie();
+    }
+
+    @Override
+    public @Nullable BearerTokens tokens() {
+        return tokens;
     }
 
     @Override

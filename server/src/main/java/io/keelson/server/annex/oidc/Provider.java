@@ -16,6 +16,8 @@ import java.net.URI;
 import java.net.URL;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -139,6 +141,9 @@ final class Provider {
 
     private Resource resource(URL url) throws IOException {
         try {
+            if (url.getProtocol().equals("file")) {
+                return new Resource(Files.readString(Path.of(URI.create(url.toString()))), "application/json");
+            }
             OutboundResponse answer = client.send(new OutboundRequest("GET", url.toString(),
                     Map.of("Accept", "application/json, application/jwk-set+json"), null, TIMEOUT, MAX_BYTES));
             if (answer.status() != OK) {

@@ -11,6 +11,7 @@ import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.Authenticator;
+import io.keelson.server.api.http.support.BearerTokens;
 import io.keelson.server.api.http.support.Body;
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.ErrorPages;
@@ -122,7 +123,9 @@ public final class HttpServer implements AutoCloseable {
         this.idempotency = new Idempotency(services.database(), services.runs().keys());
         SessionCookie cookie = new SessionCookie(options.publicUrl());
         this.hosts = new KnownHosts(options.host(), options.publicUrl());
-        this.authenticator = new Authenticator(services.auth().holders(), new RequestRate(System::nanoTime), cookie);
+        this.authenticator = new Authenticator(services.auth().holders(), new RequestRate(System::nanoTime), cookie,
+                services.modules().stream().map(ToolModule::tokens).filter(Objects::nonNull).findFirst()
+                        .orElse(BearerTokens.UNUSED));
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
                 shutdown, observed, OpenApi.served(document), cookie, hosts, idempotency, options);

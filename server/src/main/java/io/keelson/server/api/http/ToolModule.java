@@ -1,5 +1,6 @@
 package io.keelson.server.api.http;
 
+import io.keelson.server.api.http.support.BearerTokens;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.background.BackgroundTask;
@@ -9,6 +10,7 @@ import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.engine.upkeep.DueWorkPoller;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A part that adds tools, routes and background work to a server. The server creates its modules by their constructors, before
@@ -59,6 +61,11 @@ public interface ToolModule extends AutoCloseable {
      * @param api parts that they may use
      */
     default void addTo(Route.Table table, ApiParts api) {}
+
+    /** Tokens of services that the API accepts; null if the module knows of none. */
+    default @Nullable BearerTokens tokens() {
+        return null;
+    }
 
     /** Paths of other protocols, which the module answers itself. Called once. */
     default List<Mount> mounts(Commands commands) {

@@ -96,6 +96,11 @@ public final class ApiKeyLookup {
         return SessionStore.wellFormed(token) ? find(token, FIND_SESSION) : null;
     }
 
+    /** The holder of the key of a subject of a provider; null if the key was revoked. */
+    public @Nullable Caller federated(UUID key) {
+        return find(FederatedIdentities.handle(key), FIND);
+    }
+
     private @Nullable Caller find(String text, Sql sql) {
         ByteBuffer hash = ByteBuffer.wrap(ApiKeyFormat.hash(text));
         long now = nanoTime.getAsLong();

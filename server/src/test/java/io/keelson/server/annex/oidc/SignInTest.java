@@ -2,6 +2,15 @@ package io.keelson.server.annex.oidc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.crypto.RSASSASigner;
+import com.nimbusds.jose.jwk.JWKSet;
+import com.nimbusds.jose.jwk.RSAKey;
+import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
+import com.nimbusds.jwt.JWTClaimsSet;
+import com.nimbusds.jwt.SignedJWT;
 import io.keelson.client.Keelson;
 import io.keelson.core.Breadth;
 import io.keelson.server.app.Server;
@@ -10,11 +19,13 @@ import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +42,9 @@ import tools.jackson.databind.JsonNode;
 class SignInTest {
 
     private static final String CLIENT = "keelson";
+    private static final String CLUSTER = "https://kubernetes.default.svc.cluster.local";
 
+    private final RSAKey cluster = key();
     private OpenIdProvider provider;
     private Server server;
     private Keelson keelson;
@@ -42,6 +55,7 @@ class SignInTest {
     void start(@TempDir Path folder) throws Exception {
         provider = new OpenIdProvider();
         database = TestDatabase.createUrl();
+        Files.writeString(folder.resolve("jwks.json"), new JWKSet(cluster.toPublicJWK()).toString());
         server = Server.start(Settings.load(settings(folder), folder, folder));
         url = server.baseUrl();
         keelson = Keelson.builder().url(url.toString()).apiKey(server.apiKey()).build();
@@ -58,6 +72,11 @@ class SignInTest {
         settings.put("KEELSON_OIDC_CLIENT_ID", CLIENT);
         settings.put("KEELSON_OIDC_CLIENT_SECRET", "a secret of keelson");
         settings.put("KEELSON_OIDC_SCOPES", "openid profile groups");
+        settings.put("KEELSON_TOKEN_AUDIENCE", "keelson-api");
+        settings.put("KEELSON_OIDC_SERVICES", "robot=acme:worker, robot=acme:operator");
+        settings.put("KEELSON_KUBERNETES_ISSUER", CLUSTER);
+        settings.put("KEELSON_KUBERNETES_KEYS", folder.resolve("jwks.json").toString());
+        settings.put("KEELSON_KUBERNETES_ACCOUNTS", "agents/runner=default:worker");
         settings.put("KEELSON_OIDC_ROLES", "ops=default:operator, /team/deciders=default:approver, staff=acme:viewer, "
                 + "platform=*:admin");
         return settings;
@@ -301,5 +320,81 @@ class SignInTest {
         } finally {
             provider.set("down", false);
         }
+    }
+
+    private static RSAKey key() {
+        try {
+            return new RSAKeyGenerator(2048).keyID("cluster").generate();
+        } catch (JOSEException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private Browser.Page asService(String token, String path) {
+        try (Browser program = new Browser()) {
+            return program.get(url.resolve("/api/v1" + path), "Authorization", "Bearer " + token);
+        }
+    }
+
+    @Test
+    void serviceCallsWithATokenOfItsClientCredentials() {
+        provider.service("robot");
+        provider.service("robot-unknown");
+        String token = provider.token("robot");
+
+        JsonNode me = Json.read(asService(token, "/whoami").text());
+
+        assertThat(me.at("/key/principal").stringValue()).isEqualTo("robot");
+        assertThat(me.at("/key/principal_kind").stringValue()).isEqualTo("service");
+        assertThat(me.at("/workspace/name").stringValue()).isEqualTo("acme");
+        assertThat(me.at("/scopes")).extracting(JsonNode::stringValue).containsExactly("runs:read", "runs:write",
+                "work",
+                "credits:read");
+        assertThat(asService(provider.token("robot-unknown"), "/whoami").text()).contains("SIGN_IN_ROLE_MISSING");
+        assertThat(asService(token.substring(0, token.length() - 5) + "AAAAA", "/whoami").text())
+                .contains("TOKEN_INVALID");
+        assertThat(asService("eyJ" + "a".repeat(9_000), "/whoami").text()).contains("TOKEN_INVALID");
+        assertThat(asService(token, "/secrets").text()).contains("SCOPE_MISSING");
+        try (Browser program = new Browser()) {
+            for (String path : List.of("/api/v1/sessions", "/api/v1/sessions/links")) {
+                assertThat(program.post(url.resolve(path), Map.of(), "Authorization", "Bearer " + token).text())
+                        .containsAnyOf("KEY_REQUIRED", "UNSUPPORTED_MEDIA_TYPE");
+            }
+        }
+        String key = me.at("/key/id").stringValue();
+        assertThat(keelson.api()
+                .post("/workspaces/" + me.at("/workspace/id").stringValue() + "/api-keys/" + key + "/revoke",
+                        Json.object())
+                .path("state").stringValue()).isEqualTo("revoked");
+        clock();
+        assertThat(asService(token, "/whoami").text()).contains("TOKEN_REVOKED");
+    }
+
+    @Test
+    void workerCallsWithAProjectedTokenOfItsServiceAccount() throws JOSEException {
+        assertThat(Json.read(asService(projected(CLUSTER, "keelson-api", "agents:runner", 600), "/whoami").text())
+                .at("/key/principal").stringValue()).isEqualTo("system-serviceaccount-agents-runner");
+        assertThat(
+                asService(projected(CLUSTER, "https://kubernetes.default.svc", "agents:runner", 600), "/whoami").text())
+                .contains("TOKEN_AUDIENCE_WRONG");
+        assertThat(asService(projected(CLUSTER, "keelson-api", "other:runner", 600), "/whoami").text())
+                .contains("SIGN_IN_ROLE_MISSING");
+        assertThat(asService(projected(CLUSTER, "keelson-api", "agents:runner", -61), "/whoami").text())
+                .contains("TOKEN_EXPIRED");
+        // The cluster's key does not sign for the provider.
+        assertThat(asService(projected(provider.issuer(), "keelson-api", "agents:runner", 600), "/whoami").text())
+                .contains("TOKEN_INVALID");
+        assertThat(asService(projected("https://other.example", "keelson-api", "agents:runner", 600), "/whoami").text())
+                .contains("TOKEN_ISSUER_WRONG");
+    }
+
+    private String projected(String issuer, String audience, String account, long seconds) throws JOSEException {
+        Instant now = Instant.now();
+        SignedJWT token = new SignedJWT(new JWSHeader.Builder(JWSAlgorithm.RS256).keyID("cluster").build(),
+                new JWTClaimsSet.Builder().issuer(issuer).audience(audience).subject("system:serviceaccount:" + account)
+                        .issueTime(Date.from(now.minusSeconds(600))).expirationTime(Date.from(now.plusSeconds(seconds)))
+                        .build());
+        token.sign(new RSASSASigner(cluster));
+        return token.serialize();
     }
 }

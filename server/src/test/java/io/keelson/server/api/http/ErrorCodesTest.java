@@ -21,10 +21,7 @@ class ErrorCodesTest {
     private static final Set<ErrorCode> WITHOUT_OPERATION =
             EnumSet.of(ErrorCode.ROUTE_NOT_FOUND, ErrorCode.METHOD_NOT_ALLOWED, ErrorCode.SIGNATURE_INVALID,
                     ErrorCode.TRIGGER_SECRET_MISSING, ErrorCode.SIGN_IN_STATE_INVALID, ErrorCode.SIGN_IN_STATE_REPLAYED,
-                    ErrorCode.SIGN_IN_REFUSED, ErrorCode.SIGN_IN_ROLE_MISSING, ErrorCode.SIGN_IN_NOT_CONFIGURED,
-                    ErrorCode.SIGN_IN_PROVIDER_UNAVAILABLE, ErrorCode.TOKEN_INVALID, ErrorCode.TOKEN_EXPIRED,
-                    ErrorCode.TOKEN_NOT_YET_VALID, ErrorCode.TOKEN_ISSUER_WRONG, ErrorCode.TOKEN_AUDIENCE_WRONG,
-                    ErrorCode.TOKEN_REVOKED);
+                    ErrorCode.SIGN_IN_REFUSED, ErrorCode.SIGN_IN_NOT_CONFIGURED);
 
     @Test
     void everyErrorCodeBelongsToAnOperationOrToAll() {

@@ -49,6 +49,7 @@ public final class SessionActions {
         if (request.sessionId() != null) {
             throw ApiProblem.of(ErrorCode.KEY_REQUIRED, "a session makes no links: send an API key");
         }
+        authenticator.requireKey(request);
         SessionStore.Link link = sessions.link(request.workspace(), request.keyId(),
                 wanted(body.scopes(), request.scopes()));
         return secret(
@@ -57,6 +58,7 @@ public final class SessionActions {
 
     private ApiResponse begin(ApiRequest request, NewSession body) {
         authenticator.requireSameOrigin(request);
+        authenticator.requireKey(request);
         SessionStore.Begun begun = body.code() == null ? byKey(request, body)
                 : sessions.begin(body.code(), request.peer())
                         .orElseThrow(() -> ApiProblem.of(ErrorCode.SESSION_CODE_INVALID,

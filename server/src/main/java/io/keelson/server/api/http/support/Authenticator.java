@@ -25,8 +25,10 @@ public final class Authenticator {
     private final ApiKeyLookup keys;
     private final RequestRate rate;
     private final SessionCookie cookie;
+    private final BearerTokens tokens;
 
-    public Authenticator(ApiKeyLookup keys, RequestRate rate, SessionCookie cookie) {
+    public Authenticator(ApiKeyLookup keys, RequestRate rate, SessionCookie cookie, BearerTokens tokens) {
+        this.tokens = tokens;
         this.keys = keys;
         this.rate = rate;
         this.cookie = cookie;
@@ -58,6 +60,15 @@ public final class Authenticator {
     public @Nullable Caller bearer(ApiRequest request) {
         String given = only(Collections.list(request.context().req().getHeaders("Authorization")));
         return given == null ? null : holder(given);
+    }
+
+    /** Refuses a token of a service, which a session would outlive. */
+    public void requireKey(ApiRequest request) {
+        String given = request.header("Authorization");
+        if (given != null && given.toLowerCase(Locale.ROOT).startsWith(SCHEME)
+                && given.substring(SCHEME.length()).strip().startsWith(BearerTokens.BEGIN)) {
+            throw ApiProblem.of(ErrorCode.KEY_REQUIRED, "a token begins no session: send an API key");
+        }
     }
 
     /** Refuses a request that a browser sends for another site's page. */
@@ -135,7 +146,11 @@ public final class Authenticator {
             throw ApiProblem.of(ErrorCode.UNAUTHENTICATED, "send the header Authorization: Bearer <api key>")
                     .header("WWW-Authenticate", CHALLENGE);
         }
-        Caller caller = keys.find(given.substring(SCHEME.length()).strip());
+        String text = given.substring(SCHEME.length()).strip();
+        if (text.startsWith(BearerTokens.BEGIN)) {
+            return requireOpen(tokens.caller(text));
+        }
+        Caller caller = keys.find(text);
         if (caller == null) {
             throw ApiProblem.of(ErrorCode.INVALID_API_KEY, "the API key is malformed, unknown, expired or revoked")
                     .header("WWW-Authenticate", CHALLENGE + ", error=\"invalid_token\"");
