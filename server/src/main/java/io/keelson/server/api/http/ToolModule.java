@@ -62,7 +62,7 @@ public interface ToolModule extends AutoCloseable {
      */
     default void addTo(Route.Table table, ApiParts api) {}
 
-    /** Tokens of services that the API accepts; null if the module knows of none. */
+    /** Tokens of services that the API accepts; null if the module has none. */
     default @Nullable BearerTokens tokens() {
         return null;
     }
