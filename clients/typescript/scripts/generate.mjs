@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import openapi, { astToString } from "openapi-typescript";
 import ts from "typescript";
 
-const ROOTS = ["Run", "RunStatus", "Task", "Step", "Event", "Explanation", "Artifact", "LogLine", "InboxItem", "InboxDecision", "WorkItem", "ReportAnswer",
+const ROOTS = ["Run", "RunStatus", "Task", "TaskRound", "Step", "Event", "Explanation", "Artifact", "LogLine", "InboxItem", "InboxDecision", "WorkItem", "ReportAnswer",
   "Mission", "RunActionFork", "Heartbeat", "Completion", "Failure", "Release", "AnnouncedTool", "Agent"];
 // The only numbers of the API with a fraction that are no money. They stay numbers.
 const FLOATS = new Set(["fraction", "progress", "bytes_per_token", "verifier_score"]);

@@ -13,6 +13,7 @@ type Schemas = components["schemas"];
 export type RunRecord = Schemas["Run"];
 export type RunTask = Schemas["Task"];
 export type RunStep = Schemas["Step"];
+export type TaskRound = Schemas["TaskRound"];
 export type RunEvent = Schemas["Event"];
 export type Artifact = Schemas["Artifact"];
 export type LogLine = Schemas["LogLine"];
@@ -176,6 +177,11 @@ class RunCalls<Output = unknown> {
   /** The tasks of the present attempt, in plan order. */
   tasks(options: Abortable = {}): AsyncGenerator<RunTask, void, void> {
     return pages(this.#transport, path`/runs/${this.#id}/tasks`, {}, "Task", options.signal);
+  }
+
+  /** The rounds of a task with `repeat`, in order. */
+  rounds(task: Pick<RunTask, "id">, options: Abortable = {}): AsyncGenerator<TaskRound, void, void> {
+    return pages(this.#transport, path`/tasks/${task.id}/rounds`, {}, "TaskRound", options.signal);
   }
 
   /** The steps of the present attempt. */

@@ -488,6 +488,40 @@ class TaskFlowPlace(Document):
     }
 
 
+class TaskRound(Document):
+    """A round of a task with `repeat`"""
+
+    round: int
+    """Number of the round."""
+    task_id: str
+    """Id of its task; of a folded round, that its task had."""
+    folded: bool
+    """Whether the round is all that is left: its task and steps are gone."""
+    state: str
+    """State of its task."""
+    attempts: int
+    """Number of its attempts."""
+    tokens_used: int
+    """Of all its attempts."""
+    cost: Decimal
+    """Of all its attempts, in credits."""
+    output: Any
+    """Of a completed round; null where it is longer than 16384 bytes."""
+    omitted: list[str] | None
+    """`output` where its value was omitted."""
+    error_code: str | None
+    """Code of the error; null without one."""
+    error_message: str | None
+    """Message of the error; null without one."""
+    started_at: datetime | None
+    """Time of its start; null before it."""
+    completed_at: datetime | None
+    """Time of its end; null while it is open."""
+    _kinds = {
+        "cost": "decimal", "output": "free", "started_at": "time", "completed_at": "time"
+    }
+
+
 class Step(Document):
     """A step of a task, the unit of a claim."""
 

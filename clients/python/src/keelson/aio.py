@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from keelson import _address, _core, _types
 from keelson._core import path
 from keelson._http import Settings, AsyncDriver
-from keelson._types import Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task
+from keelson._types import (Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task,
+                            TaskRound)
 from keelson.mission import Mission
 
 MissionLike = Mission | Mapping[str, Any]
@@ -109,6 +110,11 @@ class Run(_types.Run):
         """The tasks of the present attempt, in plan order."""
         async for each in self._items("tasks"):
             yield Task(each)
+
+    async def rounds(self, task_id: str) -> AsyncIterator[TaskRound]:
+        """The rounds of a task with `repeat`, in order, by the task's id."""
+        async for each in self._items("rounds", "/tasks/{}/", task_id):
+            yield TaskRound(each)
 
     async def steps(self) -> AsyncIterator[Step]:
         """The steps of the present attempt."""

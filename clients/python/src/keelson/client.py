@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from keelson import _address, _core, _types
 from keelson._core import path
 from keelson._http import Settings, SyncDriver
-from keelson._types import Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task
+from keelson._types import (Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task,
+                            TaskRound)
 from keelson.mission import Mission
 
 MissionLike = Mission | Mapping[str, Any]
@@ -109,6 +110,11 @@ class Run(_types.Run):
         """The tasks of the present attempt, in plan order."""
         for each in self._items("tasks"):
             yield Task(each)
+
+    def rounds(self, task_id: str) -> Iterator[TaskRound]:
+        """The rounds of a task with `repeat`, in order, by the task's id."""
+        for each in self._items("rounds", "/tasks/{}/", task_id):
+            yield TaskRound(each)
 
     def steps(self) -> Iterator[Step]:
         """The steps of the present attempt."""

@@ -1237,6 +1237,44 @@ export interface components {
             /** @description Name of the switch's branch; null for a group */
             branch: string | null;
         };
+        /** @description A round of a task with `repeat` */
+        TaskRound: {
+            /** @description Number of the round */
+            round: number;
+            /**
+             * Format: uuid
+             * @description Id of its task; of a folded round, that its task had
+             */
+            task_id: string;
+            /** @description Whether the round is all that is left: its task and steps are gone */
+            folded: boolean;
+            /** @description State of its task */
+            state: components["schemas"]["TaskState"];
+            /** @description Number of its attempts */
+            attempts: number;
+            /** @description Of all its attempts */
+            tokens_used: number;
+            /** @description Of all its attempts, in credits */
+            cost: Decimal;
+            /** @description Of a completed round; null where it is longer than 16384 bytes */
+            output: unknown;
+            /** @description `output` where its value was omitted */
+            omitted?: "output"[];
+            /** @description Code of the error; null without one */
+            error_code: string | null;
+            /** @description Message of the error; null without one */
+            error_message: string | null;
+            /**
+             * Format: date-time
+             * @description Time of its start; null before it
+             */
+            started_at: Date | null;
+            /**
+             * Format: date-time
+             * @description Time of its end; null while it is open
+             */
+            completed_at: Date | null;
+        };
         /** @enum {unknown} */
         TaskState: "pending" | "queued" | "assigned" | "running" | "continuing" | "verifying" | "awaiting_human" | "awaiting_retry" | "completed" | "failed" | "cancelled" | "skipped" | Other;
         /**

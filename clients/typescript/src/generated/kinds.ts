@@ -118,6 +118,11 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "branches": "[TaskFlowBranch]",
     "within": "[TaskFlowPlace]"
   },
+  "TaskRound": {
+    "cost": "decimal",
+    "started_at": "time",
+    "completed_at": "time"
+  },
   "WorkItem": {
     "lease_expires_at": "time",
     "deadline": "time",

@@ -123,3 +123,9 @@ export function days(items, from, to) {
   }
   return all;
 }
+
+/** The innermost branch or group that contains a task, in words; empty outside of any. */
+export function within(flow) {
+  const place = flow?.within.at(-1);
+  return place ? (place.branch === null ? place.of : `${place.of}: ${place.branch}`) : '';
+}

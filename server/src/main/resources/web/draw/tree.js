@@ -25,7 +25,7 @@ export function group(tasks, byAgent = false) {
     } else if (task.group_id) {
       const parent = byId.get(task.group_id);
       const key = parent?.key ?? task.key.replace(/\[\d+\]$/, '');
-      const node = { id: `group:${key}`, key, title: parent?.title || key, items: [task], task: null };
+      const node = { id: `group:${key}`, key, title: parent?.title || key, items: [task], task: null, parent };
       groups.set(task.group_id, node);
       nodes.push(node);
     } else nodes.push({ id: task.key, task, items: null });

@@ -4,7 +4,7 @@ import { passing } from '../live/messages.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
-import { count, duration, short } from '../draw/format.js';
+import { count, duration, short, within } from '../draw/format.js';
 import { family, isHeld, isOpen, reasonFamily, words } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { badge, mark, money, name, others, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
@@ -65,7 +65,7 @@ class Drawer extends Part {
         get(`/tasks/${row.id}`, { light: true }),
         all(`/tasks/${row.id}/steps`, { light: true, history: true, limit: 200 }, 200),
         known ?? get(`/tasks/${row.id}/dependencies`),
-        isOpen(row) ? get(`/tasks/${row.id}/explain`).then((explained) => explained.reasons) : null,
+        isOpen(row) || row.flow ? get(`/tasks/${row.id}/explain`).then((explained) => explained.reasons) : null,
       ]);
       if (!known) this.#reached = begun;
       if (this.row.id === row.id) Object.assign(this, { task, steps: steps.items, reach, why, failure: null });
@@ -224,6 +224,18 @@ class Drawer extends Part {
           task.agent_name
             ? html`<dt>Agent</dt>
                 <dd>${name(task.agent_name)}</dd>`
+            : nothing
+        }
+        ${
+          task.flow?.within.length
+            ? html`<dt>Within</dt>
+                <dd>${name(within(task.flow))}</dd>`
+            : nothing
+        }
+        ${
+          task.round
+            ? html`<dt>Round</dt>
+                <dd class="num">${count(task.round)}${task.max_rounds ? ` of ${count(task.max_rounds)}` : ''}</dd>`
             : nothing
         }
         ${

@@ -218,12 +218,21 @@ class Graph extends Part {
     return [took, cost ? credits(cost) : ''].filter(Boolean).join(' · ');
   }
 
+  /** The number of tasks of a box, or its round. */
+  #times(i) {
+    const { boxes } = this.graph;
+    const task = this.data.byKey?.get(boxes.id[i].replace(/^group:/, ''));
+    if (!task?.max_rounds) return `×${count(boxes.tasks[i])}`;
+    const last = this.data.tasks.findLast((each) => each.group_id === task.id);
+    return `round ${count(last?.item_index ?? 0)} of ${count(task.max_rounds)}`;
+  }
+
   #box(i, faded) {
     const { boxes } = this.graph;
     const { counts, single, of } = this.#family(i);
     const figures = this.#figures(i);
     return html`<button
-      class="box x-${of} ${faded ? 'faded' : ''}"
+      class="box x-${of} ${boxes.mark[i]} ${faded ? 'faded' : ''}"
       aria-pressed=${boxes.id[i] === this.picked}
       ?disabled=${!single && !boxes.expandable[i]}
       ${place({ left: `${boxes.x[i]}px`, top: `${boxes.y[i]}px` })}
@@ -237,8 +246,8 @@ class Graph extends Part {
       @click=${() => (single ? route.set({ task: boxes.id[i] }) : this.#expand(boxes.id[i], true))}
     >
       ${mark(of)}<span class="grow stack tight"
-        ><span class="cut">${name(boxes.title[i], 80)}</span>
-        ${single ? (figures ? html`<span class="small soft num cut">${figures}</span>` : nothing) : html`<span class="row"><span class="small soft num nowrap">×${count(boxes.tasks[i])}${figures ? ` · ${figures}` : ''}</span>${stateBar(counts, boxes.tasks[i])}</span>`}</span
+        ><span class="cut">${boxes.mark[i] === 'choice' ? icon('branch', 'small') : nothing} ${name(boxes.title[i], 80)}</span>
+        ${single ? (figures ? html`<span class="small soft num cut">${figures}</span>` : nothing) : html`<span class="row"><span class="small soft num nowrap">${this.#times(i)}${figures ? ` · ${figures}` : ''}</span>${stateBar(counts, boxes.tasks[i])}</span>`}</span
       >
     </button>`;
   }
@@ -273,9 +282,14 @@ class Graph extends Part {
         boxes.y[i] < this.view.bottom &&
         boxes.y[i] + this.graph.box_height > this.view.top);
     const lit = (i) => near?.has(edges.from[i]) && near.has(edges.to[i]);
+    // A switch without a chosen branch: it is drawn where there is no branch at all.
+    const bare = (i) =>
+      boxes.mark[edges.from[i]] === 'choice' &&
+      boxes.mark[edges.to[i]] === 'end' &&
+      downs.get(edges.from[i]).length > 1;
     const lines = edges.from
       .map((_, i) => i)
-      .filter((i) => seen(edges.from[i]) || seen(edges.to[i]) || edges.bends[i].length);
+      .filter((i) => !bare(i) && (seen(edges.from[i]) || seen(edges.to[i]) || edges.bends[i].length));
     const open = (route.get('expand') ?? '').split(',').filter(Boolean);
     const whole =
       !this.shown || (width <= this.shown.right - this.shown.left && height <= this.shown.bottom - this.shown.top);
@@ -351,6 +365,7 @@ class Graph extends Part {
                       ></path>
                       ${lines.filter(lit).map((i) => svg`<path class="edge lit" d=${path(this.#points(i))}></path><path class="head-of lit" d=${arrow(this.#points(i))}></path>`)}
                     </svg>
+                    ${lines.map((i) => (edges.branch[i] ? html`<span class="branch-of cut" title=${`Branch ${edges.branch[i]}`} ${place({ right: `${width - boxes.x[edges.to[i]] + 10}px`, top: `${boxes.y[edges.to[i]] + this.graph.box_height / 2 - 20}px` })}>${name(edges.branch[i], 40)}</span>` : nothing))}
                     ${boxes.id.map((_, i) => (seen(i) ? this.#box(i, near && !near.has(i)) : nothing))}
                   </div>
                 </div>

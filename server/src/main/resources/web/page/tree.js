@@ -4,7 +4,7 @@ import { all, now } from '../api/client.js';
 import { route } from '../store/route.js';
 import { prefs } from '../store/prefs.js';
 import { runs } from '../store/runs.js';
-import { clock, count, duration } from '../draw/format.js';
+import { clock, count, duration, within } from '../draw/format.js';
 import { WORDS, family, familyOf, isHeld, words } from '../draw/state.js';
 import { group, rows } from '../draw/tree.js';
 import { merged, scale, stretches, ticks, timeAt, zoomed } from '../draw/timeline.js';
@@ -275,13 +275,14 @@ class Tree extends Part {
                 >${asked.length > 1 ? html`<span class="soft num">×${count(asked.length)}</span>` : nothing}`
             : row.group
               ? html`<strong class="cut">${name(row.group.title, 120)}</strong
-                  ><span class="soft num">×${count(row.group.items.length)}</span
-                  ><span class="group-bar">${stateBar(row.group.counts)}</span>`
+                  >${row.group.parent?.max_rounds ? html`<span class="soft num nowrap">round ${row.group.items.at(-1).item_index} of ${count(row.group.parent.max_rounds)}</span>` : html`<span class="soft num">×${count(row.group.items.length)}</span>`}
+                  <span class="group-bar">${stateBar(row.group.counts)}</span>`
               : html`${step ? mark(family(state), state) : isHeld(runs.get(this.data.id), task) ? mark('waits', `paused, its own state is ${words(state)}`) : mark(familyOf(task), familyOf(task) === family(state) ? state : `${state}, ${WORDS[familyOf(task)]}`)}<span
                     class="cut ${step ? 'soft' : ''}"
                     >${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span
                   >
                   ${step ? html`<span class="mono faint small cut">${name(step.tool ?? step.kind, 40)}</span>` : task.item_index !== null ? html`<span class="faint small num">[${task.item_index}]</span>` : nothing}
+                  ${!step && task.flow ? html`<span class="small soft nowrap flow">${task.flow.chooses ? icon('branch', 'small') : nothing}${name(within(task.flow), 60)}</span>` : nothing}
                   ${!step && task.title?.length > LONG ? html`<span class="faint small mono key cut">${name(task.key, 40)}</span>` : nothing}
                   ${!step && task.failures ? html`<span class="small i-backoff num nowrap retries" title="Failed tries">↻ ${task.failures}</span>` : nothing}`
         } </span

@@ -364,12 +364,17 @@ final class FlatPlan {
             if (at != null && at.kind == Kind.SWITCH) {
                 String chooser = Flow.chooser(at.id);
                 all.putIfAbsent(chooser, new Upstream(chooser, true, null));
-                at = ALL_SUCCESS.equals(JsonFields.text(at.raw, TRIGGER_RULE, ALL_SUCCESS)) ? at : null;
+                at = isAgents(item) && ALL_SUCCESS.equals(JsonFields.text(at.raw, TRIGGER_RULE, ALL_SUCCESS)) ? at : null;
             }
         }
         List<Upstream> list = new ArrayList<>(all.values());
         list.addAll(twice);
         return list;
+    }
+
+    /** Whether an agent does the task: it gets the outputs of the tasks on which it depends. */
+    private static boolean isAgents(FlowItem item) {
+        return item.kind == Kind.TASK && item.raw.path(STEPS).isEmpty();
     }
 
     /** The dependencies that an entry itself names. */

@@ -40,7 +40,7 @@ class FlatPlanTest {
                         - {id: fix, steps: [{tool: noop}]}
                         - {id: test, depends_on: [fix], steps: [{tool: noop}]}
                     - when: "${ .inputs.kind == \\"question\\" }"
-                      tasks: [{id: answer, when: "${ .inputs.kind != \\"\\" }", steps: [{tool: noop}]}]
+                      tasks: [{id: answer, when: "${ .inputs.kind != \\"\\" }"}]
                     - else: [{id: file, trigger_rule: all_done, steps: [{tool: noop}]}]
                 - {id: close, depends_on: [route], steps: [{tool: noop}]}
             """;
@@ -50,7 +50,7 @@ class FlatPlanTest {
         List<TaskSpec> tasks = Missions.yaml(ROUTE).plan().tasks();
 
         assertThat(tasks).extracting(FlatPlanTest::shown).containsExactly("read", "route.switch < read",
-                "fix < (route.switch) read", "test < fix", "answer < (route.switch) read", "file < (route.switch) read",
+                "fix < (route.switch)", "test < fix", "answer < (route.switch) read", "file < (route.switch)",
                 "route < (route.switch) test answer file", "close < route");
         assertThat(tasks.get(1).steps().getFirst().input()).isEqualTo(
                 "{\"branch\":\"${ if (.tasks.read.output.kind == \\\"bug\\\"\\n) then \\\"bug\\\""
