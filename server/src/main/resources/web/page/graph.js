@@ -246,7 +246,9 @@ class Graph extends Part {
       @click=${() => (single ? route.set({ task: boxes.id[i] }) : this.#expand(boxes.id[i], true))}
     >
       ${mark(of)}<span class="grow stack tight"
-        ><span class="cut">${boxes.mark[i] === 'choice' ? icon('branch', 'small') : nothing} ${name(boxes.title[i], 80)}</span>
+        ><span class="cut"
+          >${boxes.mark[i] === 'choice' ? icon('branch', 'small') : nothing} ${name(boxes.title[i], 80)}</span
+        >
         ${single ? (figures ? html`<span class="small soft num cut">${figures}</span>` : nothing) : html`<span class="row"><span class="small soft num nowrap">${this.#times(i)}${figures ? ` · ${figures}` : ''}</span>${stateBar(counts, boxes.tasks[i])}</span>`}</span
       >
     </button>`;

@@ -6,7 +6,12 @@ import { Part } from '../part/base.js';
 
 /** A key that is pasted is exchanged for a session; the session is a cookie that scripts cannot read. */
 class SignIn extends Part {
-  static properties = { note: { type: String }, failure: { state: true }, busy: { state: true }, provider: { state: true } };
+  static properties = {
+    note: { type: String },
+    failure: { state: true },
+    busy: { state: true },
+    provider: { state: true },
+  };
 
   async connectedCallback() {
     super.connectedCallback();
@@ -40,7 +45,9 @@ class SignIn extends Part {
         ${this.note ? html`<div class="note warn" role="status">${icon('info')}<span>${this.note}</span></div>` : nothing}
         ${
           this.provider
-            ? html`<a class="btn first" href="/auth/login?page=${encodeURIComponent(location.pathname + location.search)}"
+            ? html`<a
+                class="btn first"
+                href="/auth/login?page=${encodeURIComponent(location.pathname + location.search)}"
                 >Sign in with your organization</a
               >`
             : nothing

@@ -117,6 +117,7 @@ public final class RunModel {
         TaskLine group = task.groupId() == null ? null : tasks.get(task.groupId());
         line.label = group == null || group.title.equals(line.title) ? "" : " (" + line.title + ")";
         line.dependsOn = task.dependsOn();
+        line.maxRounds = task.maxRounds();
         line.attempt = Math.max(line.attempt, task.attemptNumber());
         return line;
     }

@@ -3,6 +3,7 @@ package io.keelson.cli.view;
 import io.keelson.api.run.Step;
 import io.keelson.api.run.StepAttempt;
 import io.keelson.api.run.Task;
+import io.keelson.api.run.TaskFlow;
 import io.keelson.api.run.TaskRound;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,11 +29,26 @@ public final class TaskDetails {
         if (!task.title().equals(task.key())) {
             lines.add(TerminalText.clean(task.title()));
         }
-        lines.add("attempt " + task.attemptNumber() + times(task.startedAt(), task.completedAt()));
+        lines.add((task.round() == null ? ""
+                : "round " + task.round()
+                        + (task.maxRounds() == null ? "" : " of " + AmountText.count(task.maxRounds())) + ", ")
+                + "attempt " + task.attemptNumber() + times(task.startedAt(), task.completedAt()));
         if (task.errorCode() != null) {
             lines.add(style.red(ErrorText.line(task.errorCode(), task.errorMessage())));
         }
+        place(task.flow());
         value("output", task.output(), "");
+    }
+
+    /** The branches and groups around the task, and the branches that it chooses from. */
+    private void place(@Nullable TaskFlow flow) {
+        if (flow == null) {
+            return;
+        }
+        flow.within().forEach(place -> lines.add(place.branch() == null ? "in group " + TerminalText.clean(place.of())
+                : "in branch " + TerminalText.clean(place.branch()) + " of switch " + TerminalText.clean(place.of())));
+        flow.branches().forEach(branch -> lines.add("branch " + TerminalText.clean(branch.name())
+                + (branch.when() == null ? ", if no condition holds" : " if " + TerminalText.clean(branch.when()))));
     }
 
     public List<String> lines() {

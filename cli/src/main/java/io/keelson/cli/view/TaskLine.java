@@ -23,6 +23,8 @@ final class TaskLine {
     /** The last step that failed and that it continued without; null when there is none. */
     @Nullable StepLine failureIgnored;
     int attempt = 1;
+    /** The maximum number of rounds of a task with {@code repeat}; null for other tasks. */
+    @Nullable Integer maxRounds;
     /** When its next attempt begins; null when none is scheduled. */
     @Nullable Instant nextRunAt;
     /** The open ticket about it or one of its steps; null when there is none. */

@@ -174,8 +174,9 @@ public final class TreeView {
     private String detail(TaskLine task) {
         List<TaskLine> items = children.get(task.key);
         String counted = items == null ? ""
-                : AmountText.count(items.stream().filter(item -> phase(item).ended()).count())
-                        + "/" + AmountText.count(items.size()) + "  ";
+                : task.maxRounds != null ? rounds(items.getLast(), task.maxRounds)
+                        : AmountText.count(items.stream().filter(item -> phase(item).ended()).count())
+                                + "/" + AmountText.count(items.size()) + "  ";
         return switch (phase(task)) {
             case FAILED -> style.red(Objects.requireNonNullElse(task.error, "failed"));
             case HUMAN -> style.yellow(question(task));
@@ -186,6 +187,12 @@ public final class TreeView {
             case DROPPED -> style.dim(task.state) + without(task);
             case DONE -> style.dim(counted + title(task)) + without(task);
         };
+    }
+
+    /** The number of the last round, from its key, and the maximum. */
+    private static String rounds(TaskLine last, int most) {
+        return "round " + last.key.substring(last.key.lastIndexOf('[') + 1, last.key.length() - 1) + " of "
+                + AmountText.count(most) + "  ";
     }
 
     private String without(TaskLine task) {

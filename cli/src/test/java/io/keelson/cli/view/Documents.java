@@ -54,6 +54,17 @@ final class Documents {
                 "dependsOn", List.of(dependsOn))), Task.class);
     }
 
+    /** A task with {@code repeat}. */
+    static Task loop(String key, int most) {
+        return Json.to(Json.of(Map.of("id", key, "key", key, "title", "Title of " + key, "state", "running", "round", 7,
+                "maxRounds", most, "dependsOn", List.of())), Task.class);
+    }
+
+    static Task round(String loop, int number) {
+        return Json.to(Json.of(Map.of("id", loop + number, "key", loop + "[" + number + "]", "title", "", "state",
+                "completed", "groupId", loop, "round", number, "dependsOn", List.of())), Task.class);
+    }
+
     static Step step(String id, String taskId, String state, Map<String, ?> input) {
         return Json.to(Json.of(Map.of("id", id, "taskId", taskId, "name", id, "tool", "echo", "state", state, "input",
                 input)), Step.class);

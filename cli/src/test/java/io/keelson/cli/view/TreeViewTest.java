@@ -88,6 +88,14 @@ class TreeViewTest {
     }
 
     @Test
+    void loopHasTheNumberOfItsRound() {
+        RunModel model = new RunModel(Documents.running());
+        model.name(List.of(Documents.loop("poll", 2_000), Documents.round("poll", 6), Documents.round("poll", 7)),
+                List.of());
+        assertThat(TreeView.render(model, 80, 24, NOW, 0, ASCII).get(1)).contains("poll", "round 7 of 2,000");
+    }
+
+    @Test
     void tenThousandTasksFitAndTheImportantOnesAreSeen() {
         List<Task> tasks = new ArrayList<>(IntStream.range(0, 10_000).mapToObj(i -> Documents.task("t" + i)).toList());
         RunModel model = new RunModel(Documents.running());

@@ -364,7 +364,8 @@ final class FlatPlan {
             if (at != null && at.kind == Kind.SWITCH) {
                 String chooser = Flow.chooser(at.id);
                 all.putIfAbsent(chooser, new Upstream(chooser, true, null));
-                at = isAgents(item) && ALL_SUCCESS.equals(JsonFields.text(at.raw, TRIGGER_RULE, ALL_SUCCESS)) ? at : null;
+                at = isAgents(item) && ALL_SUCCESS.equals(JsonFields.text(at.raw, TRIGGER_RULE, ALL_SUCCESS)) ? at
+                        : null;
             }
         }
         List<Upstream> list = new ArrayList<>(all.values());
