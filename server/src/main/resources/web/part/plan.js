@@ -96,6 +96,17 @@ const shownWhole = (row) =>
       .map((field) => field.name),
   );
 
+const ids = (list) => (Array.isArray(list) ? list.map((each) => each?.id ?? each?.temp_id).join(', ') : '');
+
+/** The branches of a switch, or the tasks of a group, of a plan as it is written. */
+function entries(task) {
+  if (Array.isArray(task.group)) return html`<span class="small soft">group of ${name(ids(task.group), 300)}</span>`;
+  if (!Array.isArray(task.switch)) return nothing;
+  return html`<ul class="bullets small soft">
+    ${task.switch.map((each) => html`<li>${each?.else ? 'else' : html`if <code>${name(each?.when, 200)}</code>`}: ${name(ids(each?.tasks ?? each?.else) || 'nothing', 300)}</li>`)}
+  </ul>`;
+}
+
 /** A task of a plan as a card. */
 function card(row, i, roster) {
   const shown = shownWhole(row);
@@ -110,6 +121,7 @@ function card(row, i, roster) {
         ${task.estimated_cost ? html`<span class="end num soft nowrap">~${credits(task.estimated_cost)}</span>` : nothing}
       </div>
       ${after && !shown.has('after') ? html`<span class="small soft">after ${name(after, 200)}</span>` : nothing}
+      ${entries(task)}
       ${task.description && task.description !== row.title && !shown.has('description') ? html`<span class="small clamp">${name(task.description, 600)}</span>` : nothing}
       ${task.steps?.length ? nothing : terms(task, roster)}
       ${shown.has('steps') || (roster.length && agentOf(task) && !task.steps?.length) ? nothing : stepsOf(task)}

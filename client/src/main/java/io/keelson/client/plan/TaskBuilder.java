@@ -17,6 +17,11 @@ public final class TaskBuilder {
         body.put("id", id);
     }
 
+    /** A task for {@link #branch}, {@link #otherwise} and {@link #group}. */
+    public static TaskBuilder task(String id) {
+        return new TaskBuilder(id);
+    }
+
     /** Sets the title. */
     public TaskBuilder title(String value) {
         body.put("title", value);
@@ -78,6 +83,39 @@ public final class TaskBuilder {
      */
     public TaskBuilder repeat(String until, int max, Duration delay) {
         body.putObject("repeat").put("until", until).put("max", max).put("delay_seconds", delay.toMillis() / 1000.0);
+        return this;
+    }
+
+    /**
+     * Makes this entry a switch with one more branch. The first branch whose condition holds is done.
+     *
+     * @param name unique in the switch
+     * @param when jq over {@code .inputs}, {@code .tasks} and {@code .run}
+     */
+    public TaskBuilder branch(String name, String when, TaskBuilder... tasks) {
+        ObjectNode branch = body.withArrayProperty("switch").addObject().put("name", name).put("when", when);
+        branch.putArray("tasks");
+        for (TaskBuilder task : tasks) {
+            branch.withArrayProperty("tasks").add(task.toJson());
+        }
+        return this;
+    }
+
+    /** The last branch of the switch: it is done if no condition holds. */
+    public TaskBuilder otherwise(TaskBuilder... tasks) {
+        ObjectNode branch = body.withArrayProperty("switch").addObject();
+        branch.putArray("else");
+        for (TaskBuilder task : tasks) {
+            branch.withArrayProperty("else").add(task.toJson());
+        }
+        return this;
+    }
+
+    /** Makes this entry a group: a task that depends on it waits for all its ends. */
+    public TaskBuilder group(TaskBuilder... tasks) {
+        for (TaskBuilder task : tasks) {
+            body.withArrayProperty("group").add(task.toJson());
+        }
         return this;
     }
 

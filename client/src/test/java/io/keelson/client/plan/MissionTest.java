@@ -69,6 +69,20 @@ class MissionTest {
     }
 
     @Test
+    void switchHasBranchesAndGroupsHaveTasks() {
+        Mission mission = Mission.named("n").task("route", t -> t
+                .branch("bug", ".inputs.bug", TaskBuilder.task("repair").group(TaskBuilder.task("find"),
+                        TaskBuilder.task("fix").dependsOn("find")))
+                .branch("none", "false").otherwise(TaskBuilder.task("file")));
+
+        assertThat(json(mission.toString())).isEqualTo(json("""
+                {"name":"n","plan":{"tasks":[{"id":"route","switch":[
+                  {"name":"bug","when":".inputs.bug","tasks":[{"id":"repair","group":[{"id":"find"},
+                    {"id":"fix","depends_on":["find"]}]}]},
+                  {"name":"none","when":"false","tasks":[]}, {"else":[{"id":"file"}]}]}]}}"""));
+    }
+
+    @Test
     void copiedMissionDoesNotChange() {
         Mission mission = Mission.named("n");
         Object before = mission.toJson();

@@ -3,13 +3,12 @@ package io.keelson.server.mission.plan;
 import io.keelson.core.plan.Flow;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.mission.plan.FlowEdges.Upstream;
 import io.keelson.server.mission.plan.FlowItem.Branch;
 import io.keelson.server.mission.plan.FlowItem.Kind;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,22 +35,19 @@ final class FlatPlan {
     private static final int MAX_TASKS = 10_000;
     private static final int MAX_CONDITION = 20_000;
     private static final String WHEN = "when";
-    private static final String DEPENDS_ON = "depends_on";
-    private static final String TRIGGER_RULE = "trigger_rule";
-    private static final String ALL_SUCCESS = "all_success";
-    private static final String STEPS = "steps";
+    static final String DEPENDS_ON = "depends_on";
+    static final String TRIGGER_RULE = "trigger_rule";
+    static final String ALL_SUCCESS = "all_success";
+    static final String STEPS = "steps";
     private static final Pattern EXPRESSION = Pattern.compile("\\s*\\$\\{(.*)}\\s*", Pattern.DOTALL);
 
-    /** A dependency of a task: the task's id in the flat plan, and the dependency's place; null if the entry names none. */
-    private record Upstream(String task, boolean ordering, @Nullable String at) {}
-
     private final FlowReader reader = new FlowReader();
+    private final FlowEdges edges = new FlowEdges(reader);
     private final ArrayNode tasks = JsonNodeFactory.instance.arrayNode();
     /** JSON pointers as they are written by the pointers in the flat plan. */
     private final Map<String, String> written = new HashMap<>();
     /** Pointers in the flat plan below which nothing is written. */
     private final Set<String> places = new HashSet<>();
-    private final Map<FlowItem, Set<String>> endsOf = new HashMap<>();
     private final JsonNode plan;
 
     private FlatPlan(JsonNode given) {
@@ -139,7 +135,7 @@ final class FlatPlan {
             case GROUP -> {
                 item.inner().forEach(this::add);
                 if (item.endsAsTask()) {
-                    addEnd(item, upstreams(ends(item), item.at), null, null);
+                    addEnd(item, upstreams(edges.ends(item.members), item.at), null, null);
                 }
             }
         }
@@ -159,7 +155,7 @@ final class FlatPlan {
             condition(item, task);
         }
         task.remove("dependency_type");
-        setUpstreams(task, all(item), here);
+        setUpstreams(task, edges.of(item), here);
         if (task.path(DEPENDS_ON).isEmpty() && !raw.has(DEPENDS_ON)) {
             task.remove(DEPENDS_ON);
         }
@@ -180,7 +176,7 @@ final class FlatPlan {
         String rule = JsonFields.text(task, TRIGGER_RULE, ALL_SUCCESS);
         List<String> conditions = new ArrayList<>();
         for (FlowItem of = root.parent; of != null; root = of, of = of.parent) {
-            if (of.kind == Kind.SWITCH && (!rule.equals(ALL_SUCCESS) || beginsBranch(item, of))) {
+            if (of.kind == Kind.SWITCH && (!rule.equals(ALL_SUCCESS) || edges.beginsBranch(item, of))) {
                 conditions.addFirst("(.tasks[" + quoted(Flow.chooser(of.id)) + "].output.branch == "
                         + quoted(of.branches.get(root.branch).name()) + ")");
             }
@@ -199,22 +195,6 @@ final class FlatPlan {
         if (own == null || EXPRESSION.matcher(own).matches()) {
             task.put(WHEN, "${ " + String.join(" and ", conditions) + " }");
         }
-    }
-
-    /** Whether nothing in the branch comes before the entry. */
-    private boolean beginsBranch(FlowItem item, FlowItem of) {
-        for (FlowItem at = item; at != null && at != of; at = at.parent) {
-            FlowItem each = at;
-            if (own(each).stream().anyMatch(up -> isBesideOf(up, each))) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private boolean isBesideOf(Upstream up, FlowItem item) {
-        FlowItem target = target(up.task, item);
-        return target != null && target.beside(item) != null && target.beside(item) != item;
     }
 
     private void addChoice(FlowItem item) {
@@ -253,7 +233,7 @@ final class FlatPlan {
         }
         task.putArray(STEPS).addObject().put("name", "choose").put("tool", "echo").putObject("input")
                 .put("branch", choice.toString());
-        setUpstreams(task, all(item), here);
+        setUpstreams(task, edges.of(item), here);
         tasks.add(task);
     }
 
@@ -262,7 +242,7 @@ final class FlatPlan {
         List<Upstream> upstreams = new ArrayList<>(List.of(new Upstream(chooser, true, null)));
         StringBuilder chosen = new StringBuilder();
         for (Branch branch : item.branches) {
-            Set<String> ends = ends(branch.items());
+            Set<String> ends = edges.ends(branch.items());
             upstreams.addAll(upstreams(ends, branch.at()));
             if (!ends.isEmpty()) {
                 chosen.append(chosen.isEmpty() ? "if" : " elif").append(" $b == ").append(quoted(branch.name()))
@@ -344,119 +324,6 @@ final class FlatPlan {
         return flow;
     }
 
-    /** All dependencies of the task that begins an entry: also the dependencies of the entries that begin with that task. */
-    private List<Upstream> all(FlowItem item) {
-        Map<String, Upstream> all = new LinkedHashMap<>();
-        List<Upstream> twice = new ArrayList<>();
-        Set<String> names = new HashSet<>();
-        for (FlowItem at = item; at != null;) {
-            FlowItem each = at;
-            List<Upstream> own = own(each);
-            for (Upstream up : own) {
-                List<Upstream> resolved = resolved(up, each);
-                if (each == item && !names.add(up.task)) {
-                    twice.addAll(resolved);
-                }
-                resolved.forEach(task -> all.putIfAbsent(task.task, task));
-            }
-            FlowItem of = each.parent;
-            at = of == null || own.stream().anyMatch(up -> isBesideOf(up, each)) ? null : of;
-            if (at != null && at.kind == Kind.SWITCH) {
-                String chooser = Flow.chooser(at.id);
-                all.putIfAbsent(chooser, new Upstream(chooser, true, null));
-                at = isAgents(item) && ALL_SUCCESS.equals(JsonFields.text(at.raw, TRIGGER_RULE, ALL_SUCCESS)) ? at
-                        : null;
-            }
-        }
-        List<Upstream> list = new ArrayList<>(all.values());
-        list.addAll(twice);
-        return list;
-    }
-
-    /** Whether an agent does the task: it gets the outputs of the tasks on which it depends. */
-    private static boolean isAgents(FlowItem item) {
-        return item.kind == Kind.TASK && item.raw.path(STEPS).isEmpty();
-    }
-
-    /** The dependencies that an entry itself names. */
-    private static List<Upstream> own(FlowItem item) {
-        String type = JsonFields.text(item.raw, "dependency_type", "data");
-        List<Upstream> own = new ArrayList<>();
-        JsonNode given = item.raw.path(DEPENDS_ON);
-        for (int d = 0; d < given.size(); d++) {
-            JsonNode each = given.path(d);
-            own.add(new Upstream(each.isString() ? each.stringValue() : JsonFields.text(each, "task", ""),
-                    "ordering".equals(JsonFields.text(each, "type", type)), item.at + "/depends_on/" + d));
-        }
-        return own;
-    }
-
-    /** The tasks for which a dependency waits; an unknown name is reported later. */
-    private List<Upstream> resolved(Upstream up, FlowItem item) {
-        FlowItem target = target(up.task, item);
-        if (target == null) {
-            return List.of(up);
-        }
-        excluded(up, item, target);
-        if (target.endsAsTask()) {
-            return List.of(new Upstream(target.id, up.ordering, up.at));
-        }
-        return ends(target).stream().map(end -> new Upstream(end, up.ordering, up.at)).toList();
-    }
-
-    /** Reports a dependency on a task of another branch of the same switch, which never completes in the same run. */
-    private void excluded(Upstream up, FlowItem item, FlowItem target) {
-        for (FlowItem mine = item; mine.parent != null; mine = mine.parent) {
-            for (FlowItem other = target; other.parent != null; other = other.parent) {
-                if (mine.parent == other.parent && mine.branch != other.branch && up.at != null) {
-                    problem("DEPENDENCY_OTHER_BRANCH", up.at, "'" + Pointers.shown(up.task)
-                            + "' is in another branch of the switch '" + mine.parent.id
-                            + "': only one of them is done");
-                    return;
-                }
-            }
-        }
-    }
-
-    /** The entry of that name: in the innermost group around the entry that has it, or in the plan. */
-    private @Nullable FlowItem target(String name, FlowItem item) {
-        for (FlowItem of = item.parent; of != null; of = of.parent) {
-            FlowItem found = of.kind == Kind.GROUP ? reader.byId.get(of.id + "." + name) : null;
-            if (found != null) {
-                return found;
-            }
-        }
-        return reader.byId.get(name);
-    }
-
-    /** The tasks of a group for which no other task of the group waits. */
-    private Set<String> ends(FlowItem group) {
-        Set<String> known = endsOf.get(group);
-        if (known == null) {
-            known = ends(group.members);
-            endsOf.put(group, known);
-        }
-        return known;
-    }
-
-    private Set<String> ends(List<FlowItem> items) {
-        Set<String> ends = new LinkedHashSet<>();
-        items.forEach(item -> ends.addAll(item.endsAsTask() ? Set.of(item.id) : ends(item)));
-        items.forEach(item -> removeUpstreams(item, item, ends));
-        return ends;
-    }
-
-    /** Removes the tasks outside of an entry for which the entry, or one in it, waits. */
-    private void removeUpstreams(FlowItem item, FlowItem of, Set<String> ends) {
-        for (Upstream up : own(item)) {
-            FlowItem target = target(up.task, item);
-            if (target != null && target.beside(of) != null && target.beside(of) != of) {
-                ends.removeAll(target.endsAsTask() ? Set.of(target.id) : ends(target));
-            }
-        }
-        item.inner().forEach(each -> removeUpstreams(each, of, ends));
-    }
-
     private static List<Upstream> upstreams(Set<String> tasks, String at) {
         return tasks.stream().map(task -> new Upstream(task, false, at)).toList();
     }
@@ -464,13 +331,13 @@ final class FlatPlan {
     private void setUpstreams(ObjectNode task, List<Upstream> upstreams, String here) {
         ArrayNode list = task.putArray(DEPENDS_ON);
         for (Upstream up : upstreams) {
-            if (up.at != null) {
-                written.put(here + "/depends_on/" + list.size(), up.at);
+            if (up.at() != null) {
+                written.put(here + "/depends_on/" + list.size(), up.at());
             }
-            if (up.ordering) {
-                list.addObject().put("task", up.task).put("type", "ordering");
+            if (up.ordering()) {
+                list.addObject().put("task", up.task()).put("type", "ordering");
             } else {
-                list.add(up.task);
+                list.add(up.task());
             }
         }
     }
