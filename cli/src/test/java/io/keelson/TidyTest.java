@@ -202,6 +202,7 @@ class TidyTest {
                 "server/src/main/java/io/keelson/server/base/db/Adoption.java triggers",
                 "server/src/main/java/io/keelson/server/engine/store/queue/Backlog.java mcp_tools",
                 "server/src/main/java/io/keelson/server/engine/store/WorkLimits.java workspace_limits",
+                "server/src/main/java/io/keelson/server/engine/store/SharedModelRates.java workspace_limits",
                 "server/src/main/java/io/keelson/server/engine/store/WorkLimits.java workspaces",
                 // A purged workspace lost its runs on purpose.
                 "server/src/main/java/io/keelson/server/engine/store/read/KnownEvents.java workspaces",

@@ -12,14 +12,15 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The workspaces of an installation; for keys with the scope {@code operator}. Limits are given by name:
  * {@code open_runs}, {@code steps}, {@code runs_per_minute}, {@code storage_bytes}, {@code requests_per_minute}, {@code usd_per_month}, or
- * {@code steps_per_minute}, {@code tool:} or {@code tool_per_minute:} and a tool's name, {@code model:} or {@code model_per_minute:} and a
- * model's. Every method throws {@link KeelsonException} as {@link Api} says.
+ * {@code steps_per_minute}, {@code tool:} or {@code tool_per_minute:} and a tool's name, {@code model:}, {@code model_per_minute:} or
+ * {@code model_tokens_per_minute:} and a model's. Every method throws {@link KeelsonException} as {@link Api} says.
  */
 public final class Workspaces {
 
     /** Members for limits with names, by the beginning of the limit's name. */
     private static final Map<String, String> NAMED = Map.of("tool", "tools", "model", "models", "tool_per_minute",
-            "tools_per_minute", "model_per_minute", "models_per_minute");
+            "tools_per_minute", "model_per_minute", "models_per_minute", "model_tokens_per_minute",
+            "model_tokens_per_minute");
 
     private final Api api;
 

@@ -55,6 +55,7 @@ export const limits = {
         ['tools_per_minute', 'Tools, begun per minute'],
         ['models', 'Models, at work at a time'],
         ['models_per_minute', 'Models, begun per minute'],
+        ['model_tokens_per_minute', 'Models, tokens per minute'],
       ].map(([key, title]) =>
         Object.keys(most[key] ?? {}).length
           ? html`<h3 class="pad small soft">${title}</h3>

@@ -24,18 +24,22 @@ import org.jspecify.annotations.Nullable;
  * @param models maximum number of lanes at work, by the model that their step's input names
  * @param stepsPerMinute maximum number of steps that begin within any minute, retries included
  * @param toolsPerMinute maximum number of steps that begin within any minute, by tool
- * @param modelsPerMinute maximum number of steps that begin within any minute, by the model that their input names
+ * @param modelsPerMinute maximum number of steps that begin within any minute, by the model that their input names, and of requests of
+ *     programs to the model
+ * @param modelTokensPerMinute maximum number of tokens of requests that begin within any minute, by model
  */
 public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nullable Long runsPerMinute,
         @Nullable Long storageBytes, @Nullable Long requestsPerMinute, @Nullable BigDecimal usdPerMonth,
         Map<String, Long> tools, Map<String, Long> models, @Nullable Long stepsPerMinute,
-        Map<String, Long> toolsPerMinute, Map<String, Long> modelsPerMinute) {
+        Map<String, Long> toolsPerMinute, Map<String, Long> modelsPerMinute,
+        Map<String, Long> modelTokensPerMinute) {
 
     public WorkspaceLimits {
         tools = Absent.asEmpty(tools);
         models = Absent.asEmpty(models);
         toolsPerMinute = Absent.asEmpty(toolsPerMinute);
         modelsPerMinute = Absent.asEmpty(modelsPerMinute);
+        modelTokensPerMinute = Absent.asEmpty(modelTokensPerMinute);
     }
 
     /**
@@ -51,7 +55,9 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
      * @param models maximum number of lanes at work, by the model that their step's input names
      * @param stepsPerMinute maximum number of steps that begin within any minute, retries included
      * @param toolsPerMinute maximum number of steps that begin within any minute, by tool
-     * @param modelsPerMinute maximum number of steps that begin within any minute, by the model that their input names
+     * @param modelsPerMinute maximum number of steps that begin within any minute, by the model that their input names, and of
+     *     requests of programs to the model
+     * @param modelTokensPerMinute maximum number of tokens of requests that begin within any minute, by model
      */
     @Request
     public record Change(@Nullable Optional<@Range(min = 0) Long> openRuns,
@@ -65,5 +71,7 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
             @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
                     Optional<@Range(min = 0, max = 60_000_000) Long>> toolsPerMinute,
             @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
-                    Optional<@Range(min = 0, max = 60_000_000) Long>> modelsPerMinute) {}
+                    Optional<@Range(min = 0, max = 60_000_000) Long>> modelsPerMinute,
+            @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
+                    Optional<@Range(min = 0, max = 60_000_000_000L) Long>> modelTokensPerMinute) {}
 }

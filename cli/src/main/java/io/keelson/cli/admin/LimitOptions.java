@@ -18,7 +18,7 @@ final class LimitOptions {
     private static final String USD = "usd_per_month";
 
     @Option(names = "--limit", paramLabel = "NAME=N", description = "open_runs, steps, runs_per_minute, storage_bytes, "
-            + "requests_per_minute, usd_per_month, steps_per_minute, tool:NAME for one tool's steps at a time, tool_per_minute:NAME for its steps that begin within a minute, model:NAME and model_per_minute:NAME for one model's; repeatable. N is a whole number (credits may have six decimal places), or none to remove a limit.")
+            + "requests_per_minute, usd_per_month, steps_per_minute, tool:NAME for one tool's steps at a time, tool_per_minute:NAME for its steps that begin within a minute, model:NAME and model_per_minute:NAME for one model's, model_tokens_per_minute:NAME for the tokens of its requests; repeatable. N is a whole number (credits may have six decimal places), or none to remove a limit.")
     Map<String, String> limits = new LinkedHashMap<>();
 
     /** The given value; null for no limit. */
@@ -57,6 +57,7 @@ final class LimitOptions {
         addLines(lines, "tool_per_minute:", limits.toolsPerMinute());
         addLines(lines, "model:", limits.models());
         addLines(lines, "model_per_minute:", limits.modelsPerMinute());
+        addLines(lines, "model_tokens_per_minute:", limits.modelTokensPerMinute());
         return lines;
     }
 

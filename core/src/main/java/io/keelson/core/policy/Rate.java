@@ -44,10 +44,15 @@ public record Rate(long perMinute) {
      * The end of the admitted work after the admission.
      *
      * @param until null if nothing was admitted yet
-     * @param admitted not more than {@link #available}
+     * @param admitted not more than {@link #available}; more are admitted as one, of that size
      */
     public Instant after(@Nullable Instant until, Instant now, long admitted) {
-        return now.plus(ahead(until, now) + admitted * intervalMicros(), ChronoUnit.MICROS);
+        return now.plus(ahead(until, now) + micros(admitted), ChronoUnit.MICROS);
+    }
+
+    /** The time that an amount of work lasts. */
+    public long micros(long admitted) {
+        return Math.ceilDiv(Math.multiplyExact(admitted, MICROS_PER_MINUTE), perMinute);
     }
 
     /**

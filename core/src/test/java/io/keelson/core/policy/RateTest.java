@@ -53,6 +53,13 @@ class RateTest {
         assertThat(rate.after(NOON.minusSeconds(50), NOON, 3)).isEqualTo(NOON.plusMillis(300));
     }
 
+    /** Tokens of a request: their interval is no whole number of microseconds. */
+    @Test
+    void muchAtATimeLastsExactlyAsLong() {
+        assertThat(new Rate(40_000_000).after(null, NOON, 1_000_000)).isEqualTo(NOON.plusMillis(1_500));
+        assertThat(new Rate(7).micros(1)).isEqualTo(8_571_429);
+    }
+
     /** A minute has no more than the rate, half a second's work and one, at any times of the claims; frequent claims get all of the rate. */
     @ParameterizedTest
     @ValueSource(longs = {1, 7, 59, 60, 61, 599, 7_000})

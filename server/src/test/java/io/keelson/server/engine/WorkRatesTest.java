@@ -4,12 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
+import io.keelson.server.engine.store.ModelRates;
+import io.keelson.server.engine.store.SharedModelRates;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
 /** Limits of the steps that begin within a minute, by the times that the database has of them. */
@@ -76,6 +84,48 @@ class WorkRatesTest extends GatedEngines {
         nodes.awaitState(run, "completed");
 
         assertThat(startTimes().getLast()).isAfterOrEqualTo(start.plus(Duration.ofMillis(500)));
+    }
+
+    /** The tokens of requests, which a request knows and a claim does not. */
+    @Test
+    void stepsWaitForTheTokensOfTheirModel() throws Exception {
+        limit("model_tokens_per_minute:large", 600);
+        Engine engine = nodes.node();
+        Instant start = now();
+        ModelRates rates = new SharedModelRates(nodes.database);
+        assertThat(rates.take(Nodes.WORKSPACE, "large", false, 25, Duration.ZERO).admitted()).isTrue();
+        UUID run = nodes.submit(engine, """
+                {name: r, goal: g, plan: {tasks: [{id: a, steps: [{tool: echo, input: {model: large}}]}]}}""");
+
+        nodes.awaitState(run, "completed");
+
+        assertThat(startTimes().getLast()).isAfterOrEqualTo(start.plusSeconds(2));
+    }
+
+    /** Requests of two servers at once, each with the time at which it is sent. */
+    @Test
+    void twoServersShareTheTokensOfAModel() throws Exception {
+        limit("model_tokens_per_minute:large", 60_000);
+        limit("model_per_minute:large", 600);
+        List<ModelRates> servers = List.of(new SharedModelRates(nodes.database), new SharedModelRates(nodes.database));
+        Queue<Instant> sent = new ConcurrentLinkedQueue<>();
+        Instant start = now();
+        try (ExecutorService threads = Executors.newFixedThreadPool(8)) {
+            for (int i = 0; i < 600; i++) {
+                ModelRates server = servers.get(i % 2);
+                threads.submit(() -> {
+                    Instant asked = now();
+                    ModelRates.Admission admission =
+                            server.take(Nodes.WORKSPACE, "large", false, 200, Duration.ofHours(1));
+                    sent.add(asked.plus(Objects.requireNonNull(admission.pause())));
+                    server.correct(admission, 100);
+                });
+            }
+        }
+        Duration all = Duration.between(start, Collections.max(sent));
+
+        assertThat(sent).hasSize(600);
+        assertThat(all.toMillis()).as("at 10 requests of 100 tokens per second").isBetween(58_800L, 61_200L);
     }
 
     private List<Instant> startTimes() {

@@ -92,7 +92,7 @@ public final class Claims {
         limited.lock();
         try {
             return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
-                limits.lock(c, crowded);
+                WorkLimits.lock(c, crowded);
                 Capacity capacity = limits.capacity(c, crowded);
                 // Another node may have claimed some before this one held the lock. They would count for limits per minute.
                 List<Candidate> waiting = store.waiting(c, candidates);

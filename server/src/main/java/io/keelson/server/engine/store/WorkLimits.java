@@ -36,7 +36,8 @@ public final class WorkLimits implements LocalCapacity.Limits {
     private static final String READ = """
             select workspace_id, name, most from workspace_limits
              where name = 'steps' or name = 'steps_per_minute' or name like 'tool:%' or name like 'model:%'
-                or name like 'tool_per_minute:%' or name like 'model_per_minute:%'""";
+                or name like 'tool_per_minute:%' or name like 'model_per_minute:%'
+                or name like 'model_tokens_per_minute:%'""";
 
     private static final String WORKSPACES = "select id from workspaces where closed_at is null";
 
@@ -45,7 +46,6 @@ public final class WorkLimits implements LocalCapacity.Limits {
     private static final String MODEL = "model:";
     private static final String STEPS_PER_MINUTE = "steps_per_minute";
     private static final String TOOL_PER_MINUTE = "tool_per_minute:";
-    private static final String MODEL_PER_MINUTE = "model_per_minute:";
 
     /** The planner settings: a plan made while the queue was empty would later read the whole queue. */
     private static final String BY_INDEX = "select set_config('enable_seqscan', 'off', true)";
@@ -71,7 +71,12 @@ public final class WorkLimits implements LocalCapacity.Limits {
 
         boolean perMinute() {
             return name.equals(STEPS_PER_MINUTE) || name.startsWith(TOOL_PER_MINUTE)
-                    || name.startsWith(MODEL_PER_MINUTE);
+                    || name.startsWith(SharedModelRates.REQUESTS) || ofTokens();
+        }
+
+        /** Claims wait for it, and requests count for it. */
+        private boolean ofTokens() {
+            return name.startsWith(SharedModelRates.TOKENS);
         }
     }
 
@@ -126,7 +131,8 @@ public final class WorkLimits implements LocalCapacity.Limits {
         Set<UUID> perMinute = new TreeSet<>();
         read.keySet().forEach(key -> {
             limited.add(key.workspaceId);
-            if (key.name.startsWith(MODEL) || key.name.startsWith(MODEL_PER_MINUTE)) {
+            if (key.name.startsWith(MODEL) || key.name.startsWith(SharedModelRates.REQUESTS)
+                    || key.ofTokens()) {
                 ofModels.add(key.workspaceId);
             }
             if (key.perMinute()) {
@@ -156,7 +162,8 @@ public final class WorkLimits implements LocalCapacity.Limits {
 
     private boolean limitedModel(UUID workspaceId, String model) {
         return most.containsKey(new Key(workspaceId, MODEL + model))
-                || most.containsKey(new Key(workspaceId, MODEL_PER_MINUTE + model));
+                || most.containsKey(new Key(workspaceId, SharedModelRates.REQUESTS + model))
+                || most.containsKey(new Key(workspaceId, SharedModelRates.TOKENS + model));
     }
 
     /** All workspaces with limits. */
@@ -165,7 +172,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
     }
 
     /** Blocks other claims in these workspaces until the transaction ends. Locks in the order of their ids. */
-    public void lock(Connection c, Collection<UUID> ids) throws SQLException {
+    public static void lock(Connection c, Collection<UUID> ids) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LOCK)) {
             BinaryParameter.bindIds(statement, 1, new TreeSet<>(ids));
             statement.executeQuery().close();
@@ -232,7 +239,8 @@ public final class WorkLimits implements LocalCapacity.Limits {
     private static List<Key> keys(UUID workspace, String tool, String model) {
         return List.of(new Key(workspace, STEPS), new Key(workspace, TOOL + tool), new Key(workspace, MODEL + model),
                 new Key(workspace, STEPS_PER_MINUTE), new Key(workspace, TOOL_PER_MINUTE + tool),
-                new Key(workspace, MODEL_PER_MINUTE + model));
+                new Key(workspace, SharedModelRates.REQUESTS + model),
+                new Key(workspace, SharedModelRates.TOKENS + model));
     }
 
     /** Remaining capacity. Not thread-safe. */
@@ -260,6 +268,9 @@ public final class WorkLimits implements LocalCapacity.Limits {
         }
 
         private void take(Key key) {
+            if (key.ofTokens()) {
+                return;
+            }
             left.computeIfPresent(key, (k, n) -> n - 1);
             if (rates.containsKey(key)) {
                 taken.merge(key, 1L, Long::sum);
@@ -304,12 +315,17 @@ public final class WorkLimits implements LocalCapacity.Limits {
                     : key.name.startsWith(perMinute) ? key.name.substring(perMinute.length()) : null;
         }
 
+        private static @Nullable String model(Key key) {
+            String model = either(key, MODEL, SharedModelRates.REQUESTS);
+            return model == null && key.ofTokens() ? key.name.substring(SharedModelRates.TOKENS.length()) : model;
+        }
+
         List<Full> full() {
             List<Full> full = new ArrayList<>();
             left.forEach((key, count) -> {
                 if (count <= 0) {
                     full.add(new Full(key.workspaceId, either(key, TOOL, TOOL_PER_MINUTE),
-                            either(key, MODEL, MODEL_PER_MINUTE)));
+                            model(key)));
                 }
             });
             return full;

@@ -44,6 +44,9 @@ public record Limits(Map<String, BigDecimal> byName) {
     /** Begins the name of the limit of one model's steps within any minute. */
     public static final String MODEL_PER_MINUTE = "model_per_minute:";
 
+    /** Begins the name of the limit of the tokens of one model's requests within any minute. */
+    public static final String MODEL_TOKENS_PER_MINUTE = "model_tokens_per_minute:";
+
     /** A workspace's limits as a column of that name, in a query where the workspace's id is this. */
     public static String column(String workspaceId) {
         return "array(select l.name || '=' || l.most from workspace_limits l where l.workspace_id = " + workspaceId

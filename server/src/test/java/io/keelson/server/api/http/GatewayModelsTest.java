@@ -100,6 +100,7 @@ class GatewayModelsTest {
         Files.writeString(folder.resolve("models.yaml"), "models:\n"
                 + MODEL.formatted("c", "openai-chat", model.uri("/v1"), "c")
                 + MODEL.formatted("r", "openai-responses", model.uri("/v1"), "r")
+                + MODEL.formatted("rated", "openai-chat", model.uri("/v1"), "rated")
                 + MODEL.formatted("a", "anthropic-messages", model.uri(""), "a")
                 + MODEL.formatted("counter", "anthropic-messages", other, "counter")
                 + MODEL.formatted("large", "openai-chat", other, "large"));
@@ -495,6 +496,49 @@ class GatewayModelsTest {
         api.post("/api/v1/runs/" + program.run + "/budget", "{\"hard_limit_usd\": 0.5}");
         HttpResponse<String> answer = program.post(MESSAGES, dear);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    }
+
+    /** An answer has 150 tokens, which last 150 s. */
+    @Test
+    void aLimitOfTokensPerMinuteHoldsForProgramsAndTurns() throws Exception {
+        api.sql("insert into workspace_limits (workspace_id, name, most) select id, 'model_tokens_per_minute:rated', 60 from workspaces");
+        try {
+            Program program = new Program(null);
+            HttpResponse<String> first = program.post(CHAT, rated("first"));
+            assertThat(first.statusCode()).as(first.body()).isEqualTo(200);
+            int before = model.journal().size();
+            Awaitility.await().untilAsserted(() -> {
+                HttpResponse<String> second = program.post(CHAT, rated("second"));
+                assertThat(second.statusCode()).as(second.body()).isEqualTo(429);
+                assertThat(second.headers().firstValueAsLong("retry-after").orElseThrow())
+                        .as("the rest of the worst case is given back").isBetween(30L, 150L);
+                JsonNode error = Json.read(second.body()).get("error");
+                assertThat(error.get("code").stringValue()).isEqualTo("rate_limited");
+                assertThat(error.get("message").stringValue()).contains("model_tokens_per_minute:rated=60");
+            });
+            assertThat(model.journal()).as("nothing is sent").hasSize(before);
+            JsonNode reason = api.get("/api/v1/runs/" + program.run + "/explain").json().get("reasons").valueStream()
+                    .filter(each -> each.get("code").stringValue().equals("WORKSPACE_LIMIT")).findFirst().orElseThrow();
+            assertThat(reason.get("text").stringValue()).matches(".*'rated' waits for the limit"
+                    + " model_tokens_per_minute:rated=60, which admits one at 20[^ ]+Z");
+            String turn = api.create("""
+                    {"name": "turn", "start": true, "plan": {"tasks": [{"id": "t", "title": "Answer", "suggested_agent":
+                     {"type": "contractor", "agent_name": "agent", "model": "rated", "tools": []}}]}}""");
+            Awaitility.await().untilAsserted(() -> assertThat(
+                    api.get("/api/v1/runs/" + turn + "/explain").json().at("/reasons/0/code").asString(""))
+                    .isIn("WORKSPACE_LIMIT", "DEFERRED"));
+            assertThat(model.journal()).hasSize(before);
+
+            api.sql("delete from workspace_limits");
+            Awaitility.await().until(() -> program.post(CHAT, rated("second")).statusCode() == 200);
+            api.awaitState(turn, "completed");
+        } finally {
+            api.sql("delete from workspace_limits");
+        }
+    }
+
+    private static String rated(String text) {
+        return body(CHAT, "rated " + text, ", \"max_tokens\": 500").replace("\"c\"", "\"rated\"");
     }
 
     /** The program ends with an error, and its step is executed again when the limit pays the request: nothing is paid twice. */

@@ -16,6 +16,8 @@ import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.registry.RecordRequests;
 import io.keelson.server.annex.model.registry.WorkspaceModels;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.ModelRates;
+import io.keelson.server.engine.store.ModelRates.Admission;
 import io.keelson.server.engine.tool.BusySystems;
 import io.keelson.server.engine.tool.HandBackException;
 import io.keelson.server.engine.tool.SentRequests;
@@ -23,10 +25,12 @@ import io.keelson.server.engine.tool.ToolCall;
 import io.keelson.server.engine.tool.ToolFailure;
 import io.keelson.server.engine.tool.ToolUsage;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -40,24 +44,32 @@ public final class ModelCalls {
     /** The code of a model that gives no answer. */
     public static final String UNAVAILABLE = "MODEL_UNAVAILABLE";
 
+    /** How long a request waits for limits per minute before its step goes back to the queue. */
+    private static final Duration RATE_WAIT = Duration.ofSeconds(5);
+    private static final Duration NEVER = Duration.ofMinutes(1);
+
     private final WorkspaceModels models;
     private final Predicate<Use> allowed;
     private final Predicate<String> priced;
     private final ModelClient client;
     private final BusySystems busy;
+    private final ModelRates rates;
 
     private record Use(UUID workspace, String model) {}
 
     /**
      * @param priced whether the price list has the model
      * @param busy models that have asked for a pause
+     * @param rates limits per minute
      */
-    public ModelCalls(WorkspaceModels models, Predicate<String> priced, ModelClient client, BusySystems busy) {
+    public ModelCalls(WorkspaceModels models, Predicate<String> priced, ModelClient client, BusySystems busy,
+            ModelRates rates) {
         this.models = models;
         this.allowed = new RecentlyTrue<>(use -> models.allows(use.workspace, use.model), System::nanoTime);
         this.priced = new RecentlyTrue<>(priced, System::nanoTime);
         this.client = client;
         this.busy = busy;
+        this.rates = rates;
     }
 
     /** For a catalogue of tools that are not executed: there is no model. */
@@ -65,7 +77,7 @@ public final class ModelCalls {
         return new ModelCalls(new WorkspaceModels(Models.NONE, workspace -> Optional.empty()), model -> false,
                 (endpoint, request, timeout, listener) -> CompletableFuture
                         .failedFuture(new IllegalStateException("not connected")),
-                new BusySystems(System::nanoTime));
+                new BusySystems(System::nanoTime), ModelRates.NONE);
     }
 
     /**
@@ -207,6 +219,7 @@ public final class ModelCalls {
             JsonNode document = Json.MAPPER.valueToTree(request);
             String sha256 = Json.digest(document);
             String known = model.background() ? call.execution().sent().resume(sha256) : null;
+            Admission admission = known == null ? admit(call, model, held) : null;
             if (known == null) {
                 call.execution().sent().sending(model.name(), sha256, held.maxInput(), request.maxOutputTokens())
                         .forEach(this::cancel);
@@ -220,6 +233,7 @@ public final class ModelCalls {
                 ModelAnswer answer = sent.get();
                 call.execution().waitEnds();
                 call.execution().sent().ended(answer.estimated() ? null : answer.usage());
+                correct(admission, answer.estimated() ? null : answer.usage());
                 if (model.recorded() == RecordRequests.ALL) {
                     store(call, document);
                 }
@@ -233,6 +247,8 @@ public final class ModelCalls {
                 call.execution().waitEnds();
                 if (e.getCause() instanceof ModelException failure) {
                     end(call, failure);
+                    correct(admission,
+                            failure.lost() ? null : Objects.requireNonNullElse(failure.usage(), Tokens.NONE));
                     ToolFailure reported = failure(model, failure, pass);
                     if (model.recorded() != RecordRequests.NONE) {
                         store(call, document);
@@ -244,6 +260,26 @@ public final class ModelCalls {
                 }
                 throw new IllegalStateException("a request to a model broke", e.getCause());
             }
+        }
+    }
+
+    /** Waits for the limits per minute, whose numbers of requests the claim of the step has counted. */
+    private Admission admit(ToolCall call, ConfiguredModel model, Held held) throws InterruptedException {
+        Admission admission = rates.take(call.workspaceId(), model.name(), true,
+                held.maxInput() + held.request().maxOutputTokens(), RATE_WAIT);
+        Duration wait = Objects.requireNonNullElse(admission.pause(), NEVER);
+        if (!admission.admitted()) {
+            throw new HandBackException(new HandBackException.Busy(system(model), UNAVAILABLE, wait),
+                    "the workspace's limit " + admission.limit() + " admits no request now");
+        }
+        TimeUnit.NANOSECONDS.sleep(wait.toNanos());
+        return admission;
+    }
+
+    /** @param tokens null if they are unknown */
+    private void correct(@Nullable Admission admission, @Nullable Tokens tokens) {
+        if (admission != null && tokens != null) {
+            rates.correct(admission, tokens.total());
         }
     }
 

@@ -7,6 +7,7 @@ import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.store.ModelRates;
 import io.keelson.server.engine.store.read.GatewayRecords;
 import io.keelson.server.tenant.money.PriceTable;
 import java.util.Arrays;
@@ -20,11 +21,11 @@ public final class Gateway implements AutoCloseable {
 
     /** @param client made at the first request */
     public Gateway(Database database, WorkspaceModels models, PriceTable prices, Commands commands,
-            Supplier<PassingClient> client, GatewayObserver observer) {
+            Supplier<PassingClient> client, ModelRates rates, GatewayObserver observer) {
         StepTokens tokens = new StepTokens(database);
         UsableModels usable = new UsableModels(models, prices);
         this.gateway = new ModelGateway(usable, new GatewayRecords(database, DbClock.DATABASE), commands,
-                client, observer, new GatewayLog(database), commands.node());
+                client, rates, observer, new GatewayLog(database), commands.node());
         this.mounts = Arrays.stream(Dialect.values())
                 .<Mount>map(each -> new GatewayMount(each, tokens, usable, gateway)).toList();
     }

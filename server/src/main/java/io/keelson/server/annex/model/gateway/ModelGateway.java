@@ -11,6 +11,7 @@ import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.MountedRequest;
 import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.store.ModelRates;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;
 import io.keelson.server.engine.store.read.GatewayRecords;
 import java.io.IOException;
@@ -45,6 +46,7 @@ final class ModelGateway {
     private final GatewayRecords records;
     private final Commands commands;
     private final Supplier<PassingClient> client;
+    private final ModelRates rates;
     private final GatewayObserver observer;
     private final GatewayLog log;
     private final String node;
@@ -59,11 +61,12 @@ final class ModelGateway {
 
     /** @param node the server's name among the servers of the database */
     ModelGateway(UsableModels models, GatewayRecords records, Commands commands, Supplier<PassingClient> client,
-            GatewayObserver observer, GatewayLog log, String node) {
+            ModelRates rates, GatewayObserver observer, GatewayLog log, String node) {
         this.models = models;
         this.records = records;
         this.commands = commands;
         this.client = client;
+        this.rates = rates;
         this.observer = observer;
         this.log = log;
         this.node = node;
@@ -141,6 +144,10 @@ final class ModelGateway {
 
     PassingClient client() {
         return client.get();
+    }
+
+    ModelRates rates() {
+        return rates;
     }
 
     GatewayObserver observer() {

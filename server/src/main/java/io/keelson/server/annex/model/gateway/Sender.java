@@ -19,6 +19,7 @@ import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundRefusedException;
 import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.store.ModelRates.Admission;
 import io.keelson.server.engine.store.queue.GatewayTokens.Found;
 import io.keelson.server.engine.store.queue.GatewayTokens.Lease;
 import java.net.ConnectException;
@@ -42,7 +43,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class Sender {
     static final Actor ACTOR = Actor.agent("gateway");
     private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
-    /** How long a request waits for holds of others. */
+    /** How long a request waits for holds of others, and for limits per minute. */
     private static final Duration HOLDS = Duration.ofSeconds(30);
     private static final Duration HOLD_POLL = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
@@ -57,6 +58,7 @@ final class Sender {
     private static final int UNAUTHORIZED = 401;
     private static final int PAYMENT_REQUIRED = 402;
     private static final int TOO_LARGE = 413;
+    private static final int TOO_MANY = 429;
     private static final int BAD_GATEWAY = 502;
     private static final int UNAVAILABLE = 503;
 
@@ -72,6 +74,10 @@ final class Sender {
     private final ConfiguredModel model;
     /** The limits that have refused the request; empty before that. */
     private String limits = "";
+    /** Admission by the limits per minute; null before that. */
+    private @Nullable Admission admission;
+    /** Whether the request is held, and its provider may bill it. */
+    private boolean held;
 
     /**
      * @param inFlight ended with the exchange
@@ -111,6 +117,9 @@ final class Sender {
                     .header("retry-after", "1"));
         } finally {
             known.wakeOne();
+            if (!held) {
+                correct(0);
+            }
         }
     }
 
@@ -141,6 +150,7 @@ final class Sender {
                 gateway.observer().onDivergence(model.name());
             });
         }
+        admit(most);
         Reply.Paid paid = hold(exchange, most, facts.toString(), HOLDS);
         if (paid.refusal() != null) {
             limits = gateway.records().limits(lease.runId());
@@ -150,6 +160,7 @@ final class Sender {
             throw new GatewayError(request.codex() ? BAD_REQUEST : PAYMENT_REQUIRED, "budget_exceeded", paid.refusal())
                     .header("x-should-retry", "false");
         }
+        held = true;
         long output = paid.maxOutput();
         exchange.lower(output < most.maxOutput() ? output : 0);
         gateway.observer().onRequest(model.name());
@@ -171,6 +182,31 @@ final class Sender {
             known.responses().add(answer.document(), exchange.id());
         }
         exchange.record(answer.document());
+        correct(used.tokens().total());
+    }
+
+    /** Waits for the limits per minute of the model. */
+    private void admit(WorstCase most) throws GatewayError, InterruptedException {
+        Admission asked = gateway.rates().take(lease.workspaceId(), model.name(), false,
+                most.maxInput() + most.maxOutput(), HOLDS);
+        Duration wait = asked.pause();
+        if (!asked.admitted() || wait == null) {
+            gateway.observer().onTooMany(model.name());
+            GatewayError refused = new GatewayError(TOO_MANY, "rate_limited", "the workspace's limit " + asked.limit()
+                    + (wait == null ? " admits no request"
+                            : " admits the next request in " + (wait.toSeconds() + 1) + " s"));
+            throw wait == null ? refused.header("x-should-retry", "false")
+                    : refused.header("retry-after", Long.toString(wait.toSeconds() + 1));
+        }
+        admission = asked;
+        gateway.pause(wait);
+    }
+
+    /** The limits per minute get back the difference to the worst case. */
+    private void correct(long tokens) {
+        if (admission != null) {
+            gateway.rates().correct(admission, tokens);
+        }
     }
 
     private List<UUID> sources() {
@@ -251,6 +287,9 @@ final class Sender {
             throws GatewayError, InterruptedException {
         Reply reply = record(
                 new Command.EndRequest(lease.runId(), lease.stepId(), id, outcome, used, answer, ACTOR));
+        if (outcome == Outcome.REFUSED) {
+            correct(0);
+        }
         if (reply instanceof Reply.Rejected && !(outcome == Outcome.ANSWERED && isRecorded(id))) {
             throw stepEndedFailure();
         }

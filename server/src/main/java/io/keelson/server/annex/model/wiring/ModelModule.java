@@ -25,6 +25,8 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.outbound.OutboundClient;
 import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.store.ModelRates;
+import io.keelson.server.engine.store.SharedModelRates;
 import io.keelson.server.engine.store.read.TaskAuthors;
 import io.keelson.server.engine.tool.BusySystems;
 import io.keelson.server.engine.tool.Tool;
@@ -66,6 +68,7 @@ public final class ModelModule implements ToolModule {
 
     private final WorkspaceModels models;
     private final Sources sources;
+    private final ModelRates rates;
     private final Computation computation;
     private final ModelObserver observer;
     private final Clock clock;
@@ -84,6 +87,7 @@ public final class ModelModule implements ToolModule {
             Clock clock, LongSupplier nanos) {
         this.models = new WorkspaceModels(models, new WorkspaceStore(sources.database)::models);
         this.sources = sources;
+        this.rates = new SharedModelRates(sources.database);
         this.computation = computation;
         this.observer = observer;
         this.clock = clock;
@@ -114,7 +118,7 @@ public final class ModelModule implements ToolModule {
         ModelCalls calls = new ModelCalls(models,
                 model -> sources.prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
                 new ObservedModels(new HttpModelClient(client, clock, System::nanoTime), observer),
-                new BusySystems(nanos));
+                new BusySystems(nanos), rates);
         ModelGenerate generate = new ModelGenerate(calls, computation);
         ToolCatalog callable = before.with(List.of(generate));
         PlanningFacts facts = new PlanningFacts(sources.agents, models, sources.announced, sources.database,
@@ -158,7 +162,7 @@ public final class ModelModule implements ToolModule {
     @Override
     public List<Mount> mounts(Commands commands) {
         Gateway made = new Gateway(sources.database, models, sources.prices, commands,
-                () -> new PassingClient(Objects.requireNonNull(outbound), clock, System::nanoTime), observer);
+                () -> new PassingClient(Objects.requireNonNull(outbound), clock, System::nanoTime), rates, observer);
         gateway = made;
         if (!models.configured().all().isEmpty()) {
             orphans.start();

@@ -133,6 +133,8 @@ public final class WorkspaceActions {
         put(limits, Limits.STEPS_PER_MINUTE, given.stepsPerMinute());
         given.toolsPerMinute().forEach((name, limit) -> put(limits, Limits.TOOL_PER_MINUTE + name, limit));
         given.modelsPerMinute().forEach((name, limit) -> put(limits, Limits.MODEL_PER_MINUTE + name, limit));
+        given.modelTokensPerMinute()
+                .forEach((name, limit) -> put(limits, Limits.MODEL_TOKENS_PER_MINUTE + name, limit));
         return limits;
     }
 
@@ -247,7 +249,8 @@ public final class WorkspaceActions {
                 limits.of(Limits.RUNS_PER_MINUTE), limits.of(Limits.STORAGE_BYTES),
                 limits.of(Limits.REQUESTS_PER_MINUTE), limits.usdPerMonth(), named(limits, Limits.TOOL),
                 named(limits, Limits.MODEL), limits.of(Limits.STEPS_PER_MINUTE),
-                named(limits, Limits.TOOL_PER_MINUTE), named(limits, Limits.MODEL_PER_MINUTE));
+                named(limits, Limits.TOOL_PER_MINUTE), named(limits, Limits.MODEL_PER_MINUTE),
+                named(limits, Limits.MODEL_TOKENS_PER_MINUTE));
     }
 
     private static Map<String, Long> named(Limits limits, String prefix) {

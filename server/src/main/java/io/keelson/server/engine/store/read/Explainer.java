@@ -91,7 +91,7 @@ public final class Explainer {
                   left join work_rates r on r.workspace_id = l.workspace_id and r.name = l.name
                  cross join lateral (select r.admitted_until - interval '500 milliseconds' as next_at) n
                  where l.workspace_id = w.id and (l.name = 'steps_per_minute' or l.name like 'tool_per_minute:%'
-                        or l.name like 'model_per_minute:%')
+                        or l.name like 'model_per_minute:%' or l.name like 'model_tokens_per_minute:%')
                    and (l.most = 0 or n.next_at > clock_timestamp())) reached""";
 
     /** The last pause of each run, from the pack of events that has it. */
@@ -123,6 +123,22 @@ public final class Explainer {
              where g.run_id = :run and (:task::uuid is null or g.task_id = :task)
                and (:step::uuid is null or g.step_id = :step) and g.facts -> 'differs' is not null
              order by g.step_id, g.sent_at desc limit 100""");
+
+    /** The limits for which a request of each program would wait. */
+    private static final Sql RATES = Sql.of("""
+            select s.task_id, s.id as step_id, t.key || '/' || s.name as step,
+                    substr(l.name, strpos(l.name, ':') + 1) as model, l.name || '=' || trim_scale(l.most) as text,
+                    date_trunc('second', n.next_at + interval '999999 microseconds') as next_at
+              from gateway_tokens g
+              join orchestration_steps s on s.id = g.step_id and s.lease_epoch = g.lease_epoch and s.state = 'running'
+              join orchestration_tasks t on t.id = s.task_id
+              join workspace_limits l on l.workspace_id = g.workspace_id
+                    and (l.name like 'model_per_minute:%' or l.name like 'model_tokens_per_minute:%')
+              join work_rates r on r.workspace_id = l.workspace_id and r.name = l.name
+             cross join lateral (select r.admitted_until - interval '500 milliseconds' as next_at) n
+             where g.run_id = :run and (:task::uuid is null or s.task_id = :task)
+               and (:step::uuid is null or s.id = :step) and l.most > 0 and n.next_at > clock_timestamp()
+             order by s.id, l.name limit 100""");
 
     private final DbClock clock;
     private final RunStore runs;
@@ -157,7 +173,8 @@ public final class Explainer {
         public @Nullable String full(String tool, String input) {
             String model = ModelName.of(input);
             return Stream.of("steps", "tool:" + tool, "model:" + model, "steps_per_minute", "tool_per_minute:" + tool,
-                    "model_per_minute:" + model).map(full::get).filter(Objects::nonNull).findFirst().orElse(null);
+                    "model_per_minute:" + model, "model_tokens_per_minute:" + model).map(full::get)
+                    .filter(Objects::nonNull).findFirst().orElse(null);
         }
 
         @Override
@@ -214,6 +231,7 @@ public final class Explainer {
                 explained(view, around(c, workspaceId, Map.of(runId, view), branch(c, view, task)), task, step);
         List<Explanation> all = new ArrayList<>(waits.reasons());
         all.addAll(DIFFERENCES.on(c).set("run", runId).set("task", task).set("step", step).all(Explainer::difference));
+        all.addAll(RATES.on(c).set("run", runId).set("task", task).set("step", step).all(Explainer::rate));
         return new Explained(all, waits.tasksLeftOut());
     }
 
@@ -226,6 +244,14 @@ public final class Explainer {
                 + ") has '"
                 + differs.path("sent").asString("") + "' instead of '" + differs.path("recorded").asString("") + "'",
                 row.getObject("task_id", UUID.class), row.getObject("step_id", UUID.class), null, List.of());
+    }
+
+    private static Explanation rate(ResultSet row) throws SQLException {
+        return new Explanation("WORKSPACE_LIMIT", "step '" + row.getString("step")
+                + "': a request of its program to the model '" + row.getString("model")
+                + "' waits for the limit " + row.getString("text") + ", which admits one at "
+                + Rows.time(row, "next_at"), row.getObject("task_id", UUID.class), row.getObject("step_id", UUID.class),
+                Rows.time(row, "next_at"), List.of(row.getString("text")));
     }
 
     private static Explained explained(RunView view, Around around, @Nullable UUID task, @Nullable UUID step) {

@@ -22,6 +22,7 @@ import io.keelson.server.annex.model.registry.RecordRequests;
 import io.keelson.server.annex.model.registry.WorkspaceModels;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.ModelRates;
 import io.keelson.server.engine.tool.BusySystems;
 import io.keelson.server.engine.tool.CallDeadline;
 import io.keelson.server.engine.tool.Execution;
@@ -66,7 +67,7 @@ class ModelGenerateTest {
     private final ToolCatalog tools = new ToolCatalog(List.of(new ModelGenerate(new ModelCalls(
             new WorkspaceModels(new Models(List.of(model("small"), model("unpriced")), List.of()),
                     workspace -> workspace.equals(OURS) ? Optional.empty() : Optional.of(List.of("large"))),
-            Set.of("small", "large")::contains, client(), new BusySystems(System::nanoTime)),
+            Set.of("small", "large")::contains, client(), new BusySystems(System::nanoTime), ModelRates.NONE),
             Computation.direct())));
 
     private static ConfiguredModel model(String name) {
