@@ -28,6 +28,8 @@ class FuzzTest {
     private static final long SEED = 20261121;
     private static final int REQUESTS = Breadth.of(2_000, 100_000);
     private static final int MAX_IDS = 300;
+    /** The key of the requests and its workspace. */
+    private static final String NOT_TO_BE_ENDED = ".*(key|workspace|session).*";
     private static final List<String> WRITING = List.of("post", "put", "patch", "delete");
 
     private static final List<String> TEXTS = List.of("", " ", "x", "\u0000", "\uD800", "\uD83D\uDE00", "\u202E",
@@ -38,8 +40,10 @@ class FuzzTest {
             List.of("0", "-1", "1", "2147483648", "1e400", "0.0000001", "99999999999999999999", "1E5");
 
     private final Random random = new Random(SEED);
-    /** Ids of what earlier requests have created. */
+    /** Ids in earlier answers. */
     private final List<String> ids = new ArrayList<>();
+    /** Whether the body of the request is one that the schema allows, as far as it is read here. */
+    private boolean fitting;
     private final Map<Integer, Integer> statuses = new TreeMap<>();
     private final JsonNodeFactory nodes = JsonNodeFactory.instance;
 
@@ -83,8 +87,10 @@ class FuzzTest {
                 + "\n" + answer.text();
         assertThat(answer.status()).as(what).isLessThan(500);
         statuses.merge(answer.status(), 1, Integer::sum);
-        if (answer.status() == 201 && answer.json().path("id").isString()) {
-            keep(answer.json().get("id").stringValue());
+        if (answer.status() < 300 && !path.matches(NOT_TO_BE_ENDED)
+                && answer.header("Content-Type").startsWith("application/json")) {
+            keep(answer.json().path("id"));
+            answer.json().path("items").forEach(each -> keep(each.path("id")));
         }
         if (answer.status() >= 400 && answer.json().has("jsonrpc")) {
             assertThat(answer.json().at("/error/code").intValue()).as(what).isNegative();
@@ -102,11 +108,11 @@ class FuzzTest {
         };
     }
 
-    private void keep(String id) {
-        if (ids.size() == MAX_IDS) {
-            ids.set(random.nextInt(MAX_IDS), id);
-        } else {
-            ids.add(id);
+    private void keep(JsonNode id) {
+        if (id.isString() && ids.size() == MAX_IDS) {
+            ids.set(random.nextInt(MAX_IDS), id.stringValue());
+        } else if (id.isString()) {
+            ids.add(id.stringValue());
         }
     }
 
@@ -122,8 +128,9 @@ class FuzzTest {
     private byte[] body(JsonNode document, JsonNode operation) {
         JsonNode schema = resolve(document, operation.path("requestBody")).path("content").path("application/json")
                 .path("schema");
+        fitting = random.nextBoolean();
         String json = value(document, schema, 0).toString();
-        return switch (random.nextInt(12)) {
+        return switch (fitting ? 2 : random.nextInt(12)) {
             case 0 -> json.substring(0, random.nextInt(json.length() + 1)).getBytes(StandardCharsets.UTF_8);
             case 1 -> damaged(json.getBytes(StandardCharsets.UTF_8));
             default -> json.getBytes(StandardCharsets.UTF_8);
@@ -137,11 +144,14 @@ class FuzzTest {
         return bytes;
     }
 
-    /** A value that mostly fits the schema. */
+    /** A value that fits types, required members and examples of the schema, or mostly does. */
     private JsonNode value(JsonNode document, JsonNode unresolved, int depth) {
         JsonNode schema = resolve(document, unresolved);
-        if (depth > 8 || random.nextInt(15) == 0) {
+        if (depth > 8 || !fitting && random.nextInt(15) == 0) {
             return junk();
+        }
+        if (fitting && schema.has("examples")) {
+            return schema.get("examples").get(0);
         }
         if (schema.has("allOf")) {
             ObjectNode all = nodes.objectNode();
@@ -159,7 +169,9 @@ class FuzzTest {
         if (schema.has("properties")) {
             ObjectNode object = nodes.objectNode();
             schema.get("properties").properties().forEach(property -> {
-                if (random.nextInt(4) > 0) {
+                boolean required = schema.path("required").valueStream()
+                        .anyMatch(each -> each.asString().equals(property.getKey()));
+                if (fitting ? required || random.nextInt(4) == 0 : random.nextInt(4) > 0) {
                     object.set(property.getKey(), value(document, property.getValue(), depth + 1));
                 }
             });

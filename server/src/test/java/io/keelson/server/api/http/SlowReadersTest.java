@@ -37,7 +37,7 @@ class SlowReadersTest {
     private static final Duration BYTE_PACE = Duration.ofSeconds(1);
     private static final Duration LIMIT = Duration.ofMinutes(2);
     /** Below it, latencies of a busy machine differ by chance. */
-    private static final Duration SHORT = Duration.ofMillis(100);
+    private static final Duration SHORT = Duration.ofMillis(Breadth.of(2_000, 100));
     private static final int PIECE = 64;
     private static final String MISSION = """
             {"name": "short", "start": true, "plan": {"tasks": [{"id": "t", "steps": [
