@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -76,8 +78,10 @@ class FuzzTest {
         String method = item.has(writes) && (!item.has("get") || random.nextBoolean()) ? writes.toUpperCase(Locale.ROOT)
                 : "GET";
         String target = path.replaceAll("\\{\\w+}", id(run))
-                + (path.endsWith("/stream") ? "?wait_ms=0" : query());
-        byte[] body = method.equals("GET") ? null : body(document, item.get(writes));
+                + (path.endsWith("/stream") ? "?wait_ms=0"
+                        : query(document, item, item.path(method.toLowerCase(Locale.ROOT))));
+        byte[] body = method.equals("GET") || !item.get(writes).has("requestBody") && random.nextInt(4) > 0 ? null
+                : body(document, item.get(writes));
 
         ApiServer.Answer answer =
                 api.send(method, target, body, "Content-Type", body == null ? "" : "application/json");
@@ -116,10 +120,15 @@ class FuzzTest {
         }
     }
 
-    private String query() {
+    /** Mostly without a query, or with a declared parameter. */
+    private String query(JsonNode document, JsonNode item, JsonNode operation) {
         List<String> names =
-                List.of("limit", "cursor", "after", "state", "attempt", "tag", "from", "to", "by", "format", "type",
-                        "version", "other");
+                Stream.concat(item.path("parameters").valueStream(), operation.path("parameters").valueStream())
+                        .map(each -> resolve(document, each)).filter(each -> each.path("in").asString().equals("query"))
+                        .map(each -> each.get("name").stringValue()).collect(Collectors.toCollection(ArrayList::new));
+        if (names.isEmpty() || random.nextInt(5) == 0) {
+            names.add("other");
+        }
         return random.nextInt(3) > 0 ? ""
                 : "?" + names.get(random.nextInt(names.size())) + "=" + encoded(random.nextBoolean() ? text()
                         : NUMBERS.get(random.nextInt(NUMBERS.size())));
