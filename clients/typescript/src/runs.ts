@@ -157,6 +157,11 @@ class RunCalls<Output = unknown> {
     return this.act("resume", {}, options);
   }
 
+  /** Brings an archived run back into the database. Restoring a run that is not archived changes nothing. */
+  restore(options: Abortable = {}): Promise<Run<Output>> {
+    return this.act("restore", {}, options);
+  }
+
   /** Opens the next attempt of a failed run: from what `failed`, or from the `start`. */
   retry(options: Keyed & { readonly from?: "failed" | "start" } = {}): Promise<Run<Output>> {
     return this.act("retry", { from: options.from ?? "failed" }, options);
@@ -278,11 +283,15 @@ export class Runs {
     return runOf(this.#transport, (await this.#transport.send(get(path`/runs/${id}`, "Run", options.signal))).document);
   }
 
-  /** All runs that match, newest first, read `page` at a time. Lists leave out plan, inputs and output. */
+  /**
+   * All runs that match, newest first, read `page` at a time; with `archived`, archived runs instead of those in the database. Lists
+   * leave out plan, inputs and output.
+   */
   async *list(options: Abortable & { readonly state?: string; readonly name?: string; readonly text?: string; readonly tag?: string;
-    readonly external_id?: string; readonly page?: number } = {}): AsyncGenerator<Run, void, void> {
-    const { signal, page, ...filter } = options;
-    for await (const each of pages(this.#transport, `${API}/runs`, { ...filter, limit: page ?? PAGE }, "Run", signal)) {
+    readonly external_id?: string; readonly archived?: boolean; readonly page?: number } = {}): AsyncGenerator<Run, void, void> {
+    const { signal, page, archived, ...filter } = options;
+    const query = { ...filter, archived: archived ? "true" : undefined, limit: page ?? PAGE };
+    for await (const each of pages(this.#transport, `${API}/runs`, query, "Run", signal)) {
       yield runOf(this.#transport, each);
     }
   }

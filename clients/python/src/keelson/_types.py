@@ -159,6 +159,8 @@ class Run(Document):
     """When a worker or server with a lease of the run last showed that it is alive; null while the run has …"""
     version_id: int
     """Rises with every change."""
+    archived_at: datetime | None
+    """When it was archived: it can be read and restored, not changed; absent for other runs."""
     awaited: bool | None
     """Only in the response to a signal: whether a step of the plan waits or will wait for it."""
     _kinds = {
@@ -167,7 +169,7 @@ class Run(Document):
         "decimal", "credits_uncollected": "decimal", "hard_limit_usd": "decimal", "soft_limit_usd": "decimal",
         "task_budgets": "[TaskBudget]", "usage": "TokenUsage", "total_cost": "decimal", "output": "free",
         "created_at": "time", "updated_at": "time", "started_at": "time", "completed_at": "time", "cancelled_at":
-        "time", "last_heartbeat_at": "time"
+        "time", "last_heartbeat_at": "time", "archived_at": "time"
     }
 
 

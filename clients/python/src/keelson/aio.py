@@ -85,6 +85,10 @@ class Run(_types.Run):
         """Resumes a paused run."""
         return await self._act("resume", {})
 
+    async def restore(self) -> Run:
+        """Brings an archived run back into the database. Restoring a run that is not archived changes nothing."""
+        return await self._act("restore", {})
+
     async def retry(self, from_: str = "failed", *, idempotency_key: str | None = None) -> Run:
         """Opens the next attempt of a failed run: from what `failed`, or from the `start`."""
         return await self._act("retry", {"from": from_}, key=idempotency_key)
@@ -167,10 +171,15 @@ class Runs:
         return Run(await self._client._run(_core.call(_core.get(path("/runs/{}", run_id)))), self._client)
 
     async def list(self, *, state: str | None = None, name: str | None = None, text: str | None = None,
-             tag: str | None = None, external_id: str | None = None, page: int = 100) -> AsyncIterator[Run]:
-        """All runs that match, newest first, read `page` at a time. Lists leave out plan, inputs and output."""
+             tag: str | None = None, external_id: str | None = None, archived: bool = False,
+             page: int = 100) -> AsyncIterator[Run]:
+        """All runs that match, newest first, read `page` at a time. Lists leave out plan, inputs and output.
+
+        With `archived`, archived runs instead of those in the database.
+        """
         flow = _core.pages(lambda cursor: path("/runs", state=state, name=name, text=text, tag=tag,
-                                               external_id=external_id, limit=page, cursor=cursor))
+                                               external_id=external_id, archived=archived or None, limit=page,
+                                               cursor=cursor))
         async for each in self._client._iterate(flow):
             yield Run(each, self._client)
 

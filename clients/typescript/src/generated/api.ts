@@ -832,6 +832,11 @@ export interface components {
             last_heartbeat_at: Date | null;
             /** @description Rises with every change */
             version_id: number;
+            /**
+             * Format: date-time
+             * @description When it was archived: it can be read and restored, not changed; absent for other runs
+             */
+            archived_at?: Date;
             /** @description Only in the response to a signal: whether a step of the plan waits or will wait for it */
             awaited?: boolean;
         };

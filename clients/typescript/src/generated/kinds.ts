@@ -79,7 +79,8 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "started_at": "time",
     "completed_at": "time",
     "cancelled_at": "time",
-    "last_heartbeat_at": "time"
+    "last_heartbeat_at": "time",
+    "archived_at": "time"
   },
   "RunActionFork": {
     "overrides": "RunActionOverrides"

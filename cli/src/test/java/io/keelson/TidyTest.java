@@ -191,6 +191,7 @@ class TidyTest {
         owners.put("triggers|trigger_\\w+", "trigger");
         owners.put("federated_\\w+|sign_in_states", "auth");
         owners.put("database_losses", "history");
+        owners.put("archive_objects|archived_\\w+|restored_runs", "store");
         owners.put("installation_backups", "backup");
         // The inbox is a query over all that waits for people.
         // Claims and their explanation read the limits of concurrent work; the artifact quota reads its limit under its
@@ -204,6 +205,11 @@ class TidyTest {
                 "server/src/main/java/io/keelson/server/engine/store/WorkLimits.java workspace_limits",
                 "server/src/main/java/io/keelson/server/engine/store/SharedModelRates.java workspace_limits",
                 "server/src/main/java/io/keelson/server/engine/store/WorkLimits.java workspaces",
+                // A run waits for its commands and webhooks before it is archived.
+                "server/src/main/java/io/keelson/server/engine/store/archive/ArchiveQueries.java workspaces",
+                "server/src/main/java/io/keelson/server/engine/store/archive/ArchiveQueries.java webhook_endpoints",
+                "server/src/main/java/io/keelson/server/engine/store/archive/ArchiveQueries.java webhook_feed",
+                "server/src/main/java/io/keelson/server/engine/store/archive/ArchiveQueries.java execution_commands",
                 // A purged workspace lost its runs on purpose.
                 "server/src/main/java/io/keelson/server/engine/store/read/KnownEvents.java workspaces",
                 "server/src/main/java/io/keelson/server/engine/store/read/Explainer.java workspace_limits",

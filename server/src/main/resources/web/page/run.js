@@ -58,6 +58,7 @@ const WORDS = {
   failed: 'failed tries',
   other: 'other',
 };
+const RESTORE = { name: 'restore', title: 'Restore', doing: 'Restoring…', icon: 'retry' };
 const CHECK_MS = 30_000;
 const MOST_SIGNALS = 4;
 /** Codes of failures by a check of an output. */
@@ -88,7 +89,7 @@ class Run extends Part {
       if (!document.hidden && run && isOpen(run)) this.requestUpdate();
     }, 1000);
     this.checking = setInterval(() => {
-      if (!document.hidden && live.state !== 'polling') this.data.check();
+      if (!document.hidden && live.state !== 'polling' && !runs.get(this.run)?.archived_at) this.data.check();
     }, CHECK_MS);
   }
 
@@ -253,6 +254,16 @@ class Run extends Part {
   }
 
   #headline(run) {
+    if (run.archived_at) {
+      return html`<div class="headline">
+        ${icon('file')}
+        <div class="stack grow">
+          <strong>This run is archived</strong
+          ><span class="small">It can be read, not changed. Archived ${when(run.archived_at)}.</span>
+        </div>
+        ${this.#button(RESTORE, run)}
+      </div>`;
+    }
     if (run.state === 'failed' || run.error_code) {
       return html`<div class="headline h-failed">
         ${icon('cross')}
@@ -450,7 +461,7 @@ class Run extends Part {
     if (failure && !run) return problem(failure, () => this.data.load());
     if (!run) return html`<div class="card">${skeleton(4)}</div>`;
     const view = route.get('view') ?? 'timeline';
-    const allowed = gone ? [] : ACTIONS.filter((action) => action.when(run));
+    const allowed = gone || run.archived_at ? [] : ACTIONS.filter((action) => action.when(run));
     return html`<div class="head">
         <div class="stack grow tight">
           <nav class="row small soft" aria-label="Breadcrumb">

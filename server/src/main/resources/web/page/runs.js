@@ -24,6 +24,7 @@ const VIEWS = [
   ['running', 'Running', { state_type: 'running' }],
   ['failed', 'Failed', { state: 'failed' }],
   ['done', 'Done', { state: 'completed' }],
+  ['archived', 'Archived', { archived: true }],
 ];
 const COLUMNS = { created_at: 'Age', cost: 'Credits', name: 'Name', state: 'State', progress: 'Progress' };
 const CHIPS = {
@@ -104,9 +105,17 @@ class Runs extends Part {
         .map((each) => [each, route.get(each)])
         .filter(([, value]) => value),
     );
-    const sort = view[2].waits_for || !COLUMNS[route.get('sort')?.replace('-', '')] ? null : route.get('sort');
+    const { archived } = view[2];
+    const sort =
+      archived || view[2].waits_for || !COLUMNS[route.get('sort')?.replace('-', '')] ? null : route.get('sort');
     return [
-      { ...filter, ...view[2], ...(sort && !sort.endsWith('created_at') ? { sort } : {}), now: true, limit: PAGE },
+      {
+        ...filter,
+        ...view[2],
+        ...(sort && !sort.endsWith('created_at') ? { sort } : {}),
+        ...(archived ? {} : { now: true }),
+        limit: PAGE,
+      },
     ];
   }
 

@@ -15,7 +15,7 @@ class Runs extends EventTarget {
 
   put(run) {
     const known = this.#rows.get(run.id);
-    const row = known && known.version_id > run.version_id ? known : { ...known, ...run };
+    const row = known && known.version_id > run.version_id ? known : { ...known, archived_at: null, ...run };
     if (run.now && row !== known) this.#explained(run, run.now);
     this.#rows.set(run.id, row);
     return row;

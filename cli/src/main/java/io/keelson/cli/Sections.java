@@ -46,6 +46,7 @@ import io.keelson.cli.inbox.ReportsCommand;
 import io.keelson.cli.models.DevModelCommand;
 import io.keelson.cli.models.EvalCommand;
 import io.keelson.cli.models.ModelsCommand;
+import io.keelson.cli.runs.ArchiveCommand;
 import io.keelson.cli.runs.ArtifactsCommand;
 import io.keelson.cli.runs.EventsCommand;
 import io.keelson.cli.runs.ExplainCommand;
@@ -98,7 +99,8 @@ final class Sections {
                             named("runs", RunsCommand.class), named("show", ShowCommand.class),
                             named("logs", LogsCommand.class), named("transcript", TranscriptCommand.class),
                             named("states", StatesCommand.class), named("events", EventsCommand.class),
-                            named("artifacts", ArtifactsCommand.class), named("explain", ExplainCommand.class))),
+                            named("artifacts", ArtifactsCommand.class), named("explain", ExplainCommand.class),
+                            named("archive", ArchiveCommand.class))),
             new Section("Run control",
                     List.of(named("pause", ActionCommand.Pause.class), named("resume", ResumeCommand.class),
                             named("cancel", RunOrFilterCommand.Cancel.class), named("fail", ActionCommand.Fail.class),

@@ -72,6 +72,11 @@ public final class Keelson {
         return new Runs(api);
     }
 
+    /** Archived runs. */
+    public Archives archive() {
+        return new Archives(api);
+    }
+
     /** Commands to many runs. */
     public Bulk bulk() {
         return new Bulk(api);

@@ -88,7 +88,7 @@ public final class Runs {
     /** Lists runs as the server's document. */
     public JsonNode listDocument(RunQuery query) {
         return api.get(query.filter().addTo(RequestPath.of("/runs")).with("cursor", query.cursor())
-                .with("limit", query.limit()).toString());
+                .with("limit", query.limit()).with("archived", query.archived() ? true : null).toString());
     }
 
     /** Starts a created run. */

@@ -104,6 +104,7 @@ import tools.jackson.databind.JsonNode;
  * @param lastHeartbeatAt when a worker or server with a lease of the run last showed that it is alive; null while the
  *     run has no lease, such as while it waits for a person
  * @param versionId rises with every change
+ * @param archivedAt when it was archived: it can be read and restored, not changed; absent for other runs
  * @param awaited only in the response to a signal: whether a step of the plan waits or will wait for it
  */
 public record Run(@Omittable @Nullable Long inputsBytes, @Omittable @Nullable String inputsStart,
@@ -132,6 +133,7 @@ public record Run(@Omittable @Nullable Long inputsBytes, @Omittable @Nullable St
         @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable Instant cancelledAt,
         @Nullable Long durationMs, @Range(min = 0) long endedMs, @Nullable Long activeMs,
         @Nullable Instant lastHeartbeatAt, long versionId,
+        @Omittable @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Instant archivedAt,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Boolean awaited) {
 
     public Run {

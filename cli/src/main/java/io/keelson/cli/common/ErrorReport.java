@@ -65,6 +65,7 @@ public record ErrorReport(int exitCode, String code, String message, List<PlanPr
             case "RUN_NOT_FOUND" -> RUNS;
             case "INVALID_ID" -> message.contains(" key_") ? "`keelson keys` lists the keys"
                     : message.contains(" run_") ? RUNS : null;
+            case "RUN_ARCHIVED" -> "`keelson archive restore RUN` brings it back";
             case "MONTHLY_LIMIT_REACHED" -> "`keelson workspaces limits` shows the limit of the month and its use";
             case "INSUFFICIENT_CREDITS" -> "`keelson credits` shows the balance, `keelson credits grant` adds to it";
             case "APPROVAL_AMBIGUOUS" -> "select one of them with --step";

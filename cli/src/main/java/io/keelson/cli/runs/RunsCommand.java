@@ -22,6 +22,7 @@ import tools.jackson.databind.JsonNode;
         footer = {
                 "  keelson runs", "  keelson runs --state failed --limit 5",
                 "  keelson runs --where 'state=failed tag=nightly error=TIMEOUT created>2026-01-01'",
+                "  keelson runs --archived --where 'name=nightly'",
                 "  keelson runs --json | jq -r '.items[].id'"})
 public final class RunsCommand extends PageCommand<Run> {
 
@@ -31,6 +32,9 @@ public final class RunsCommand extends PageCommand<Run> {
     @Option(names = "--where", paramLabel = "FILTER",
             description = "Show only runs that match the filter. " + FilterParser.HELP)
     @Nullable String where;
+
+    @Option(names = "--archived", description = "Show archived runs, instead of those in the database.")
+    boolean archived;
 
     RunsCommand() {
         super("no runs", "RUN", "STATE", "TASKS", "AGE", "TOOK", "COST", "NAME");
@@ -48,7 +52,7 @@ public final class RunsCommand extends PageCommand<Run> {
 
     private RunQuery query() {
         RunFilter filter = where == null ? RunFilter.all() : FilterParser.parse(where);
-        return RunQuery.of(state == null ? filter : filter.state(state)).limit(limit);
+        return RunQuery.of(state == null ? filter : filter.state(state)).limit(limit).archived(archived);
     }
 
     @Override

@@ -82,6 +82,10 @@ public final class ShowCommand extends OneRunCommand {
                 clock().instant(), style()));
         lines.addAll(Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown),
                 artifacts, copies, ProgramName.current(), style()));
+        if (shown.archivedAt() != null) {
+            lines.add(style().dim("archived at " + shown.archivedAt() + "; bring it back with: " + ProgramName.current()
+                    + " archive restore " + id));
+        }
         lines.addAll(Summary.signals(shown, steps, ProgramName.current()));
         PendingDecisions pendingDecisions = RunDocuments.waits(keelson, shown);
         if (pendingDecisions.any()) {

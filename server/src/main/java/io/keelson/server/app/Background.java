@@ -9,9 +9,11 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.purge.WorkspacePurger;
+import io.keelson.server.engine.store.archive.RunArchive;
 import io.keelson.server.engine.store.retention.EventRetention;
 import io.keelson.server.engine.upkeep.DueWorkPoller;
 import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.engine.upkeep.RunArchiver;
 import io.keelson.server.mission.bulk.BulkDriver;
 import io.keelson.server.mission.bulk.BulkJobs;
 import io.keelson.server.mission.schedule.ScheduleRunner;
@@ -63,6 +65,9 @@ final class Background {
         }
         EventSweeper events = closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE),
                 storage.artifacts(), settings.events(), UuidCreator::getTimeOrderedEpoch).start());
+        RunArchiver archiver = closer.register(new RunArchiver(database, new RunArchive(DbClock.DATABASE),
+                storage.artifacts(), settings.archive(), UuidCreator::getTimeOrderedEpoch,
+                observation.metrics().archive()).start());
         ScheduleStore schedules = new ScheduleStore(DbClock.DATABASE);
         ScheduledTimes times = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
         ScheduleRunner scheduleRunner = closer.register(new ScheduleRunner(database, schedules, times,
@@ -82,7 +87,7 @@ final class Background {
             tasks.addAll(module.tasks());
         }
         WorkspacePurger purger = closer.register(new WorkspacePurger(database, storage.runs(), engine).start());
-        Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(),
+        Stream.of(events.tasks(), archiver.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(),
                 engine.tasks(), purger.tasks()).forEach(tasks::addAll);
         tasks.forEach(observation.metrics()::background);
         all.addAll(tasks);

@@ -78,6 +78,12 @@ public enum Setting {
     KEELSON_EVENTS_HOT_DAYS("30", "days from the end of their run after which events move to the archive table"),
     KEELSON_EVENTS_ARCHIVE_DAYS("180",
             "days from the end of their run after which archived events move to files in the artifact store"),
+    KEELSON_ARCHIVE_AFTER("off",
+            "days from the end of a run after which its rows move to the artifact store (docs/operate/archive.md), from 2 to "
+                    + "36500; `off`: they stay in the database"),
+    KEELSON_ARCHIVE_DELETE_AFTER("off",
+            "days from the end of a run after which it is deleted from the archive, more than `KEELSON_ARCHIVE_AFTER`; `off`: "
+                    + "archived runs stay"),
     KEELSON_TRIGGER_DELIVERY_DAYS("7",
             "days after which the deliveries of triggers are deleted, with their bodies and the keys that identify them"),
     KEELSON_INITIAL_CREDITS("1000", "credits that the default workspace receives once, at the first start; 0: none"),

@@ -10,6 +10,7 @@ import io.keelson.server.annex.s3.S3Settings;
 import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.engine.upkeep.RunArchiver;
 import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
 import io.keelson.server.tenant.auth.Bootstrap;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param databaseUrl null for the embedded PostgreSQL
  * @param databaseConnections most connections of the two pools together
  * @param artifacts bounds of steps' files
+ * @param archive when runs are archived
  * @param triggerDays days for which deliveries of triggers are kept
  * @param initialCredits credits of the default workspace at the first start; 0 if absent
  * @param commands settings of effect commands
@@ -44,6 +46,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
+        RunArchiver.Ages archive,
         int triggerDays, BigDecimal initialCredits, EffectSettings commands, ModelSettings models, Telemetry telemetry,
         Log log, @Nullable RabbitSettings rabbit, @Nullable OidcSettings oidc,
         @Nullable ServiceSettings services) {
@@ -274,7 +277,8 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
 
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
         return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
-                otherExecution, artifacts, events, triggerDays, initialCredits, commands, models, telemetry, log,
+                otherExecution, artifacts, events, archive, triggerDays, initialCredits, commands, models, telemetry,
+                log,
                 rabbit, oidc, services);
     }
 

@@ -12,6 +12,7 @@ import io.keelson.server.api.http.support.Observed;
 import io.keelson.server.base.problem.FileProblems;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.engine.upkeep.RunArchiver;
 import io.keelson.server.mission.plan.NameSuggestion;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
 import io.keelson.server.tenant.auth.Bootstrap;
@@ -65,6 +66,7 @@ final class SettingsReader {
     private static final int MAX_LINK_SECONDS = 3_600;
     private static final int MAX_CALL_SECONDS = 300;
     private static final int MAX_RETENTION_DAYS = 36_500;
+    private static final int MIN_ARCHIVE_DAYS = 2;
 
     /** The JVM's home directory of a user without an entry in the password file. */
     private static final String NO_HOME = "?";
@@ -119,6 +121,7 @@ final class SettingsReader {
                         Duration.ofSeconds(number(Setting.KEELSON_ARTIFACT_LINKS, 0, MAX_LINK_SECONDS))),
                 new EventSweeper.Ages(days(Setting.KEELSON_EVENTS_HOT_DAYS),
                         days(Setting.KEELSON_EVENTS_ARCHIVE_DAYS)),
+                archive(),
                 (int) days(Setting.KEELSON_TRIGGER_DELIVERY_DAYS).toDays(), credits(Setting.KEELSON_INITIAL_CREDITS),
                 commands(),
                 models(),
@@ -170,6 +173,34 @@ final class SettingsReader {
             refuse(Setting.KEELSON_BOOTSTRAP_KEY, "(hidden)", "a key as `keelson keys generate` makes it");
         }
         return text == null ? null : new Bootstrap.GivenKey(text, days == 0 ? null : Duration.ofDays(days));
+    }
+
+    private RunArchiver.Ages archive() {
+        Duration after = daysOrOff(Setting.KEELSON_ARCHIVE_AFTER);
+        Duration delete = daysOrOff(Setting.KEELSON_ARCHIVE_DELETE_AFTER);
+        if (after != null && delete != null && delete.compareTo(after) <= 0) {
+            refuse(Setting.KEELSON_ARCHIVE_DELETE_AFTER, required(Setting.KEELSON_ARCHIVE_DELETE_AFTER),
+                    "more days than KEELSON_ARCHIVE_AFTER");
+        }
+        return new RunArchiver.Ages(after, delete);
+    }
+
+    /** Idempotency keys of a run's creation count for a day. */
+    private @Nullable Duration daysOrOff(Setting setting) {
+        String text = required(setting);
+        if (text.equals("off")) {
+            return null;
+        }
+        try {
+            int days = Integer.parseInt(text);
+            if (days >= MIN_ARCHIVE_DAYS && days <= MAX_RETENTION_DAYS) {
+                return Duration.ofDays(days);
+            }
+        } catch (NumberFormatException e) {
+            // refused below, like a number out of range
+        }
+        refuse(setting, text, "off, or a whole number of days from " + MIN_ARCHIVE_DAYS + " to " + MAX_RETENTION_DAYS);
+        return null;
     }
 
     private @Nullable String content(Setting setting, Path file) {

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http;
 
+import io.keelson.server.api.http.support.ArchivedRuns;
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.OpenApiDocument;
 import io.keelson.server.api.http.support.Route;
@@ -67,6 +68,10 @@ final class ErrorResponses {
         if (OpenApiDocument.parameters(document, item, operation, "path").stream()
                 .anyMatch(ErrorResponses::isId)) {
             codes.add(ErrorCode.INVALID_ID);
+        }
+        if (ArchivedRuns.concerns(path) && !path.endsWith("/restore")) {
+            codes.add(ErrorCode.ARCHIVE_UNREADABLE);
+            codes.add(ErrorCode.RUN_ARCHIVED);
         }
         if (OpenApiDocument.parameters(document, item, operation, "query").stream()
                 .anyMatch(parameter -> parameter.get("name").stringValue().equals("cursor"))) {

@@ -26,6 +26,7 @@ import io.keelson.server.api.http.inbox.InboxItems;
 import io.keelson.server.api.http.inbox.ReportActions;
 import io.keelson.server.api.http.inbox.UsableModels;
 import io.keelson.server.api.http.runs.AgentActions;
+import io.keelson.server.api.http.runs.ArchiveActions;
 import io.keelson.server.api.http.runs.ArtifactActions;
 import io.keelson.server.api.http.runs.BulkActions;
 import io.keelson.server.api.http.runs.EscalationActions;
@@ -45,6 +46,7 @@ import io.keelson.server.api.http.streams.FeedStreams;
 import io.keelson.server.api.http.streams.LogStreams;
 import io.keelson.server.api.http.streams.RunProgressPoller;
 import io.keelson.server.api.http.streams.Streams;
+import io.keelson.server.api.http.support.ArchivedRuns;
 import io.keelson.server.api.http.support.Authenticator;
 import io.keelson.server.api.http.support.Idempotency;
 import io.keelson.server.api.http.support.KeyedTransaction;
@@ -62,6 +64,7 @@ import io.keelson.server.api.http.workers.UploadActions;
 import io.keelson.server.api.http.workers.WorkerActions;
 import io.keelson.server.api.view.SavedViews;
 import io.keelson.server.engine.store.ReportTexts;
+import io.keelson.server.engine.store.archive.ArchiveContentReader;
 import io.keelson.server.mission.submission.FairSubmissionLimiter;
 import io.keelson.server.mission.submission.SubmissionServices;
 import io.keelson.server.outlet.board.AgentReports;
@@ -83,7 +86,9 @@ final class Routes {
     static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
             Observed observed, Supplier<ObjectNode> openApi, SessionCookie cookie, KnownHosts hosts,
             Idempotency idempotency, HttpOptions options) {
-        Reads reads = new Reads(services.database(), services.runs().reader());
+        ArchiveContentReader contents = new ArchiveContentReader(services.stores().artifacts());
+        ArchivedRuns archived = new ArchivedRuns(services.database(), contents);
+        Reads reads = new Reads(services.database(), services.runs().reader(), archived);
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
         Submission submission = new Submission(services.work().commands());
         Route.Table table = new Route.Table();
@@ -98,6 +103,7 @@ final class Routes {
         new ScheduleTimes(services.background().schedules().schedules(), services.database()).addTo(table);
         new ScheduleActions(services.background().schedules(), services.database(), submissions.missions(),
                 services.runs().ids(), keyed).addTo(table);
+        new ArchiveActions(reads, services.database(), archived, contents).addTo(table);
         new RunViews(reads, poll, ends, services.database(), services.runs().explainer()).addTo(table);
         Streams streams = new Streams(reads, authenticator, shutdown, services.history());
         RunProgressPoller progress =
@@ -167,7 +173,7 @@ final class Routes {
                 new ApiParts.Runs(submissions.missions(), creation, runs, ends, explain, artifacts, reports),
                 new ApiParts.Inbox(items, decisions), idempotency, hosts, cookie, options);
         services.modules().forEach(module -> module.addTo(table, parts));
-        return table.routes();
+        return table.routes().stream().map(archived::around).toList();
     }
 
     private static List<String> features(List<ToolModule> modules, HttpOptions options) {

@@ -57,6 +57,11 @@ public enum Metric {
     INBOX(Kind.GAUGE, "keelson_inbox_items", "items that wait for a person, by kind, 100,000 at most in all", "kind"),
     INBOX_AGE(Kind.GAUGE, "keelson_inbox_oldest_seconds", "wait of the oldest of them; 0 without one",
             "kind"),
+    ARCHIVE_RUNS(Kind.COUNTER, "keelson_archive_runs_total",
+            "runs that moved to the archive (archived), left it by age (deleted), or could not be stored in it (failed; counted at "
+                    + "each attempt)",
+            "outcome"),
+    ARCHIVE_BYTES(Kind.COUNTER, "keelson_archive_bytes_total", "bytes of the objects with archived runs"),
     WEBHOOK_ATTEMPTS(Kind.COUNTER, "keelson_webhook_attempts_total",
             "delivery attempts: `delivered`, `failed` (tried again), `dead` (the last one) or `gone` (answered 410)",
             "outcome"),

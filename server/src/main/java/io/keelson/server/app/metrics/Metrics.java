@@ -13,6 +13,7 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Database.PoolUse;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.tool.SlotKind;
+import io.keelson.server.engine.upkeep.RunArchiver;
 import io.keelson.server.outlet.webhook.DeliveryObserver;
 import io.micrometer.core.instrument.Counter;
 import java.lang.management.GarbageCollectorMXBean;
@@ -45,6 +46,7 @@ public final class Metrics {
     private final HttpMeters http = new HttpMeters(meters);
     private final WebhookMeters webhooks = new WebhookMeters(meters);
     private final TriggerMeters triggers = new TriggerMeters(meters);
+    private final ArchiveMeters archive = new ArchiveMeters(meters);
     private final RabbitMeters rabbit = new RabbitMeters(meters);
     private final BacklogMeters backlog;
     private final DatabaseMeters database;
@@ -95,6 +97,11 @@ public final class Metrics {
     /** Counts events of triggers. */
     public TriggerObserver triggers() {
         return triggers;
+    }
+
+    /** Counts archived runs. */
+    public RunArchiver.Observer archive() {
+        return archive;
     }
 
     /** Counts messages to the broker. */

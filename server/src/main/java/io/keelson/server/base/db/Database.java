@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -98,6 +99,9 @@ public final class Database implements AutoCloseable {
      * @throws SqlFailure where a statement or the commit fails
      */
     public <T extends @Nullable Object> T inTransaction(TxFunction<T> work) {
+        if (undone() != null) {
+            return withConnection(work);
+        }
         return withConnection(connection -> {
             connection.setAutoCommit(false);
             try {
@@ -119,6 +123,45 @@ public final class Database implements AutoCloseable {
         });
     }
 
+    /** The connection of a thread's {@link #undone} work, for the same workspace only. */
+    private record Undone(Database database, Connection connection, @Nullable UUID workspace) {}
+
+    private static final ScopedValue<Undone> UNDONE = ScopedValue.newInstance();
+
+    /**
+     * Does the work of this thread on one connection, within one transaction that is rolled back at its end. Other threads do not see
+     * its changes; work for another workspace has connections of its own.
+     *
+     * @param before changes rows, which the work sees
+     * @throws SqlFailure where a statement fails
+     */
+    public <T extends @Nullable Object, X extends Throwable> T undone(TxAction before,
+            ScopedValue.CallableOp<T, X> work) throws X {
+        UUID workspace = Tenancy.workspace();
+        try (Connection connection = workspace == null ? pool.getConnection() : requests().connection(workspace)) {
+            connection.setAutoCommit(false);
+            try {
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute("set transaction isolation level repeatable read"); // as some reads demand
+                }
+                before.run(connection);
+                return ScopedValue.where(UNDONE, new Undone(this, connection, workspace)).call(work);
+            } finally {
+                connection.rollback();
+                connection.setAutoCommit(true);
+            }
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+
+    private @Nullable Connection undone() {
+        Undone here = UNDONE.isBound() ? UNDONE.get() : null;
+        return here != null && here.database == this && Objects.equals(here.workspace, Tenancy.workspace())
+                ? here.connection
+                : null;
+    }
+
     /**
      * Does the work on a connection where every statement commits by itself. Within a {@link Tenancy} it sees the rows of
      * its workspace only.
@@ -126,6 +169,14 @@ public final class Database implements AutoCloseable {
      * @throws SqlFailure where a statement fails or no connection becomes free in time
      */
     public <T extends @Nullable Object> T withConnection(TxFunction<T> work) {
+        Connection one = undone();
+        if (one != null) {
+            try {
+                return work.apply(one);
+            } catch (SQLException e) {
+                throw new SqlFailure(e);
+            }
+        }
         UUID workspace = Tenancy.workspace();
         try (Connection connection = workspace == null ? pool.getConnection() : requests().connection(workspace)) {
             return work.apply(connection);

@@ -13,7 +13,7 @@ import java.util.List;
 final class NeighbourNames {
 
     static final String OWN_TABLES =
-            "call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
+            "archive_objects archived_files archived_runs restored_runs call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
                     + " credit_months credit_slots status_document_progress engine_nodes engine_outages database_losses escalation_tickets event_exports federated_identities federated_sessions gateway_requests gateway_tokens"
                     + " execution_commands former_secrets idempotency_cache inbox_assignments installation_backups live_texts operator_audit"
                     + " orchestration_runs"
@@ -29,7 +29,10 @@ final class NeighbourNames {
 
     /** Indexes that a migration or {@link SharedIndexes} names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
-            "ix_call_waits_asked ix_call_waits_run ix_call_waits_since ix_session_links_key ix_sessions_key ix_sessions_workspace ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
+            "ix_archive_objects_workspace ix_archived_files_expires ix_archived_files_run ix_archived_files_workspace"
+                    + " ix_archived_runs_completed ix_archived_runs_created ix_archived_runs_object ix_archived_runs_parent"
+                    + " ix_archived_runs_parts ix_archived_runs_reads ix_orch_runs_forked uq_archived_runs_external"
+                    + " ix_call_waits_asked ix_call_waits_run ix_call_waits_since ix_session_links_key ix_sessions_key ix_sessions_workspace ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
                     + " ix_api_keys_workspace ix_artifact_uploads_created ix_artifact_uploads_key"
                     + " ix_artifact_uploads_workspace ix_artifact_reservations_workspace ix_artifacts_deleted"
                     + " ix_artifacts_expires ix_artifacts_kept ix_artifacts_open ix_billing_ledger_created"

@@ -123,7 +123,8 @@ final class ChangesWriter {
     }
 
     private List<Part<?>> released() {
-        return List.of(RunsTable.RELEASE.of(those(changes.newRuns(), NewRun::takesExternalIdOver)));
+        List<NewRun> takers = those(changes.newRuns(), NewRun::takesExternalIdOver);
+        return List.of(RunsTable.RELEASE.of(takers), RunsTable.RELEASE_ARCHIVED.of(takers));
     }
 
     /** New rows. */

@@ -122,6 +122,13 @@ final class RunsTable {
                and (r.state_type = 'terminal') is true""",
             uuid("workspace_id", NewRun::workspaceId), text("external_id", NewRun::externalId));
 
+    /** As {@link #RELEASE}, of archived runs. */
+    static final RowSetStatement<NewRun> RELEASE_ARCHIVED = new RowSetStatement<>("keelson_external_id", """
+            update archived_runs a set external_id = null
+              from {rows}
+             where a.workspace_id = u.workspace_id and a.external_id = u.external_id""",
+            uuid("workspace_id", NewRun::workspaceId), text("external_id", NewRun::externalId));
+
     /**
      * The outcome of a run {@code r} without an output template: the summary of its only final task; of several their
      * titles and summaries, in plan order, 20 at most.

@@ -125,9 +125,9 @@ public final class RunSubmission {
                         : new ExternalIdTaken(holder));
     }
 
+    /** A run without a state is archived. */
     private boolean ended(UUID workspace, UUID run) {
-        return database.withConnection(c -> reader.state(c, workspace, run)).filter(RunState::terminal)
-                .isPresent();
+        return database.withConnection(c -> reader.state(c, workspace, run)).map(RunState::terminal).orElse(true);
     }
 
     /** A run of this id, deleted ones included. */

@@ -47,10 +47,11 @@ class RowSecurityTest {
                     "webhook_feed");
     /** Nothing writes them yet, or not here. */
     private static final Set<String> UNUSED =
-            Set.of("agents", "call_waits", "credit_months", "event_exports", "federated_identities",
+            Set.of("agents", "archive_objects", "archived_files", "archived_runs", "call_waits", "credit_months",
+                    "event_exports", "federated_identities",
                     "federated_sessions", "gateway_requests", "gateway_tokens",
                     "live_texts",
-                    "mcp_servers", "mcp_tools",
+                    "mcp_servers", "mcp_tools", "restored_runs",
                     "run_event_packs_archive", "saved_views", "session_links", "sessions", "sign_in_states",
                     "upload_slots",
                     "status_document_progress", "task_rounds", "trigger_replays", "work_messages", "work_rates");

@@ -16,6 +16,7 @@ import io.keelson.server.api.http.support.SeqPage;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.ArchivedRunReader;
 import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.Explainer;
 import io.keelson.server.engine.store.read.RunOrder;
@@ -87,6 +88,9 @@ public final class RunViews {
         RunSelection filter = RunFilters.of(query);
         Fields fields = Fields.of(query);
         String sort = query.text("sort");
+        if (query.flag("archived")) {
+            return archived(request, filter, fields);
+        }
         List<String> waits = query.texts("waits_for");
         if (sort != null && !waits.isEmpty()) {
             throw Query.invalid("sort", "cannot be combined with 'waits_for'");
@@ -104,6 +108,23 @@ public final class RunViews {
             if (query.flag("now")) {
                 now.addTo(request.workspace(), page.items());
             }
+            page.items().forEach(fields::keep);
+            return ApiResponse.ok(Lists.page(page.items(), page.nextCursor()));
+        } catch (RunReader.BadCursorException e) {
+            throw ListCursor.invalid();
+        }
+    }
+
+    private ApiResponse archived(ApiRequest request, RunSelection filter, Fields fields) {
+        Query query = request.query();
+        for (String other : List.of("sort", "waits_for", "now")) {
+            if (query.given(other)) {
+                throw Query.invalid(other, "cannot be combined with 'archived'");
+            }
+        }
+        try {
+            RunReader.RunPage page = reads.read((_, c) -> ArchivedRunReader.runs(c, request.workspace(), filter,
+                    query.text("cursor"), query.limit()));
             page.items().forEach(fields::keep);
             return ApiResponse.ok(Lists.page(page.items(), page.nextCursor()));
         } catch (RunReader.BadCursorException e) {

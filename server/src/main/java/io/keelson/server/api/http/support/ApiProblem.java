@@ -74,6 +74,10 @@ public final class ApiProblem extends RuntimeException {
         return document.get("code").stringValue();
     }
 
+    boolean isNotFound() {
+        return status == ErrorCode.RUN_NOT_FOUND.status();
+    }
+
     /** With a further member of the document. */
     public ApiProblem with(String member, String value) {
         document.put(member, SafeText.clean(value));

@@ -4,6 +4,8 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.base.db.TxFunction;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.archive.RunArchive;
 import io.keelson.server.engine.store.read.Detail;
 import io.keelson.server.engine.store.read.ProposalReader;
 import io.keelson.server.engine.store.read.RunReader;
@@ -25,9 +27,12 @@ public final class Reads {
     private final SharedRunReads shared = new SharedRunReads(RunReader.SOME,
             (workspace, runs) -> read((reader, c) -> reader.someRuns(c, workspace, runs)));
 
-    public Reads(Database database, RunReader reader) {
+    private final ArchivedRuns archived;
+
+    public Reads(Database database, RunReader reader, ArchivedRuns archived) {
         this.database = database;
         this.reader = reader;
+        this.archived = archived;
     }
 
     /** A query of the reader's. */
@@ -88,7 +93,18 @@ public final class Reads {
     }
 
     public ObjectNode run(UUID workspace, UUID run, Detail detail) {
-        return read((runs, c) -> found(runs.run(c, workspace, run, detail), IdKind.RUN, run));
+        return found(here(workspace, run, detail)
+                .or(() -> archived.read(workspace, run, () -> here(workspace, run, detail).orElseThrow())), IdKind.RUN,
+                run);
+    }
+
+    /** With the time of its archiving, if it is read from the archive. */
+    private Optional<ObjectNode> here(UUID workspace, UUID run, Detail detail) {
+        Optional<ObjectNode> found = read((runs, c) -> runs.run(c, workspace, run, detail));
+        RunArchive.Place from = ArchivedRuns.recalled();
+        found.filter(row -> from != null && from.runId().equals(run))
+                .ifPresent(row -> row.put("archived_at", Json.time(from == null ? null : from.archivedAt())));
+        return found;
     }
 
     /**
@@ -96,7 +112,8 @@ public final class Reads {
      * shared, so it must not be changed.
      */
     public ObjectNode sharedRun(UUID workspace, UUID run) {
-        return found(Optional.ofNullable(shared.read(workspace, run)), IdKind.RUN, run);
+        ObjectNode found = shared.read(workspace, run);
+        return found == null ? run(workspace, run) : found;
     }
 
     public ObjectNode task(UUID workspace, UUID task) {

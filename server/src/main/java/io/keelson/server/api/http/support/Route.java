@@ -36,6 +36,11 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
                 && !COMMANDS.matcher(path).find();
     }
 
+    /** Whether it only reads. */
+    boolean reads() {
+        return method == HandlerType.GET;
+    }
+
     /** As {@code METHOD /path}. */
     public String name() {
         return method.name() + " " + path;

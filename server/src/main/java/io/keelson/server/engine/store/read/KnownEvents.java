@@ -12,7 +12,8 @@ import java.util.UUID;
 /**
  * Compares events in a server's memory with the database. An event is gone if its run is unknown or has fewer events, or if
  * another event has its number. Retention, deletion of runs and the purge of a workspace remove events, too, but leave
- * the run's head with its last number. Only a purge removes heads: runs of a purged workspace count as present.
+ * the run's head with its last number. The archive has that number, too. Only a purge and the deletion of archived runs remove it:
+ * runs of a purged workspace count as present, and events until the end of the latest deleted run.
  */
 public final class KnownEvents {
 
@@ -21,12 +22,14 @@ public final class KnownEvents {
               from unnest(:runs::uuid[], :workspaces::uuid[], :seqs::bigint[], :times::bigint[])
                        with ordinality as k (run_id, workspace_id, seq, at, place)
               left join run_heads h on h.run_id = k.run_id
-             where (h.run_id is null or h.last_seq < k.seq or exists (
+              left join archived_runs a on a.id = k.run_id and h.run_id is null
+             where (coalesce(h.last_seq, a.last_seq, 0) < k.seq or exists (
                     select from run_event_packs_kept p
                      where p.run_id = k.run_id and p.first_seq = k.seq
                        and (extract(epoch from p.created_at) * 1000000)::bigint <> k.at))
                and not exists (
-                    select from workspaces w where w.id = k.workspace_id and w.purge_asked_at is not null)
+                    select from workspaces w where w.id = k.workspace_id and (w.purge_asked_at is not null
+                        or (extract(epoch from w.archive_deleted_before) * 1000000)::bigint >= k.at))
              order by k.place""");
 
     private static final Sql LATEST = Sql.of("""

@@ -170,7 +170,15 @@ final class ReadSql {
              where h.ended > 0""";
 
     static final String BY_EXTERNAL_ID = """
-            select id from orchestration_runs where workspace_id = ? and external_id = ?""";
+            select r.id
+              from (select ?::uuid as workspace_id, ?::text as external_id) wanted
+             cross join lateral (
+                select id from orchestration_runs o
+                 where o.workspace_id = wanted.workspace_id and o.external_id = wanted.external_id
+                union all
+                select id from archived_runs a
+                 where a.workspace_id = wanted.workspace_id and a.external_id = wanted.external_id) r
+             limit 1""";
 
     /**
      * Whether the run is visible for clients. Not a join, which a plan made on empty tables would begin with all runs.
@@ -444,9 +452,14 @@ final class ReadSql {
              order by created_at desc
             offset ? limit 1""";
 
-    static final String STORED = """
-            select coalesce(sum(size_bytes), 0)::bigint as bytes from artifacts
-             where workspace_id = ? and deleted_at is null""";
+    static final String STORED =
+            """
+            select coalesce(sum(f.size_bytes), 0)::bigint as bytes
+              from (select ?::uuid as workspace_id) w
+             cross join lateral (
+                select size_bytes from artifacts a where a.workspace_id = w.workspace_id and a.deleted_at is null
+                union all
+                select size_bytes from archived_files r where r.workspace_id = w.workspace_id and r.expires_at is not null) f""";
 
     static final Sql USE = Sql.of("""
             select (select count(*) from orchestration_runs where workspace_id = :workspace and state_type <> 'terminal')
@@ -455,7 +468,9 @@ final class ReadSql {
                 (select count(*) from orchestration_runs
                   where workspace_id = :workspace and created_at > clock_timestamp() - interval '1 minute') as runs_last_minute,
                 (select coalesce(sum(size_bytes), 0)::bigint from artifacts
-                  where workspace_id = :workspace and deleted_at is null) as storage_bytes,
+                  where workspace_id = :workspace and deleted_at is null)
+                    + (select coalesce(sum(size_bytes), 0)::bigint from archived_files
+                        where workspace_id = :workspace and expires_at is not null) as storage_bytes,
                 keelson_month_use(:workspace, clock_timestamp()) as usd_this_month""");
 
     static final String OPEN = """

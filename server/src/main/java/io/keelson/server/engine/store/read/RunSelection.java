@@ -29,6 +29,9 @@ public record RunSelection(List<String> states, @Nullable String stateType, List
         @Nullable String trigger, @Nullable String externalId, @Nullable String errorCode,
         @Nullable UUID parent, List<UUID> ids) {
 
+    private static final String OF_PARENT =
+            "r.id in (select p.run_id from run_parents p where p.parent_run_id = ?)";
+
     private static final List<String> OPEN =
             Stream.of(RunState.values()).filter(state -> !state.terminal()).map(RunState::wire).toList();
 
@@ -72,6 +75,11 @@ public record RunSelection(List<String> states, @Nullable String stateType, List
         return sql.toString();
     }
 
+    /** {@link #sql} for a row of {@code archived_runs}. */
+    String sqlOfArchived() {
+        return sql().replace(OF_PARENT, "r.parent_run_id = ?");
+    }
+
     /**
      * Binds the parameters of {@link #sql}.
      *
@@ -88,7 +96,7 @@ public record RunSelection(List<String> states, @Nullable String stateType, List
 
     private List<Condition> conditions() {
         List<Condition> all = new ArrayList<>();
-        add(all, "r.id in (select p.run_id from run_parents p where p.parent_run_id = ?)", parent);
+        add(all, OF_PARENT, parent);
         if (!ids.isEmpty()) {
             add(all, "r.id = any (?::uuid[])", ids.stream().map(UUID::toString).toArray(String[]::new));
         }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The files that the artifact store must have, of all workspaces: artifacts of results, uploads of workers that no result has named
- * yet, and exported events.
+ * yet, exported events, archived runs and their files.
  */
 public final class StoredFiles {
 
@@ -22,7 +22,9 @@ public final class StoredFiles {
             select storage_key, size_bytes, sha256::text from artifacts where removed_at is null""", """
             select storage_key, size_bytes, sha256::text from artifact_uploads u
              where not exists (select from artifacts a where a.storage_key = u.storage_key)""", """
-            select storage_key, size_bytes, sha256::text from event_exports where true""");
+            select storage_key, size_bytes, sha256::text from event_exports where true""", """
+            select storage_key, size_bytes, sha256::text from archive_objects where true""", """
+            select storage_key, size_bytes, sha256::text from archived_files where true""");
 
     /** Each table is read by the index of its keys, so a page costs the same anywhere. */
     private static final Sql PAGE = Sql.of(TABLES.stream()

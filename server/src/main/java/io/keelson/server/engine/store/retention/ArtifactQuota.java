@@ -54,6 +54,8 @@ public final class ArtifactQuota {
                 case when bound.most is not null then
                     (select coalesce(sum(size_bytes), 0)::bigint from artifacts
                       where workspace_id = ? and deleted_at is null)
+                    + (select coalesce(sum(f.size_bytes), 0)::bigint from archived_files f
+                        where f.workspace_id = ? and f.expires_at is not null)
                     + (select coalesce(sum(size_bytes), 0)::bigint from coming) end as of_workspace,
                 exists (select from orchestration_steps s
                      where s.id = ? and s.lease_epoch = ? and s.state = 'running') as current
@@ -73,8 +75,9 @@ public final class ArtifactQuota {
             statement.setObject(3, item.runId);
             statement.setObject(4, item.runId);
             statement.setObject(5, item.workspaceId);
-            statement.setObject(6, item.stepId);
-            statement.setInt(7, item.leaseEpoch);
+            statement.setObject(6, item.workspaceId);
+            statement.setObject(7, item.stepId);
+            statement.setInt(8, item.leaseEpoch);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 Long most = row.getObject("most", Long.class);

@@ -45,7 +45,9 @@ public final class ArtifactRetention {
             select k from unnest(?) k
              where not exists (select from artifacts a where a.storage_key = k and a.removed_at is null)
                and not exists (select from artifact_uploads u where u.storage_key = k)
-               and not exists (select from event_exports x where x.storage_key = k)""";
+               and not exists (select from event_exports x where x.storage_key = k)
+               and not exists (select from archive_objects o where o.storage_key = k)
+               and not exists (select from archived_files f where f.storage_key = k)""";
 
     private static final String DROP_UPLOADS = now("""
             delete from artifact_uploads where created_at < {now} - ? * interval '1 millisecond'""");
