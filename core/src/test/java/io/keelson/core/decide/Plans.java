@@ -123,7 +123,8 @@ final class Plans {
         T taskRetry(RetryPolicy own) {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
                     policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget(),
-                    policy.judges(), policy.ladder(), policy.untrusted(), policy.unchained(), policy.repeat()));
+                    policy.judges(), policy.ladder(), policy.untrusted(), policy.unchained(), policy.repeat(),
+                    policy.flow()));
         }
 
         T verify(String... names) {
