@@ -147,6 +147,7 @@ class ArchitectureTest {
             "server.engine.store.sql   | nothing",
             "server.engine.store.queue | sql",
             "server.engine.store.retention | sql",
+            "server.engine.store.archive | read sql",
             "server.engine.store.read  | . sql",
             "server.api.http.support | nothing",
             "server.api.http.gateway | support",

@@ -9,7 +9,7 @@
  * <tr><td>{@code history}<td>a database that went back
  * <tr><td>{@code live}<td>texts of answers while they arrive
  * <tr><td>{@code purge}<td>deletion of workspaces
- * <tr><td>{@code store}<td>tables of runs (package-private), commit message; {@code .read}, {@code .queue}, {@code .retention}, {@code .sql}
+ * <tr><td>{@code store}<td>tables of runs (package-private), commit message; {@code .read}, {@code .queue}, {@code .retention}, {@code .archive}, {@code .sql}
  * <tr><td>{@code tool}<td>the tool interface and the catalogue
  * <tr><td>{@code upkeep}<td>expired leases, due timers, stuck joins, lost nodes
  * </table>

@@ -147,7 +147,7 @@ class ArchiveApiTest {
     }
 
     @Test
-    void archivedRunAnswersAsBeforeAndComesBackAsItWas() throws IOException {
+    void archivedRunAnswersAsBefore() throws IOException {
         String run = rich();
         Map<String, String> before = answers(run);
         Map<String, List<String>> tables = rows(run);

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A run is in the tables or in the archive, whole and once, whatever ends the process, and comes back as it was. */
+/** A run is in the tables or in the archive, whole and once, at any end of the process, and comes back as it was. */
 class RunArchiverTest {
 
     private static final Instant ENDED = Instant.parse("2026-01-01T00:00:00Z");
@@ -160,7 +160,7 @@ class RunArchiverTest {
     }
 
     @Test
-    void runsMoveWhenTheirTimeHasComeAndComeBackAsTheyWere() throws IOException {
+    void restoredRunsEqualTheArchivedOnes() throws IOException {
         now = now.minusMillis(1);
         List<UUID> runs = List.of(run(null), run("mine"), run(null));
         assertThat(sweep()).isZero();

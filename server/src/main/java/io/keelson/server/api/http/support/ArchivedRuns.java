@@ -70,7 +70,7 @@ public final class ArchivedRuns {
         }
     }
 
-    /** A run's content with those of the runs whose outputs it reads, these first. */
+    /** The places of a run and of the runs whose outputs it reads, these first. */
     public List<Place> withSources(Place run) {
         return database.withConnection(c -> RunArchive.withSources(c, run));
     }
@@ -106,7 +106,7 @@ public final class ArchivedRuns {
                 throw problem;
             }
             if (!route.reads()) {
-                throw refused(archived.get());
+                throw archiveFailure(archived.get());
             }
             return recalled(route, request, archived.get());
         }
@@ -160,13 +160,13 @@ public final class ArchivedRuns {
         @Override
         public void write(byte[] from, int offset, int length) {
             if (bytes.size() + length > MAX_STREAM_BYTES) {
-                throw refused(run);
+                throw archiveFailure(run);
             }
             bytes.write(from, offset, length);
         }
     }
 
-    private static ApiProblem refused(Place run) {
+    private static ApiProblem archiveFailure(Place run) {
         return ApiProblem
                 .of(ErrorCode.RUN_ARCHIVED,
                         "run " + run.runId()

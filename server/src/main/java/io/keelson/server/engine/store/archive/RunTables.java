@@ -10,7 +10,7 @@ final class RunTables {
     private static final String STEPS = """
             select s.id from orchestration_tasks k join task_steps s on s.task_id = k.id where k.run_id = ?""";
 
-    /** The run's own task of the board, and those of its tasks. */
+    /** Ids of the board's tasks about the run and its tasks. */
     private static final String BOARD =
             """
             select b.id from board_tasks b

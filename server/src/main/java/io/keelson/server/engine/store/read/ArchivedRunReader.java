@@ -80,14 +80,14 @@ public final class ArchivedRunReader {
             statement.setObject(p++, from == null ? null : from.createdAt().atOffset(ZoneOffset.UTC));
             statement.setObject(p++, from == null ? null : from.id());
             statement.setInt(p, limit + 1);
-            Page<Listed> page = Rows.page(statement, limit, row -> new Listed(listed(row, members),
+            Page<Listed> page = Rows.page(statement, limit, row -> new Listed(item(row, members),
                     new Cursor(Rows.time(row, "created_at"), ViewLoader.uuid(row, "id"))));
             return new RunReader.RunPage(page.items().stream().map(Listed::document).toList(),
                     page.more() ? page.last().place().text() : null);
         }
     }
 
-    private static ObjectNode listed(ResultSet row, List<String> members) throws SQLException {
+    private static ObjectNode item(ResultSet row, List<String> members) throws SQLException {
         JsonNode known = Json.read(row.getString("document"));
         ObjectNode document = Json.object();
         for (String member : members) {
