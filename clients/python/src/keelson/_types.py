@@ -1147,7 +1147,7 @@ class RunActionForkBody(TypedDict, total=False):
     """Forks a run."""
 
     task: str
-    """Id of the task in the plan."""
+    """Id of the task in the plan; `TASK#7` begins with round 7 of a task with `repeat`"""
     turn: int
     """The first turn of the task that is taken again, by its number in the transcript; the task must have …"""
     overrides: RunActionOverridesBody

@@ -844,7 +844,7 @@ export interface components {
         RunActionFork: {
             /**
              * Format: name
-             * @description Id of the task in the plan
+             * @description Id of the task in the plan; `TASK#7` begins with round 7 of a task with `repeat`
              */
             task: string;
             /** @description The first turn of the task that is taken again, by its number in the transcript; the task must have ended */

@@ -60,7 +60,7 @@ public final class RunAction {
     /**
      * Forks a run.
      *
-     * @param task id of the task in the plan
+     * @param task id of the task in the plan; {@code TASK#7} begins with round 7 of a task with {@code repeat}
      * @param turn the first turn of the task that is taken again, by its number in the transcript; the task must have ended
      * @param overrides differences of the task's agent from the run
      * @param inputs values of inputs, by name

@@ -94,7 +94,7 @@ public abstract class ActionCommand extends RunChange {
     public static final class Fork extends ActionCommand {
 
         @Option(names = "--from", paramLabel = "TASK", required = true,
-                description = "The first task to run again, by its id in the plan.")
+                description = "The first task to run again, by its id in the plan; TASK#7 begins with round 7 of its repeat.")
         String task = "";
 
         @Option(names = "--turn", paramLabel = "N",

@@ -6,6 +6,7 @@ import static io.keelson.core.decide.StoredField.text;
 
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
@@ -194,9 +195,11 @@ public final class TaskRow {
         return group != null && group.isLoop();
     }
 
-    /** The number of its last round, from 1; 0 before the first. */
+    /** The number of its last round, from 1; before the first, of the round after which it begins, or 0. */
     int round() {
-        return children.isEmpty() ? 0 : children.getLast().itemIndex;
+        Repeat repeat = spec.policy().repeat();
+        return !children.isEmpty() ? children.getLast().itemIndex
+                : repeat == null || repeat.after() == null ? 0 : repeat.after().round();
     }
 
     /** Adds the use of a round that ends. */

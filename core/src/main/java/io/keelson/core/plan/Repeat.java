@@ -13,13 +13,28 @@ import org.jspecify.annotations.Nullable;
  * @param delay between the end of a round and the beginning of the next one
  * @param budget no further round begins once the rounds have cost that amount, in credits; null for no limit
  * @param keep number of ended rounds whose tasks and steps stay, from 1; an earlier round is one row
+ * @param after the round of another run after which the task begins; null to begin with round 1
  */
-public record Repeat(String until, int max, Duration delay, @Nullable BigDecimal budget, int keep) {
+public record Repeat(String until, int max, Duration delay, @Nullable BigDecimal budget, int keep,
+        @Nullable After after) {
     /** Defaults of {@link #max} and {@link #keep}. */
     public static final int DEFAULT_ROUNDS = 50;
     public static final int DEFAULT_KEPT = 20;
 
+    /**
+     * A round of another run.
+     *
+     * @param round its number, from 1
+     * @param output JSON text; {@code null} without an output
+     */
+    public record After(int round, String output) {}
+
     public Repeat {
         budget = budget == null ? null : Amounts.of(budget);
+    }
+
+    /** Rounds that begin with round 1. */
+    public Repeat(String until, int max, Duration delay, @Nullable BigDecimal budget, int keep) {
+        this(until, max, delay, budget, keep, null);
     }
 }

@@ -55,6 +55,17 @@ class RoundsTest extends OneRun {
     }
 
     @Test
+    void loopAfterARoundOfAnotherRunContinuesItsNumbers() {
+        world = World.start(plan(task("a").repeat(new Repeat("${ . }", 8, Duration.ZERO, null, 20,
+                new Repeat.After(6, "{}")))));
+        begin();
+        round("a[7]", AGAIN);
+        round("a[8]", AGAIN);
+        assertThat(world.task("a").errorCode()).as("max counts the rounds before").isEqualTo("REPEAT_EXHAUSTED");
+        assertThat(world.taskStates()).containsOnlyKeys("a", "a[7]", "a[8]");
+    }
+
+    @Test
     void usedBudgetBeginsNoFurtherRound() {
         world = World.start(plan(task("a").repeat(new Repeat("${ . }", 9, Duration.ZERO, new BigDecimal("0.2"), 20))));
         begin();

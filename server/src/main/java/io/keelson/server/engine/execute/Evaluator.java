@@ -120,7 +120,7 @@ public final class Evaluator {
             return new Evaluation.Skip();
         }
         if (task.until() != null) {
-            return new Evaluation.Proceed(null, Map.of(1, generation(request, 1)));
+            return new Evaluation.Proceed(null, Map.of(1, generation(request, task.firstRound())));
         }
         if (task.forEach() == null) {
             return new Evaluation.Proceed(null);

@@ -18,6 +18,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
@@ -134,7 +135,10 @@ final class TaskReader {
                 JsonFields.integer(raw, "max", Repeat.DEFAULT_ROUNDS),
                 JsonFields.delay(raw, "delay_seconds", Duration.ZERO),
                 raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null,
-                JsonFields.integer(raw, "keep", Repeat.DEFAULT_KEPT));
+                JsonFields.integer(raw, "keep", Repeat.DEFAULT_KEPT), raw.path("after").isObject()
+                        ? new Repeat.After(JsonFields.integer(raw.path("after"), "round", 1),
+                                Objects.requireNonNullElse(JsonFields.json(raw.path("after"), "output"), "null"))
+                        : null);
     }
 
     /** The tasks with marks on those whose inputs may contain data from outside. */

@@ -109,6 +109,18 @@ class RoundsApiTest {
         assertThat(api.get("/api/v1/runs/" + run).json().get("error_code").stringValue()).isEqualTo("REPEAT_EXHAUSTED");
     }
 
+    /** The failure rules decide about an exhausted loop, as about any failure of quality. */
+    @Test
+    void agentThatStartsOverBeginsWithRoundOne() {
+        String run = api.create(counting("{\"until\": \"false\", \"max\": 2}").replace("\"start\": true,",
+                "\"start\": true, \"config\": {\"agent_failure_mode\": \"retry\","
+                        + " \"level_retry\": {\"max_attempts\": 2, \"delay_seconds\": 0.1}},"));
+        api.awaitState(run, "failed");
+        assertThat(api.run(run).get("error_code").stringValue()).isEqualTo("REPEAT_EXHAUSTED");
+        assertThat(api.count("select count(*) from orchestration_events where event_type = 'task_round_completed'"
+                + " and run_id = '" + run + "' and payload ->> 'round' = '1'")).isEqualTo(2);
+    }
+
     @Test
     void failingConditionFailsTheTask() {
         String run = api.create(counting("{\"until\": \".output.n | fromjson\"}"));
@@ -158,6 +170,43 @@ class RoundsApiTest {
                 counting("{\"until\": \"true\"}").replace("\"repeat\": {\"until\": \"true\"}, ", "")).json();
         assertThat(once.get("problems").valueStream().map(each -> each.get("code").stringValue()).distinct().toList())
                 .containsExactly("UNKNOWN_REFERENCE");
+    }
+
+    @Test
+    void forkBeginsWithARoundAndTheOutputBefore() {
+        String run = api.create(counting("{\"until\": \".output.n >= 9\", \"max\": 20, \"keep\": 2}"));
+        api.awaitState(run, "completed");
+        for (String from : List.of("count#4", "count#9", "count#1")) {
+            String fork = api.post("/api/v1/runs/" + run + "/fork", "{\"task\": \"" + from + "\"}").json().get("id")
+                    .stringValue();
+            api.awaitState(fork, "completed");
+            JsonNode tasks = api.get("/api/v1/runs/" + fork + "/tasks").json().get("items");
+            JsonNode rounds = api.get("/api/v1/tasks/" + tasks.get(0).get("id").stringValue() + "/rounds").json()
+                    .get("items");
+            int first = Integer.parseInt(from.substring(from.length() - 1));
+            assertThat(rounds.valueStream().map(round -> round.get("round").asInt()).toList())
+                    .containsExactlyElementsOf(IntStream.rangeClosed(first, 9).boxed().toList());
+            assertThat(rounds.get(0).at("/output/before")).hasToString(first == 1 ? "null" : String.valueOf(first - 1));
+            String again = api.post("/api/v1/runs/" + fork + "/fork", "{\"task\": \"count\"}").json().get("id")
+                    .stringValue();
+            api.awaitState(again, "completed");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {"task": "count#11"}                        | UNKNOWN_REFERENCE
+            {"task": "count#4"}                         | OUT_OF_RANGE
+            {"task": "other#2"}                         | UNKNOWN_REFERENCE
+            {"task": "count#2", "turn": 2}              | INVALID_VALUE
+            {"task": "count#2", "calls": "recorded"}    | INVALID_VALUE
+            {"task": "count#0"}                         | UNKNOWN_REFERENCE
+            """)
+    void badForkFromARoundIsRefused(String body, String code) {
+        String run = api.create(counting("{\"until\": \".output.n >= 3\", \"max\": 3}"));
+        api.awaitState(run, "completed");
+        assertThat(api.post("/api/v1/runs/" + run + "/fork", body).text()).contains("\"code\":\"" + code + "\"")
+                .contains("/task");
     }
 
     private static String counting(String repeat) {

@@ -4,6 +4,7 @@ import io.keelson.api.run.RunAction;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.Command;
@@ -19,7 +20,9 @@ import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.base.json.JsonSize;
 import io.keelson.server.engine.store.read.CopiedTurns;
+import io.keelson.server.engine.store.read.RoundOutputs;
 import io.keelson.server.mission.plan.CheckedMission;
 import io.keelson.server.mission.plan.MissionReader;
 import io.keelson.server.mission.plan.ReadResult;
@@ -30,6 +33,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -38,6 +43,9 @@ import tools.jackson.databind.node.ObjectNode;
  * over. From a turn of a task it takes over the task's turns before that one as well.
  */
 public final class RunFork {
+    /** A task's id and a round of the task. */
+    private static final Pattern ROUND = Pattern.compile("(.*)#([1-9][0-9]{0,5})");
+    private static final int MAX_OUTPUT = 262_144;
 
     /**
      * @param task its id in the plan
@@ -63,10 +71,18 @@ public final class RunFork {
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", RunAction.Fork.class, this::fork);
     }
 
-    private ApiResponse fork(ApiRequest request, RunAction.Fork body) throws InterruptedException {
+    private ApiResponse fork(ApiRequest request, RunAction.Fork given) throws InterruptedException {
+        Matcher ofRound = ROUND.matcher(given.task());
+        int round = ofRound.matches() ? Integer.parseInt(ofRound.group(2)) : 0;
+        RunAction.Fork body = round == 0 ? given
+                : new RunAction.Fork(ofRound.group(1), given.turn(), given.overrides(), given.inputs(), given.calls(),
+                        given.taskOnly(), given.name());
+        if (round > 0 && (body.turn() != null || body.recorded())) {
+            throw ApiProblem.of("INVALID_VALUE", "/task", "a round is done again as a whole: leave out its number");
+        }
         String task = body.task();
         UUID source = request.id("id", IdKind.RUN);
-        CheckedMission mission = mission(request.workspace(), source, body);
+        CheckedMission mission = mission(request.workspace(), source, body, round);
         if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
             throw ApiProblem.of("UNKNOWN_REFERENCE", "/task",
                     "the run's plan has no task '" + Excerpt.piece(task) + "'");
@@ -121,12 +137,43 @@ public final class RunFork {
         return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
     }
 
-    private CheckedMission mission(UUID workspace, UUID source, RunAction.Fork body) {
+    /** The task begins with a round of the source instead of round 1. */
+    private void begin(ObjectNode task, UUID workspace, UUID source, RunAction.Fork body, int round) {
+        if (!(task.path("repeat") instanceof ObjectNode repeat)) {
+            throw ApiProblem.of("UNKNOWN_REFERENCE", "/task",
+                    "the task '" + Excerpt.piece(body.task()) + "' has no rounds");
+        }
+        repeat.remove("after");
+        if (round == 1) {
+            return;
+        }
+        JsonNode output = reads.read((runs, c) -> RoundOutputs.of(c, workspace, source, body.task(), round - 1))
+                .orElseThrow(() -> ApiProblem.of("UNKNOWN_REFERENCE", "/task",
+                        "in this run, no round " + (round - 1) + " of the task '" + Excerpt.piece(body.task())
+                                + "' has ended"));
+        if (JsonSize.chars(output, MAX_OUTPUT) > MAX_OUTPUT) {
+            throw ApiProblem.of("TOO_LONG", "/task",
+                    "the output of round " + (round - 1) + " has more than " + MAX_OUTPUT + " characters");
+        }
+        if (round > repeat.path("max").asInt(Repeat.DEFAULT_ROUNDS)) {
+            throw ApiProblem.of("OUT_OF_RANGE", "/task", "the task has at most "
+                    + repeat.path("max").asInt(Repeat.DEFAULT_ROUNDS) + " rounds");
+        }
+        repeat.putObject("after").put("round", round - 1).set("output", output);
+    }
+
+    /** @param round the first round of the task; 0 for all */
+    private CheckedMission mission(UUID workspace, UUID source, RunAction.Fork body, int round) {
         ObjectNode document = RunMission.of(reads, workspace, source);
         document.set("input", body.inputs() == null ? Json.object() : body.inputs());
         document.path("plan").path("tasks").valueStream()
                 .filter(each -> each.path("temp_id").asString("").equals(body.task()))
-                .forEach(each -> change((ObjectNode) each, body));
+                .forEach(each -> {
+                    change((ObjectNode) each, body);
+                    if (round > 0) {
+                        begin((ObjectNode) each, workspace, source, body, round);
+                    }
+                });
         if (body.taskOnly()) {
             TaskOnly.reduce(document, body.task());
         }

@@ -41,11 +41,12 @@ public final class ScopeReader {
      * @param attempt the run's attempt that it belongs to
      * @param key its id in the plan
      * @param output JSON text; null when the task has no output template
+     * @param firstRound number of its first round if it has rounds; else 1
      * @param until of a task with {@code repeat} itself: the expression that ends the rounds; else null
      * @param label JSON text of the template of its items' titles; null if absent
      */
     public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
-            @Nullable String output, @Nullable String until, @Nullable String label) {}
+            @Nullable String output, @Nullable String until, @Nullable String label, int firstRound) {}
 
     /**
      * The last round of a task with {@code repeat}.
@@ -121,7 +122,8 @@ public final class ScopeReader {
     private static final String TASK =
             """
             select run_id, attempt, key, when_expr, for_each, output_template, policy -> 'repeat' ->> 'until' as until,
-                policy ->> 'label' as label
+                policy ->> 'label' as label,
+                coalesce((policy #>> '{repeat,after,round}')::int, 0) + 1 as first_round
               from orchestration_tasks where id = ?""";
 
     private static final String GENERATIONS = """
@@ -144,10 +146,13 @@ public final class ScopeReader {
 
     /** The last two rounds of a task, the last one first. Its live rounds follow the folded ones. */
     private static final String LAST_ROUNDS = """
-            select t.item_index as round, %s as output
+            select t.item_index as round, %s as output, case t.item_index when l.after + 1 then l.before end as before
               from (select g.id, g.run_id, g.attempt, g.key, (g.policy -> 'repeat' ->> 'keep')::integer as keep,
-                        coalesce((select max(r.round) from task_rounds r where r.loop_id = g.id), 0) as folded
-                      from orchestration_tasks g where g.id = ?) l
+                        a.after, (g.policy #>> '{repeat,after,output}')::jsonb as before,
+                        coalesce((select max(r.round) from task_rounds r where r.loop_id = g.id), a.after, 0) as folded
+                      from orchestration_tasks g
+                     cross join lateral (select (g.policy #>> '{repeat,after,round}')::int as after) a
+                     where g.id = ?) l
               join orchestration_tasks t on t.run_id = l.run_id and t.attempt = l.attempt and t.key = any (array(
                     select concat(l.key, '[', n, ']') from generate_series(l.folded + 1, l.folded + l.keep + 1) n))
              where t.group_id = l.id
@@ -155,10 +160,11 @@ public final class ScopeReader {
 
     /** The output of the round before. */
     private static final String PREVIOUS = """
-            select (
+            select case own.item_index - 1 when (g.policy #>> '{repeat,after,round}')::int
+                then (g.policy #>> '{repeat,after,output}')::jsonb else (
                 select %s from orchestration_tasks t
                  where t.run_id = g.run_id and t.attempt = g.attempt and t.group_id = g.id
-                   and t.key = concat(g.key, '[', own.item_index - 1, ']')) as output
+                   and t.key = concat(g.key, '[', own.item_index - 1, ']')) end as output
               from orchestration_tasks own join orchestration_tasks g on g.id = own.group_id
              where own.id = ?""".formatted(TaskSql.YIELD);
 
@@ -326,7 +332,8 @@ public final class ScopeReader {
     public TaskText task(Connection c, UUID taskId) throws SQLException {
         return one(c, TASK, taskId, row -> new TaskText(ViewLoader.uuid(row, "run_id"), row.getInt("attempt"),
                 row.getString("key"), row.getString("when_expr"), row.getString("for_each"),
-                row.getString("output_template"), row.getString("until"), row.getString("label")));
+                row.getString("output_template"), row.getString("until"), row.getString("label"),
+                row.getInt("first_round")));
     }
 
     /** The last round of a task with {@code repeat}. */
@@ -339,7 +346,8 @@ public final class ScopeReader {
                 }
                 int number = row.getInt("round");
                 JsonNode output = json(row, "output");
-                return new LastRound(number, output, row.next() ? json(row, "output") : NullNode.getInstance());
+                JsonNode before = json(row, "before");
+                return new LastRound(number, output, row.next() ? json(row, "output") : before);
             }
         }
     }
