@@ -114,7 +114,7 @@ class RoundsApiTest {
     void agentThatStartsOverBeginsWithRoundOne() {
         String run = api.create(counting("{\"until\": \"false\", \"max\": 2}").replace("\"start\": true,",
                 "\"start\": true, \"config\": {\"agent_failure_mode\": \"retry\","
-                        + " \"level_retry\": {\"max_attempts\": 2, \"delay_seconds\": 0.1}},"));
+                        + " \"level_retry\": {\"max_attempts\": 2, \"base_delay_seconds\": 0.1}},"));
         api.awaitState(run, "failed");
         assertThat(api.run(run).get("error_code").stringValue()).isEqualTo("REPEAT_EXHAUSTED");
         assertThat(api.count("select count(*) from orchestration_events where event_type = 'task_round_completed'"
