@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 
 /**
@@ -71,7 +72,7 @@ public final class SharedModelRates implements ModelRates {
             Instant at = present.now;
             String limit = null;
             for (String name : wanted.keySet()) {
-                Rate rate = rates.get(name);
+                Rate rate = Objects.requireNonNull(rates.get(name));
                 Instant next = rate.next(present.admitted.get(name), present.now);
                 if (next == null) {
                     return new Admission(workspace, model, tokens, name + "=0", null, false);
@@ -87,8 +88,10 @@ public final class SharedModelRates implements ModelRates {
             }
             for (Map.Entry<String, Long> each : wanted.entrySet()) {
                 ADMIT.on(c).set("workspace", workspace).set("name", each.getKey())
-                        .set("until", rates.get(each.getKey()).after(present.admitted.get(each.getKey()), present.now,
-                                each.getValue()))
+                        .set("until",
+                                Objects.requireNonNull(rates.get(each.getKey())).after(
+                                        present.admitted.get(each.getKey()), present.now,
+                                        each.getValue()))
                         .update();
             }
             return new Admission(workspace, model, tokens, limit, wait, true);
