@@ -29,7 +29,8 @@ final class ApiWiring {
                 HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
                         .withBounds(settings.connections(), settings.requestTimeout())
                         .withDashboard(settings.dashboard() ? new Dashboard(settings.webFolder()) : null)
-                        .withPublicUrl(settings.publicUrl()).withVersion(KeelsonVersion.current().number()),
+                        .withPublicUrl(settings.publicUrl()).withFourEyes(settings.fourEyes())
+                        .withVersion(KeelsonVersion.current().number()),
                 new ApiServices(database, storage.auth(),
                         new ApiServices.Runs(storage.runs(),
                                 new Explainer(DbClock.DATABASE, parts.store().runs(),

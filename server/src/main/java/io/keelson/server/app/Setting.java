@@ -121,6 +121,8 @@ public enum Setting {
     KEELSON_PUBLIC_URL("",
             "address at which browsers find the server behind a proxy, such as `https://keelson.example`; "
                     + "empty: the one it listens on"),
+    KEELSON_FOUR_EYES("",
+            "workspaces in which the submitter of a run cannot approve for it (docs/guide/inbox.md), separated by commas; `*`: all"),
     KEELSON_OIDC_ISSUER("",
             "OpenID provider at which people sign in to the dashboard (docs/operate/sign-in.md), as its tokens name it; the same on "
                     + "all servers of a database; empty: sign-in by keys alone"),

@@ -46,6 +46,7 @@ import io.keelson.server.api.http.streams.FeedStreams;
 import io.keelson.server.api.http.streams.LogStreams;
 import io.keelson.server.api.http.streams.RunProgressPoller;
 import io.keelson.server.api.http.streams.Streams;
+import io.keelson.server.api.http.support.ApproverRule;
 import io.keelson.server.api.http.support.ArchivedRuns;
 import io.keelson.server.api.http.support.Authenticator;
 import io.keelson.server.api.http.support.Idempotency;
@@ -90,7 +91,8 @@ final class Routes {
         ArchivedRuns archived = new ArchivedRuns(services.database(), contents);
         Reads reads = new Reads(services.database(), services.runs().reader(), archived);
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
-        Submission submission = new Submission(services.work().commands());
+        ApproverRule approvers = new ApproverRule(reads, services.auth().workspaces(), options.fourEyes());
+        Submission submission = new Submission(services.work().commands(), approvers);
         Route.Table table = new Route.Table();
         SubmissionServices submissions = services.runs().submissions();
         FairSubmissionLimiter limiter = new FairSubmissionLimiter(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
@@ -125,7 +127,8 @@ final class Routes {
         ArtifactActions artifacts = new ArtifactActions(reads, services.stores().artifacts(), services.database(),
                 services.stores().artifactRetention());
         artifacts.addTo(table);
-        ExplainActions explain = new ExplainActions(reads, services.database(), services.runs().explainer());
+        ExplainActions explain = new ExplainActions(reads, services.database(), services.runs().explainer(),
+                approvers);
         explain.addTo(table);
         new RunFork(services.runs().missions(), services.runs().ids(), reads, submissions.runs()).addTo(table);
         new TaskActions(reads, submission).addTo(table);

@@ -36,7 +36,7 @@ public final class AgentActions {
         int number = number(request.pathText("number"));
         reads.requireRun(request.workspace(), run);
         if (reads.read((runs, c) -> runs.asksForApproval(c, request.workspace(), run, number))) {
-            request.require(Scope.APPROVE);
+            submission.requireApprover(request, run);
         }
         submission.submit(request, new Command.CancelAgent(run, number, body.reason(), request.actor()));
         return ApiResponse.ok(agent(request.workspace(), run, number));

@@ -3,6 +3,7 @@ package io.keelson.server.api.http.runs;
 import io.keelson.core.run.Explanation;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.ApproverRule;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
@@ -12,6 +13,7 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.Explainer;
 import io.keelson.server.engine.store.read.Explainer.Explained;
 import io.keelson.server.tenant.auth.Scope;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
@@ -22,9 +24,15 @@ public final class ExplainActions {
 
     private final Reads reads;
     private final Database database;
-    private final Explainer explainer;
+    /** Reasons that end with an approval. */
+    private static final Set<String> APPROVALS =
+            Set.of("PLAN_APPROVAL", "RESULT_ACCEPTANCE", "TASK_REVIEW", "APPROVAL");
 
-    public ExplainActions(Reads reads, Database database, Explainer explainer) {
+    private final Explainer explainer;
+    private final ApproverRule approvers;
+
+    public ExplainActions(Reads reads, Database database, Explainer explainer, ApproverRule approvers) {
+        this.approvers = approvers;
         this.reads = reads;
         this.database = database;
         this.explainer = explainer;
@@ -77,12 +85,21 @@ public final class ExplainActions {
         }
         document.set("state", subject.get("state"));
         ArrayNode list = document.putArray("reasons");
-        explained.reasons().forEach(reason -> list.add(document(reason)));
+        explained.reasons().forEach(reason -> list.add(document(reason, approver(workspace, run, reason))));
         return document.put("tasks_left_out", explained.tasksLeftOut());
     }
 
-    private static ObjectNode document(Explanation reason) {
-        ObjectNode document = Json.object().put("code", reason.code()).put("text", reason.text())
+    /** The principal that does not approve, in words; empty if there is none. */
+    private String approver(UUID workspace, UUID run, Explanation reason) {
+        UUID step = reason.stepId();
+        return APPROVALS.contains(reason.code()) && approvers.isOf(workspace)
+                && (step == null || !approvers.isQuestion(workspace, step))
+                        ? "; another person than " + approvers.submitter(workspace, run) + ", who submitted the run"
+                        : "";
+    }
+
+    private static ObjectNode document(Explanation reason, String approver) {
+        ObjectNode document = Json.object().put("code", reason.code()).put("text", reason.text() + approver)
                 .put("task_id", text(reason.taskId())).put("step_id", text(reason.stepId()))
                 .put("until", Json.time(reason.until())).put("needed_usd", reason.needed());
         ArrayNode on = document.putArray("on");

@@ -106,7 +106,7 @@ public final class RunActions {
     /** Requires the scope {@code approve} while a person has yet to approve anything: the new plan may not ask for it. */
     private void requireApproval(ApiRequest request, UUID run) {
         if (reads.read((runs, c) -> runs.replanSkipsApproval(c, request.workspace(), run))) {
-            request.require(Scope.APPROVE);
+            submission.requireApprover(request, run);
         }
     }
 
@@ -140,7 +140,7 @@ public final class RunActions {
     /** Requires the scope {@code approve} for a run that its budget has stopped: the inbox asks a person to raise it. */
     private void requireBudgetApproval(ApiRequest request, UUID run) {
         if (reads.run(request.workspace(), run).get("state").stringValue().equals(RunState.BUDGET_EXCEEDED.wire())) {
-            request.require(Scope.APPROVE);
+            submission.requireApprover(request, run);
         }
     }
 

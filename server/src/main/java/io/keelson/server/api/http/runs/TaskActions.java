@@ -36,19 +36,19 @@ public final class TaskActions {
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/retry", this::retry);
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/cancel", Reason.class,
                 (request, body) -> done(request, (run, task) -> {
-                    requireApproval(request, task);
+                    requireApproval(request, run, task);
                     return new Command.CancelTask(run, task, body.reason(), request.actor());
                 }));
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/skip", Reason.class, (request, body) -> done(request, (run, task) -> {
-            requireApproval(request, task);
+            requireApproval(request, run, task);
             return new Command.SkipTask(run, task, body.reason(), request.actor());
         }));
     }
 
     /** Requires the scope {@code approve} for ending a task with a pending approval: the run may continue after it. */
-    private void requireApproval(ApiRequest request, UUID task) {
+    private void requireApproval(ApiRequest request, UUID run, UUID task) {
         if (reads.read((runs, c) -> runs.asksForApproval(c, request.workspace(), task))) {
-            request.require(Scope.APPROVE);
+            submission.requireApprover(request, run);
         }
     }
 

@@ -23,6 +23,7 @@ public enum ErrorCode {
     INSUFFICIENT_CREDITS(402, "Insufficient credits"),
     MONTHLY_LIMIT_REACHED(402, "Limit of the month reached"), WORKSPACE_MISMATCH(403, "API key of another workspace"),
     WORKSPACE_CLOSED(403, "Workspace closed"), SCOPE_MISSING(403, "Missing scope"),
+    APPROVER_IS_SUBMITTER(403, "Approver submitted the run"),
     KEY_REQUIRED(403, "API key required"), CROSS_SITE_REQUEST(403, "Request from another site"),
     ROUTE_NOT_FOUND(404, "Route not found"), RUN_NOT_FOUND(404, "Run not found"), TASK_NOT_FOUND(404, "Task not found"),
     OUTPUT_NOT_FOUND(404, "Task has no output"), AGENT_NOT_FOUND(404, "Agent not found"),

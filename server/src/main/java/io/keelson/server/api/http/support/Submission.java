@@ -4,16 +4,26 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.KeyUse;
+import io.keelson.server.tenant.auth.Scope;
 import java.util.Arrays;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Submits commands and makes problem documents of refusals. */
 public final class Submission {
 
     private final Commands commands;
+    private final ApproverRule approvers;
 
-    public Submission(Commands commands) {
+    public Submission(Commands commands, ApproverRule approvers) {
         this.commands = commands;
+        this.approvers = approvers;
+    }
+
+    /** Requires the scope {@code approve}, of another principal than the run's submitter if the workspace has that rule. */
+    public void requireApprover(ApiRequest request, UUID run) {
+        request.require(Scope.APPROVE);
+        approvers.require(request, run);
     }
 
     /**
@@ -23,7 +33,11 @@ public final class Submission {
      * @throws ApiProblem when it was refused; nothing has changed then
      */
     public boolean submit(ApiRequest request, Command command) throws InterruptedException {
-        return !request.repeats() && submit(command, request.keyUse(command.runId()));
+        if (request.repeats()) {
+            return false;
+        }
+        approvers.require(request, command);
+        return submit(command, request.keyUse(command.runId()));
     }
 
     /** Submits a preparatory, idempotent command. It uses no idempotency key. */
