@@ -10,7 +10,6 @@ import io.keelson.server.tenant.secret.SecretStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
