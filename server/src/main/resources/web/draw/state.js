@@ -86,6 +86,7 @@ export function tally(rows) {
 
 const REASONS = {
   MISSING_WORKER: 'queued',
+  MISSING_VERSION: 'queued',
   QUEUED: 'queued',
   STEP_BACKOFF: 'backoff',
   TASK_BACKOFF: 'backoff',
@@ -116,6 +117,7 @@ const AWAITED = {
   STARTS_LATER: 'its time',
   CHILD_RUN: 'a child run',
   MISSING_WORKER: 'a worker',
+  MISSING_VERSION: 'a worker',
   QUEUED: 'a worker',
   MODEL_BUSY: 'a busy model',
   DEFERRED: 'a busy system',

@@ -295,7 +295,7 @@ class Run extends Part {
       </div>
       <span class="row wrap"
         >${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}${stopped ? 'Other answers' : 'Answer'}</a>` : nothing}${this.#signals(run)}${others(first)}
-        ${first.code === 'MISSING_WORKER' ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}
+        ${first.code.startsWith('MISSING_') ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}
         ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show the task</button>` : nothing}</span
       >
     </div>`;

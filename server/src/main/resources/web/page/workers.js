@@ -54,8 +54,9 @@ class Workers extends Part {
     const sees = !me.lacks('operator');
     try {
       this.tools ??= (await all('/tools', {}, 2000)).items;
-      const [workers, queue, nodes, ready] = await Promise.all([
+      const [workers, versions, queue, nodes, ready] = await Promise.all([
         all('/workers', {}, 1000),
+        all('/versions', {}, 1000),
         get('/queue'),
         sees ? get('/nodes') : null,
         get('/readyz').then(
@@ -63,7 +64,13 @@ class Workers extends Part {
           (failure) => failure,
         ),
       ]);
-      this.data = { workers: workers.items, queue: queue.items, nodes: nodes?.items ?? null, ready };
+      this.data = {
+        workers: workers.items,
+        versions: versions.items,
+        queue: queue.items,
+        nodes: nodes?.items ?? null,
+        ready,
+      };
       this.failure = null;
     } catch (failure) {
       this.failure = failure;
@@ -250,6 +257,45 @@ class Workers extends Part {
     </section>`;
   }
 
+  #versions({ versions }) {
+    const rows = versions
+      .filter((tool) => tool.current !== null)
+      .flatMap((tool) => tool.versions.map((each) => ({ ...each, tool })));
+    if (!rows.length) return nothing;
+    return html`<section class="card">
+      <header><h2>Versions of workers</h2></header>
+      <div class="scroll-x" tabindex="0" role="region" aria-label="Versions of workers">
+        <table class="list">
+          <thead>
+            <tr>
+              <th>Tool</th>
+              <th>Version</th>
+              <th>State</th>
+              <th class="right">Workers</th>
+              <th class="right">Runs</th>
+              <th class="right">Ready steps</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${rows.map(
+              ({ tool, version, state, workers, runs, waiting }) =>
+                html`<tr>
+                  <td class="mono small">${name(tool.tool, 120)}</td>
+                  <td>${name(version, 60)}</td>
+                  <td>
+                    ${state}${state === 'ramping' ? ` ${tool.percent} %` : ''}${waiting && !workers ? html` <span class="state f-failed">${icon('alert')}no worker has it</span>` : nothing}
+                  </td>
+                  <td class="right num">${count(workers)}</td>
+                  <td class="right num">${count(runs)}</td>
+                  <td class="right num">${count(waiting)}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+    </section>`;
+  }
+
   #nodes({ nodes }) {
     if (!nodes) return nothing;
     return html`<section class="card">
@@ -312,7 +358,7 @@ class Workers extends Part {
       ${this.failure ? problem(this.failure, () => this.#load()) : nothing}
       ${
         this.data
-          ? html`${this.#figures(this.data)}${this.#workers(this.data)}
+          ? html`${this.#figures(this.data)}${this.#workers(this.data)}${this.#versions(this.data)}
               <div class="halves">${this.#queue(this.data)}${this.#nodes(this.data)}</div>
               ${this.#catalogue()}`
           : this.failure

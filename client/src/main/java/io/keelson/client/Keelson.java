@@ -92,6 +92,11 @@ public final class Keelson {
         return new Schedules(api);
     }
 
+    /** Versions of workers. */
+    public Versions versions() {
+        return new Versions(api);
+    }
+
     /** Runs that are started by events. */
     public Triggers triggers() {
         return new Triggers(api);

@@ -38,6 +38,8 @@ final class RunFollower {
         RUN_ENDED, WAITS_FOR_HUMAN, TIMED_OUT, INTERRUPTED
     }
 
+    /** Reasons of waits that end with a worker to be started. */
+    private static final Set<String> LACKS = Set.of("MISSING_WORKER", "MISSING_VERSION");
     private static final Duration REDRAW = Duration.ofMillis(100);
     private static final Duration IDLE_POLL = Duration.ofMillis(400);
     private static final Duration QUIET = Duration.ofMillis(800);
@@ -226,7 +228,7 @@ final class RunFollower {
         List<Explanation.Reason> reasons = runs().explain(id).reasons();
         questionsOnly = !reasons.isEmpty() && reasons.stream().allMatch(reason -> reason.code().equals("QUESTION"));
         reasons.stream()
-                .filter(reason -> reason.code().equals("MISSING_WORKER") && lacking.add(reason.on()))
+                .filter(reason -> LACKS.contains(reason.code()) && lacking.add(reason.on()))
                 .forEach(reason -> lacks.accept(TerminalText.clean(reason.text())));
     }
 

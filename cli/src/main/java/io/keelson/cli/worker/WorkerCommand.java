@@ -61,6 +61,10 @@ public final class WorkerCommand extends ClientCommand {
     @Option(names = "--id", paramLabel = "ID", description = "The worker's id. Default: a random one.")
     @Nullable String id;
 
+    @Option(names = "--version-id", paramLabel = "VERSION",
+            description = "The version of the program, by which `keelson versions` gives it steps. Default: none.")
+    @Nullable String version;
+
     @Option(names = "--grace", paramLabel = "TIME", defaultValue = "10s", converter = DurationArgument.class,
             description = "From SIGTERM to SIGKILL when a program is to end. Default: ${DEFAULT-VALUE}.")
     Duration grace = Duration.ZERO;
@@ -169,6 +173,9 @@ public final class WorkerCommand extends ClientCommand {
         tools.stream().distinct().forEach(tool -> builder.tool(spec(tool), handler));
         if (id != null) {
             builder.id(id);
+        }
+        if (version != null) {
+            builder.version(version);
         }
         URI broker = settings().broker();
         if (broker != null) {

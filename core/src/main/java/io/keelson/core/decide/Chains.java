@@ -30,10 +30,13 @@ final class Chains {
      * not recorded, so it gets no step whose input needs one: the server resolves all inputs when it sends the assignment.
      *
      * @param tools without effects, which the worker serves
+     * @param version of the worker; null for an executor of a node
      */
-    static List<StepRow> ofWorker(Decision d, StepRow first, Set<String> tools) {
+    static List<StepRow> ofWorker(Decision d, StepRow first, Set<String> tools,
+            @Nullable String version) {
         TaskRow task = first.task();
         Predicate<StepRow> repeatable = step -> plain(step) && tools.contains(step.spec().tool())
+                && Versions.serves(d, step.spec().tool(), version)
                 && !d.capacity.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input());
         if (!begins(d, first, repeatable) || HardLimit.mayHoldBack(d, task)) {
             return List.of();

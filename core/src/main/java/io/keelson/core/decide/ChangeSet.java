@@ -15,6 +15,7 @@ import io.keelson.core.run.Signal;
 import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
+import io.keelson.core.run.VersionRule;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -52,10 +53,55 @@ public final class ChangeSet {
      * @param lease length of the lease; null if not held
      * @param timeout maximum duration of the execution by a remote worker; null otherwise
      * @param hold credits held for the lease; null if absent
+     * @param lot its place among the work of its tool; null under a lease, and if the tool has no rule about versions
      */
     public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, String input,
             Instant queuedAt,
-            @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout, @Nullable Hold hold) {}
+            @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout, @Nullable Hold hold,
+            @Nullable Lot lot) {}
+
+    /**
+     * Unclaimed work of a tool that all goes to the same version of workers.
+     *
+     * @param name stays the same while the rule about versions changes
+     * @param version whose workers may claim it by the rule of this moment
+     */
+    public record Lot(String name, String version) {
+        private static final String PINNED = "=";
+
+        /** The lot of runs in a part of all runs. */
+        public static Lot of(int bucket, String version) {
+            return new Lot(bucketName(bucket), version);
+        }
+
+        /** The lot of runs that stay with a version. */
+        public static Lot pinned(String version) {
+            return new Lot(PINNED + version, version);
+        }
+
+        private static String bucketName(int bucket) {
+            return bucket < 10 ? "0" + bucket : Integer.toString(bucket);
+        }
+
+        /** The version whose workers may claim from the lot of that name. */
+        public static String version(VersionRule rule, String name) {
+            return name.startsWith(PINNED) ? name.substring(PINNED.length()) : rule.target(Integer.parseInt(name));
+        }
+
+        /** The names of the lots that workers of a version may claim from. */
+        public static List<String> names(VersionRule rule, String version) {
+            List<String> names = new ArrayList<>(List.of(PINNED + version));
+            for (int bucket = 0; bucket < VersionRule.BUCKETS; bucket++) {
+                if (rule.target(bucket).equals(version)) {
+                    names.add(bucketName(bucket));
+                }
+            }
+            return names;
+        }
+    }
+
+    /** The version of workers that a run stays with for a tool. */
+    public record Pin(RunRow run, String tool, String version) {}
 
     /** A step for a worker whose claim waits. */
     public record Given(RemoteSlot slot, StepAssignment assignment) {}
@@ -269,6 +315,7 @@ public final class ChangeSet {
     private final Map<BudgetKey, Budget> budgets = new LinkedHashMap<>();
     private final Map<UUID, Child> children = new LinkedHashMap<>();
     private final Set<RunRow> parents = new LinkedHashSet<>();
+    private final List<Pin> pins = new ArrayList<>();
     private final List<NewSignal> newSignals = new ArrayList<>();
     private final List<TakenSignal> takenSignals = new ArrayList<>();
     private final Map<UUID, Call> calls = new LinkedHashMap<>();
@@ -380,6 +427,10 @@ public final class ChangeSet {
 
     void put(QueueItem item) {
         queue.put(item.key(), Optional.of(item));
+    }
+
+    void pin(Pin pin) {
+        pins.add(pin);
     }
 
     void remove(Lane lane) {
@@ -723,6 +774,11 @@ public final class ChangeSet {
     /** Runs whose knowledge of their parent has changed. */
     public Set<RunRow> parents() {
         return parents;
+    }
+
+    /** Versions of workers that runs stay with from now on. */
+    public List<Pin> pins() {
+        return pins;
     }
 
     /** Signals to insert, before {@link #takenSignals} are written. */

@@ -17,6 +17,7 @@ import io.keelson.core.run.Explanation;
 import io.keelson.core.run.Seconds;
 import io.keelson.core.run.SignalWait;
 import io.keelson.core.run.TimerKind;
+import io.keelson.core.run.VersionRule;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,6 +50,12 @@ public final class Explain {
     public interface Surroundings {
         /** Whether an executor or a recently active worker serves that tool. */
         boolean isServed(String tool);
+
+        /** Whether a recently active worker of that version serves the tool. */
+        boolean isServed(String tool, String version);
+
+        /** The rule that gives the steps of a tool to versions of workers; null if there is none. */
+        @Nullable VersionRule version(String tool);
 
         /** When a lease expires unless extended; null when there is none. */
         @Nullable Instant leaseUntil(ChangeSet.Lane lane);
@@ -536,11 +543,24 @@ public final class Explain {
                 : "");
     }
 
+    private void missingVersion(StepRow step, String tool, VersionRule rule) {
+        String version = Versions.target(view, tool, rule);
+        String why = view.versions.containsKey(tool) ? "with which the run began"
+                : version.equals(rule.ramping()) ? "which is ramping" : "which is the current one";
+        add(step, "MISSING_VERSION", "no worker that serves '" + tool + "' in version '" + version + "', " + why
+                + ", has sent a request lately; workers of other versions get no step of it", null,
+                List.of(tool, version));
+    }
+
     private void step(StepRow step) {
         String tool = step.spec().tool();
         boolean served = !step.queued || step.isHeld() || around.isServed(tool);
+        VersionRule rule = served && step.queued && !step.isHeld() ? around.version(tool) : null;
         if (!served) {
             add(step, "MISSING_WORKER", missing(step, tool), null, List.of(tool));
+        } else if (rule != null && !around.isServed(tool, Versions.target(view, tool, rule))) {
+            served = false;
+            missingVersion(step, tool, rule);
         }
         switch (step.state) {
             case PENDING -> {

@@ -1,6 +1,7 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.run.VersionRule;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,6 +58,16 @@ public final class LocalCapacity {
         }
     }
 
+    /** The rules that give the steps of tools to versions of workers. */
+    public interface Versions {
+
+        /** No rules: all workers are alike. */
+        Versions NONE = (workspace, tool) -> null;
+
+        /** The rule of a tool in a workspace; null if it has none. */
+        @Nullable VersionRule of(UUID workspace, String tool);
+    }
+
     /** A free slot of a remote worker whose claim waits for work at the deciding node. */
     public interface RemoteSlot {
 
@@ -70,16 +81,25 @@ public final class LocalCapacity {
         default Set<String> chained() {
             return Set.of();
         }
+
+        /** The version of the worker. */
+        default String version() {
+            return VersionRule.UNVERSIONED;
+        }
     }
 
     /** The slots of all claims that wait at the deciding node. */
     public interface RemoteSlots {
 
         /** No claims. */
-        RemoteSlots NONE = (workspace, tool) -> null;
+        RemoteSlots NONE = (workspace, tool, version) -> null;
 
-        /** Takes one for a step of the workspace with that tool; null where none is free. */
-        @Nullable RemoteSlot take(UUID workspace, String tool);
+        /**
+         * Takes one for a step of the workspace with that tool; null where none is free.
+         *
+         * @param version whose workers may have the step; null for any
+         */
+        @Nullable RemoteSlot take(UUID workspace, String tool, @Nullable String version);
     }
 
     private final @Nullable String holder;
@@ -88,6 +108,7 @@ public final class LocalCapacity {
     private final Slots slots;
     private final RemoteSlots remote;
     private final Limits limits;
+    private final Versions versions;
     private final List<String> taken = new ArrayList<>();
     private final List<RemoteSlot> takenRemotely = new ArrayList<>();
     private @Nullable String executed;
@@ -99,13 +120,14 @@ public final class LocalCapacity {
      * @param tools the tools that the node's executors run
      */
     public LocalCapacity(@Nullable String holder, Predicate<String> tools, Duration lease, Slots slots,
-            RemoteSlots remote, Limits limits) {
+            RemoteSlots remote, Limits limits, Versions versions) {
         this.holder = holder;
         this.tools = tools;
         this.lease = lease;
         this.slots = slots;
         this.remote = remote;
         this.limits = limits;
+        this.versions = versions;
     }
 
     /** That many slots of one kind, without limits. */
@@ -131,6 +153,7 @@ public final class LocalCapacity {
         };
         this.remote = RemoteSlots.NONE;
         this.limits = Limits.NONE;
+        this.versions = Versions.NONE;
     }
 
     /** An offer of nothing. */
@@ -168,9 +191,18 @@ public final class LocalCapacity {
         return holder != null && tools.test(tool) && !limits.limited(workspace) && takeSlot(tool);
     }
 
-    /** Takes a slot of a remote worker with a waiting claim; null if none is available. */
-    @Nullable RemoteSlot takeRemotely(UUID workspace, String tool) {
-        RemoteSlot slot = limits.limited(workspace) ? null : remote.take(workspace, tool);
+    /** The rule that gives the steps of a tool to versions of workers; null if there is none. */
+    @Nullable VersionRule version(UUID workspace, String tool) {
+        return versions.of(workspace, tool);
+    }
+
+    /**
+     * Takes a slot of a remote worker with a waiting claim; null if none is available.
+     *
+     * @param version of the worker; null for any
+     */
+    @Nullable RemoteSlot takeRemotely(UUID workspace, String tool, @Nullable String version) {
+        RemoteSlot slot = limits.limited(workspace) ? null : remote.take(workspace, tool, version);
         if (slot != null) {
             takenRemotely.add(slot);
         }

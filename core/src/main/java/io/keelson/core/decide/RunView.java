@@ -56,6 +56,8 @@ public final class RunView {
     final Map<UUID, ChildRow> children = new HashMap<>();
     /** Budgets of tasks, by their ids in the plan; of all attempts. */
     final Map<String, TaskBudgetRow> budgets = new TreeMap<>();
+    /** Versions of workers that the run stays with, by tool; of all attempts. */
+    final Map<String, String> versions = new HashMap<>();
     final List<EngineOutage> outages = new ArrayList<>();
     final CallWindow calls;
     /** The task that must complete before any other begins; null if absent. */
@@ -157,6 +159,16 @@ public final class RunView {
     /** Adds a task's budget; for the loader of views. */
     public void add(TaskBudgetRow budget) {
         budgets.put(budget.task(), budget);
+    }
+
+    /** Adds the version of workers that the run stays with for a tool; for the loader of views. */
+    public void pin(String tool, String version) {
+        versions.put(tool, version);
+    }
+
+    /** The versions of workers that the run stays with, by tool. */
+    public Map<String, String> versions() {
+        return Map.copyOf(versions);
     }
 
     /** Adds the id of a consumed signal. */

@@ -281,10 +281,11 @@ final class SlotScheduling {
             claim(d, step, holder);
             enqueue(d, step, d.capacity.lease(), timeout(d, step));
         } else if (holder != null && step.lane() == 0 && d.request != null
-                && d.request.keeps(holder, step.spec().tool())) {
+                && d.request.keeps(holder, step.spec().tool())
+                && Versions.serves(d, step.spec().tool(), d.request.version())) {
             claim(d, step, holder);
             d.given = assignment(d, step, enqueue(d, step, d.request.lease(), timeout(d, step)),
-                    d.request.chained());
+                    d.request.chained(), d.request.version());
         } else if (d.capacity.take(d.run.workspaceId(), step.spec().tool())) {
             claim(d, step, d.capacity.holder());
             enqueue(d, step, d.capacity.lease(), null);
@@ -295,7 +296,8 @@ final class SlotScheduling {
 
     /** Gives the step to a worker whose claim waits, else queues it. */
     private static void giveOrQueue(Decision d, StepRow step) {
-        RemoteSlot slot = d.capacity.takeRemotely(d.run.workspaceId(), step.spec().tool());
+        String tool = step.spec().tool();
+        RemoteSlot slot = d.capacity.takeRemotely(d.run.workspaceId(), tool, Versions.target(d, tool));
         if (slot == null) {
             step.queued = true;
             enqueue(d, step, null, null);
@@ -305,7 +307,8 @@ final class SlotScheduling {
         } else {
             claim(d, step, slot.holder());
             d.changes.assign(step, new Given(slot,
-                    assignment(d, step, enqueue(d, step, slot.lease(), timeout(d, step)), slot.chained())));
+                    assignment(d, step, enqueue(d, step, slot.lease(), timeout(d, step)), slot.chained(),
+                            slot.version())));
         }
     }
 
@@ -364,14 +367,22 @@ final class SlotScheduling {
      * The assignment for the holder of a step's lease.
      *
      * @param chained tools without effects, consecutive steps of which the holder executes one after another
+     * @param version of the worker; null for an executor of a node
      */
-    static StepAssignment assignment(Decision d, StepRow step, QueueItem item, Set<String> chained) {
+    static StepAssignment assignment(Decision d, StepRow step, QueueItem item, Set<String> chained,
+            @Nullable String version) {
+        Versions.claimed(d, step.spec().tool(), version);
         StepAssignment first = assignment(d, step, item);
-        return chained.contains(step.spec().tool()) ? first.withFollowing(Chains.ofWorker(d, step, chained).stream()
+        if (!chained.contains(step.spec().tool())) {
+            return first;
+        }
+        List<StepRow> following = Chains.ofWorker(d, step, chained, version);
+        following.forEach(next -> Versions.claimed(d, next.spec().tool(), version));
+        return first.withFollowing(following.stream()
                 .map(next -> new StepAssignment(first.runId(), first.taskId(), next.id(), next.spec().tool(),
                         next.spec().input(), next.attempt() + 1, next.leaseEpoch() + 1, first.leaseExpiresAt(),
                         d.now.plus(timeout(d, next)), next.effectKey(d.run), null, first.trace(), null))
-                .toList()) : first;
+                .toList());
     }
 
     private static StepAssignment assignment(Decision d, StepRow step, QueueItem item) {
@@ -386,7 +397,8 @@ final class SlotScheduling {
         d.changes.touch(d.run);
         QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
                 d.run.priority(), step.spec().tool(), step.spec().input(), Objects.requireNonNull(task.queuedAt),
-                step.holder, lease, timeout, step.hold);
+                step.holder, lease, timeout, step.hold,
+                step.holder == null ? Versions.lot(d, step.spec().tool()) : null);
         d.changes.put(item);
         return item;
     }

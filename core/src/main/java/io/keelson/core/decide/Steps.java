@@ -1,5 +1,6 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -47,11 +48,17 @@ final class Steps {
             SlotScheduling.withdraw(d, step);
             return Reply.rejected("NOT_CLAIMABLE", "the run's credits do not pay the step now");
         }
+        String version = command.version();
+        if (!Versions.serves(d, step.spec().tool(), version)) {
+            // its lot may be of an older rule
+            SlotScheduling.enqueue(d, step, null, null);
+            return Reply.rejected("NOT_CLAIMABLE", "another version of workers serves the step");
+        }
         SlotScheduling.claim(d, step, command.holder());
         boolean own = d.capacity.runs(command.holder(), step.spec().tool());
-        return new Reply.Claimed(SlotScheduling.assignment(d, step,
-                SlotScheduling.enqueue(d, step, command.lease(), own ? null : SlotScheduling.timeout(d, step)),
-                command.chained()));
+        QueueItem held =
+                SlotScheduling.enqueue(d, step, command.lease(), own ? null : SlotScheduling.timeout(d, step));
+        return new Reply.Claimed(SlotScheduling.assignment(d, step, held, command.chained(), version));
     }
 
     static Reply complete(Decision d, Command.Complete command) {
@@ -296,7 +303,7 @@ final class Steps {
         step.hold = step.hold == null ? null : step.hold.requesting();
         d.changes.touch(step);
         return new Reply.Claimed(SlotScheduling.assignment(d, step,
-                SlotScheduling.enqueue(d, step, d.capacity.lease(), null), Set.of()));
+                SlotScheduling.enqueue(d, step, d.capacity.lease(), null), Set.of(), null));
     }
 
     /** The step is claimed again after the delay, and once more at the end of its maximum wait. */

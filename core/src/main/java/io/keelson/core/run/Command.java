@@ -278,11 +278,17 @@ public sealed interface Command {
      * A worker or an executor claims the work of one lane of a task.
      *
      * @param chained see {@link NextStepRequest#chained}; empty for an executor
+     * @param version of the worker; null for an executor
      */
-    record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Set<String> chained, Actor actor)
-            implements Command {
+    record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Set<String> chained,
+            @Nullable String version, Actor actor) implements Command {
         public Claim {
             chained = Set.copyOf(chained);
+        }
+
+        public Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Set<String> chained,
+                Actor actor) {
+            this(runId, taskId, lane, holder, lease, chained, null, actor);
         }
 
         public Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) {

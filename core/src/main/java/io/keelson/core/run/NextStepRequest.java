@@ -11,8 +11,9 @@ import java.util.Set;
  * @param tools that it serves
  * @param lease how long the next lease lasts without a heartbeat
  * @param chained tools without effects, consecutive steps of which it executes one after another
+ * @param version of the worker
  */
-public record NextStepRequest(String holder, Set<String> tools, Duration lease, Set<String> chained) {
+public record NextStepRequest(String holder, Set<String> tools, Duration lease, Set<String> chained, String version) {
 
     public NextStepRequest {
         tools = Set.copyOf(tools);
@@ -20,7 +21,7 @@ public record NextStepRequest(String holder, Set<String> tools, Duration lease, 
     }
 
     public NextStepRequest(String holder, Set<String> tools, Duration lease) {
-        this(holder, tools, lease, Set.of());
+        this(holder, tools, lease, Set.of(), VersionRule.UNVERSIONED);
     }
 
     public boolean keeps(String laneHolder, String tool) {

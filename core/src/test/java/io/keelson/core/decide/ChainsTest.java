@@ -72,7 +72,7 @@ class ChainsTest extends OneWorkspace {
             public boolean limited(UUID workspace, String tool, String input) {
                 return tool.equals("limited");
             }
-        });
+        }, LocalCapacity.Versions.NONE);
     }
 
     private static StepRow claim(World world) {
@@ -295,7 +295,7 @@ class ChainsTest extends OneWorkspace {
             World world = World.start(steps(5));
             StepAssignment first = claimed(world, CHAINED);
             List<Command.Report> reports = reports(world, first, List.of(0, 1, 2),
-                    more ? new NextStepRequest("w1", CHAINED, World.LEASE, CHAINED) : null);
+                    more ? new NextStepRequest("w1", CHAINED, World.LEASE, CHAINED, "unversioned") : null);
 
             List<Reply> replies = ((Reply.Taken) world.send(chain(world, reports, false), capacity(false))).replies();
 
@@ -426,7 +426,7 @@ class ChainsTest extends OneWorkspace {
 
     /** Returns the step with which the worker continues; null if absent. */
     private static StepAssignment reportOfWorker(World world, StepAssignment first, Random random, boolean chains) {
-        NextStepRequest request = new NextStepRequest("w1", Set.of("noop"), World.LEASE, Set.of("noop"));
+        NextStepRequest request = new NextStepRequest("w1", Set.of("noop"), World.LEASE, Set.of("noop"), "unversioned");
         List<StepAssignment> members = new ArrayList<>(List.of(first));
         members.addAll(first.following());
         List<Command.Report> reports = new ArrayList<>();

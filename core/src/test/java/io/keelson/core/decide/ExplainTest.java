@@ -20,6 +20,7 @@ import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
+import io.keelson.core.run.VersionRule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -37,6 +38,7 @@ class ExplainTest {
     private static final UUID AHEAD = UUID.fromString("00000000-0000-7000-8000-0000000000aa");
 
     private @Nullable String full;
+    private @Nullable VersionRule rule;
     private Explain.@Nullable Pause paused;
     Prices prices = Prices.NONE;
 
@@ -44,6 +46,16 @@ class ExplainTest {
         @Override
         public boolean isServed(String tool) {
             return !tool.equals("noop");
+        }
+
+        @Override
+        public boolean isServed(String tool, String version) {
+            return version.equals("1.0");
+        }
+
+        @Override
+        public @Nullable VersionRule version(String tool) {
+            return rule;
         }
 
         @Override

@@ -16,6 +16,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import java.time.Duration;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Steps for workers whose claims wait at the deciding node. */
@@ -35,7 +36,7 @@ class RemoteSlotsTest {
         }
 
         @Override
-        public RemoteSlot take(UUID workspace, String wanted) {
+        public RemoteSlot take(UUID workspace, String wanted, @Nullable String version) {
             return World.WORKSPACE.equals(workspace) && tool.equals(wanted) && free-- > 0 ? new Slot("w1", LEASE)
                     : null;
         }
@@ -56,7 +57,8 @@ class RemoteSlotsTest {
     private final World world = World.accept(RunPolicy.DEFAULT, plan(task("a"), task("b")));
 
     private static LocalCapacity capacity(LocalCapacity.RemoteSlots claims, LocalCapacity.Limits limits) {
-        return new LocalCapacity("node", tool -> true, World.LEASE, NO_SLOTS, claims, limits);
+        return new LocalCapacity("node", tool -> true, World.LEASE, NO_SLOTS, claims, limits,
+                LocalCapacity.Versions.NONE);
     }
 
     private ChangeSet started(LocalCapacity capacity) {

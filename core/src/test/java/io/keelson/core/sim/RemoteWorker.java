@@ -89,7 +89,8 @@ final class RemoteWorker {
         sim.in(Tools.time(sim).plus(standsStill), () -> {
             if (born == life) {
                 NextStepRequest request =
-                        sim.chance(50) ? new NextStepRequest(name, TOOLS, Simulation.LEASE, chained()) : null;
+                        sim.chance(50) ? new NextStepRequest(name, TOOLS, Simulation.LEASE, chained(), "unversioned")
+                                : null;
                 report(chain.size() > 1 ? chain(chain, request)
                         : Tools.report(sim, lease, request, Actor.agent(name)), lease, born, TRIES);
             }

@@ -164,7 +164,8 @@ public final class Engine implements Commands, AutoCloseable {
         ends = new RunEnds(database, store.runs());
         work = new LocalDispatcher(
                 new LocalDispatcher.Lanes(node, options.slots(), options.lease(), runner::knows,
-                        tool -> options.chains().on() && runner.chains(tool), runner::slot, store.limits()),
+                        tool -> options.chains().on() && runner.chains(tool), runner::slot, store.limits(),
+                        store.runs().versions()),
                 executor, evaluator, timeouts, this::own, new LocalDispatcher.Listeners(available, ends,
                         concurrencyKeyScheduler, notifier, new CancelledModelSteps(database, store.runs(), this::own),
                         history::wentBack));
@@ -172,6 +173,7 @@ public final class Engine implements Commands, AutoCloseable {
         database.runInTransaction(prices::refresh);
         Tenancy.allWorkspaces(() -> {
             database.runInTransaction(store.limits()::meetAll);
+            database.runInTransaction(store.runs().versions()::refresh);
             return null;
         });
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMITTING_THREADS,
@@ -192,8 +194,8 @@ public final class Engine implements Commands, AutoCloseable {
                 new NodeHeartbeat.Node(node, options.version(), options.lease(), secrets.keyIds()));
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
-        maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
-                workspaceTools, expired, history);
+        maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(),
+                store.runs().versions(), available, prices, workspaceTools, expired, history);
         history.onChange(committer::dropViews);
         history.onChange(dueWorkPoller::forget);
         remote = new RemoteDispatch(database, store, scopes, intake, available, timeouts, claims, this::own,
@@ -272,7 +274,7 @@ public final class Engine implements Commands, AutoCloseable {
 
     /** Has news when work for remote workers was queued, of any workspace. */
     public WorkAvailability.Watch workersWork() {
-        return available.watch(null, ownTools.negate());
+        return available.watch(null, ownTools.negate(), null);
     }
 
     /** The texts that steps write, while they arrive. */

@@ -44,7 +44,8 @@ final class LocalDispatcher implements CommitListener {
      * @param slot the kind of slot that a call of a tool uses
      */
     record Lanes(String node, Map<SlotKind, Integer> slots, Duration lease, Predicate<String> tools,
-            Predicate<String> chains, Function<String, SlotKind> slot, LocalCapacity.Limits limits) {}
+            Predicate<String> chains, Function<String, SlotKind> slot, LocalCapacity.Limits limits,
+            LocalCapacity.Versions versions) {}
 
     /**
      * Components that are notified of commits.
@@ -88,13 +89,14 @@ final class LocalDispatcher implements CommitListener {
     @Override
     public synchronized LocalCapacity offer() {
         return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots,
-                listeners.paused.getAsBoolean() ? LocalCapacity.RemoteSlots.NONE : listeners.available, lanes.limits);
+                listeners.paused.getAsBoolean() ? LocalCapacity.RemoteSlots.NONE : listeners.available, lanes.limits,
+                lanes.versions);
     }
 
     /** The capacity of this node's executors without that of workers. */
     synchronized LocalCapacity offerOwn() {
         return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots, LocalCapacity.RemoteSlots.NONE,
-                lanes.limits);
+                lanes.limits, lanes.versions);
     }
 
     /** While this node closes, chains only continue, so that all their results are recorded. */

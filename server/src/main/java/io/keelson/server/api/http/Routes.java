@@ -62,6 +62,7 @@ import io.keelson.server.api.http.support.ShutdownSignal;
 import io.keelson.server.api.http.support.Submission;
 import io.keelson.server.api.http.workers.DispatchActions;
 import io.keelson.server.api.http.workers.UploadActions;
+import io.keelson.server.api.http.workers.VersionActions;
 import io.keelson.server.api.http.workers.WorkerActions;
 import io.keelson.server.api.view.SavedViews;
 import io.keelson.server.engine.store.ReportTexts;
@@ -150,6 +151,8 @@ final class Routes {
         new DispatchActions(services.work().remote(), poll).addTo(table);
         new UploadActions(services.work().remote(), services.stores().artifacts()).addTo(table);
         new WorkerActions(reads, services.work().remote(), services.work().tools()).addTo(table);
+        new VersionActions(services.database(), services.work().tools(), keyed,
+                services.work().commands()::settingsChanged).addTo(table);
         new CreditActions(reads, services.stores().money(), services.auth().workspaces()).addTo(table);
         new LedgerActions(reads, services.stores().money()).addTo(table);
         new PriceActions(services.stores().money().prices(), services.work().commands()::settingsChanged).addTo(table);

@@ -32,6 +32,7 @@ final class BacklogMeters {
         gauge(meters, Metric.RUNS_OLDEST_ACTIVE, figures -> figures.open().oldestActive());
         gauge(meters, Metric.QUEUE_WAITING, figures -> figures.open().waiting());
         gauge(meters, Metric.QUEUE_LEASED, figures -> figures.open().leased());
+        gauge(meters, Metric.QUEUE_UNSERVED, figures -> figures.open().unserved());
         gauge(meters, Metric.QUEUE_AGE, figures -> figures.open().oldestSeconds());
         gauge(meters, Metric.ESCALATIONS, figures -> figures.open().tickets());
         gauge(meters, Metric.WORKERS, figures -> figures.open().workers());

@@ -52,6 +52,8 @@ public enum Metric {
             "longest time of a run at work, without waits for people, times, signals or child runs; 0 without one"),
     QUEUE_WAITING(Kind.GAUGE, "keelson_queue_waiting", "unclaimed work, 100,000 at most"),
     QUEUE_LEASED(Kind.GAUGE, "keelson_queue_leased", "claimed work, 100,000 at most"),
+    QUEUE_UNSERVED(Kind.GAUGE, "keelson_queue_unserved_version",
+            "unclaimed work for versions without a worker seen within a minute, 100,000 at most"),
     QUEUE_AGE(Kind.GAUGE, "keelson_queue_oldest_seconds", "wait of the oldest unclaimed work"),
     ESCALATIONS(Kind.GAUGE, "keelson_escalations_open", "open escalation tickets, 100,000 at most"),
     INBOX(Kind.GAUGE, "keelson_inbox_items", "items that wait for a person, by kind, 100,000 at most in all", "kind"),

@@ -19,8 +19,8 @@ final class NeighbourNames {
                     + " orchestration_runs"
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
-                    + " run_parents run_plans run_signals"
-                    + " saved_views schedule_ticks schedules secrets sign_in_states step_logs step_progress step_results task_budgets task_rounds task_steps timers triggers trigger_deliveries trigger_replays upload_slots"
+                    + " run_parents run_plans run_signals run_tool_versions"
+                    + " saved_views schedule_ticks schedules secrets sign_in_states step_logs step_progress step_results task_budgets task_rounds task_steps timers tool_versions triggers trigger_deliveries trigger_replays upload_slots"
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_messages work_queue work_rates workers workspace_limits";
 
     static final String OWN_VIEWS =
@@ -55,7 +55,7 @@ final class NeighbourNames {
                     + " ix_trigger_deliveries_rate ix_trigger_deliveries_single ix_trigger_deliveries_workspace ix_trigger_replays_trigger ix_trigger_replays_workspace ix_triggers_recipe"
                     + " ix_webhook_deliveries_completed ix_webhook_deliveries_list ix_webhook_deliveries_pending"
                     + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_messages_due ix_work_queue_deadline"
-                    + " ix_work_queue_lease ix_work_queue_run ix_work_queue_turn"
+                    + " ix_work_queue_lease ix_work_queue_lot ix_work_queue_run ix_work_queue_turn"
                     + " ix_workspaces_purge uq_agent_reports_subject uq_artifacts_key"
                     + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run uq_mcp_tools_change"
                     + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"

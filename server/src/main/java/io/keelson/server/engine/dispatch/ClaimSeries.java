@@ -30,11 +30,13 @@ final class ClaimSeries implements AutoCloseable {
     private static final class Gap {
         private final Worker worker;
         private final Set<String> tools;
+        private final String version;
         private final Watch watch;
 
-        private Gap(Worker worker, Set<String> tools, Watch watch) {
+        private Gap(Worker worker, Set<String> tools, String version, Watch watch) {
             this.worker = worker;
             this.tools = tools;
+            this.version = version;
             this.watch = watch;
         }
     }
@@ -56,13 +58,13 @@ final class ClaimSeries implements AutoCloseable {
     }
 
     /** The search of a claim: that of the claim before it, or a new one. */
-    Begun begin(UUID workspace, String worker, Set<String> tools) {
+    Begun begin(UUID workspace, String worker, Set<String> tools, String version) {
         Gap gap = gaps.remove(new Worker(workspace, worker));
-        if (gap != null && gap.tools.equals(tools)) {
+        if (gap != null && gap.tools.equals(tools) && gap.version.equals(version)) {
             return new Begun(gap.watch, true);
         }
         end(gap);
-        return new Begun(available.watch(workspace, tools::contains), false);
+        return new Begun(available.watch(workspace, tools::contains, version), false);
     }
 
     /**
@@ -71,7 +73,7 @@ final class ClaimSeries implements AutoCloseable {
      * @param left the offer for steps until the next claim
      */
     void pause(UUID workspace, Set<String> tools, Begun claim, Offer left) {
-        Gap gap = new Gap(new Worker(workspace, left.worker()), tools, claim.watch);
+        Gap gap = new Gap(new Worker(workspace, left.worker()), tools, left.version(), claim.watch);
         if (claim.follows) {
             claim.watch.offer(left);
         }

@@ -74,9 +74,10 @@ public final class Claims {
         }));
     }
 
-    /** The given items that are claimable at this moment and have one of the tools, in order of dispatch. */
-    public List<Candidate> find(UUID workspace, Collection<String> tools, Collection<Lane> items) {
-        return Tenancy.allWorkspaces(() -> database.withConnection(c -> store.candidates(c, workspace, tools, items)));
+    /** The given items that are claimable at this moment by a worker of that version with these tools, in order of dispatch. */
+    public List<Candidate> find(UUID workspace, Collection<String> tools, String version, Collection<Lane> items) {
+        return Tenancy.allWorkspaces(
+                () -> database.withConnection(c -> store.candidates(c, workspace, tools, version, items)));
     }
 
     /** Claims them; omits work whose limit is reached meanwhile. */

@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which workers are drained, as each of their claims and reports asks. Remembered for {@link #REMEMBERED}: a change by
+ * Which workers are drained, and their versions, as each of their claims and reports needs them. Remembered for {@link #REMEMBERED}: a change by
  * another node is known here after that time, one by this node at once.
  */
 final class DrainingWorkers {
@@ -28,8 +28,11 @@ final class DrainingWorkers {
      */
     record Offer(Set<String> tools, @Nullable String version, @Nullable String specs) {}
 
-    /** @param claimed its last claim that was recorded; null where it was only looked up */
-    private record Known(boolean draining, @Nullable Offer claimed) {}
+    /**
+     * @param version that it has announced; null if absent
+     * @param claimed its last claim that was recorded; null where it was only looked up
+     */
+    private record Known(boolean draining, @Nullable String version, @Nullable Offer claimed) {}
 
     private final Database database;
     private final WorkerRegistry workers;
@@ -43,8 +46,19 @@ final class DrainingWorkers {
     }
 
     boolean of(UUID workspace, String worker) {
-        return known.get(new Worker(workspace, worker), w -> new Known(
-                database.withConnection(c -> workers.draining(c, w.workspace, w.id)), null)).draining;
+        return read(workspace, worker).draining;
+    }
+
+    /** The version that the worker has announced; null if absent. */
+    @Nullable String version(UUID workspace, String worker) {
+        return read(workspace, worker).version;
+    }
+
+    private Known read(UUID workspace, String worker) {
+        return known.get(new Worker(workspace, worker), w -> {
+            WorkerRegistry.State state = database.withConnection(c -> workers.state(c, w.workspace, w.id));
+            return new Known(state.draining(), state.version(), null);
+        });
     }
 
     /**
@@ -58,7 +72,8 @@ final class DrainingWorkers {
         Known recent = known.getIfPresent(key);
         if (recent == null || !offer.equals(recent.claimed)) {
             recent = known.asMap().compute(key, (w, before) -> new Known(database.inTransaction(
-                    c -> workers.seen(c, w.workspace, w.id, offer.tools, offer.specs, slots, offer.version)), offer));
+                    c -> workers.seen(c, w.workspace, w.id, offer.tools, offer.specs, slots, offer.version)),
+                    offer.version, offer));
         }
         return recent.draining;
     }

@@ -13,6 +13,7 @@ import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.TurnAnswer;
+import io.keelson.core.run.VersionRule;
 import io.keelson.server.base.artifact.ArtifactRefusedException;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Store;
@@ -104,7 +105,8 @@ public final class RemoteDispatch implements AutoCloseable {
         boolean drained = draining(claim);
         long sign = System.nanoTime();
         Set<String> tools = Set.copyOf(claim.tools());
-        ClaimSeries.Begun begun = series.begin(claim.workspaceId(), claim.workerId(), tools);
+        ClaimSeries.Begun begun = series.begin(claim.workspaceId(), claim.workerId(), tools,
+                claim.ruledVersion());
         WorkAvailability.Watch watch = begun.watch();
         boolean again = false;
         try {
@@ -150,7 +152,7 @@ public final class RemoteDispatch implements AutoCloseable {
         if (draining(claim)) {
             return List.of();
         }
-        List<Candidate> found = claims.find(claim.workspaceId(), claim.tools(), items);
+        List<Candidate> found = claims.find(claim.workspaceId(), claim.tools(), claim.ruledVersion(), items);
         return items(claim, claims
                 .claim(found.subList(0, Math.min(claim.max(), found.size())), candidate -> command(claim, candidate))
                 .stream().filter(Reply.Claimed.class::isInstance).toList());
@@ -165,14 +167,16 @@ public final class RemoteDispatch implements AutoCloseable {
      */
     public List<WorkItem> further(WorkerClaim claim, List<ReportAnswer> answers) {
         long used = answers.stream().filter(answer -> answer.next() != null || answer.keepsSlot()).count();
-        WorkerClaim rest = claim.atMost((int) Math.max(0, claim.max() - used));
+        WorkerClaim rest = claim.atMost((int) Math.max(0, claim.max() - used))
+                .ofVersion(draining.version(claim.workspaceId(), claim.workerId()));
         if (rest.max() == 0 || draining.of(claim.workspaceId(), claim.workerId())) {
             return List.of();
         }
         Set<String> tools = Set.copyOf(claim.tools());
-        ClaimSeries.Begun begun = withReports.begin(claim.workspaceId(), claim.workerId(), tools);
+        ClaimSeries.Begun begun = withReports.begin(claim.workspaceId(), claim.workerId(), tools,
+                rest.ruledVersion());
         List<WorkItem> items = begun.watch().news() ? tryClaim(rest, begun.watch()) : List.of();
-        withReports.pause(claim.workspaceId(), tools, begun, offer(claim, 0, () -> false));
+        withReports.pause(claim.workspaceId(), tools, begun, offer(rest, 0, () -> false));
         return items;
     }
 
@@ -184,11 +188,16 @@ public final class RemoteDispatch implements AutoCloseable {
     }
 
     private WorkAvailability.Offer offer(WorkerClaim claim, int slots, BooleanSupplier gone) {
-        return new WorkAvailability.Offer(claim.workerId(), lease(claim), slots, allowChains(claim.chained()), gone);
+        return new WorkAvailability.Offer(claim.workerId(), lease(claim), slots, allowChains(claim.chained()),
+                claim.ruledVersion(), gone);
     }
 
     private Set<String> allowChains(Set<String> tools) {
         return chains ? tools : Set.of();
+    }
+
+    private static String ruled(@Nullable String version) {
+        return Objects.requireNonNullElse(version, VersionRule.UNVERSIONED);
     }
 
     private Duration lease(WorkerClaim claim) {
@@ -239,7 +248,8 @@ public final class RemoteDispatch implements AutoCloseable {
     private boolean claimSome(WorkerClaim claim, List<Reply> claimed) {
         int limit = (claim.max() - claimed.size()) * SPARE;
         List<Candidate> found =
-                claims.find(new Search(claim.workspaceId(), claim.tools(), limit, new WorkspaceRoundRobin()));
+                claims.find(new Search(claim.workspaceId(), claim.tools(), limit, new WorkspaceRoundRobin(),
+                        claim.ruledVersion()));
         int from = 0;
         while (from < found.size() && claimed.size() < claim.max()) {
             int to = Math.min(found.size(), from + claim.max() - claimed.size());
@@ -252,7 +262,7 @@ public final class RemoteDispatch implements AutoCloseable {
 
     private Command command(WorkerClaim claim, Candidate candidate) {
         return new Command.Claim(candidate.runId(), candidate.taskId(), candidate.lane(), claim.workerId(),
-                lease(claim), allowChains(claim.chained()), Actor.agent(claim.workerId()));
+                lease(claim), allowChains(claim.chained()), claim.ruledVersion(), Actor.agent(claim.workerId()));
     }
 
     /**
@@ -302,7 +312,8 @@ public final class RemoteDispatch implements AutoCloseable {
                 claim == null || draining.of(workspaceId, workerId) ? null
                         : new NextStepRequest(workerId, Set.copyOf(claim.tools()),
                                 Objects.requireNonNullElse(ReportedValues.millis(claim.leaseMs()), lease),
-                                allowChains(Set.copyOf(claim.chains())));
+                                allowChains(Set.copyOf(claim.chains())),
+                                ruled(draining.version(workspaceId, workerId)));
         return reports.complete(workspaceId, workerId, items, request, claim == null ? 0 : claim.max());
     }
 

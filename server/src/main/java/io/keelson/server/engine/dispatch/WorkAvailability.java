@@ -31,12 +31,14 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
      *
      * @param slots maximum number of steps
      * @param chained see {@link LocalCapacity.RemoteSlot#chained}
-     * @param gone true once the worker cannot be answered; commits ask it
+     * @param version of the worker
+     * @param gone true once the worker cannot be answered; commits call it
      */
-    record Offer(String worker, Duration lease, int slots, Set<String> chained, BooleanSupplier gone) {}
+    record Offer(String worker, Duration lease, int slots, Set<String> chained, String version,
+            BooleanSupplier gone) {}
 
     /** One slot of an offer. */
-    private record Slot(Watch watch, String holder, Duration lease, Set<String> chained)
+    private record Slot(Watch watch, String holder, Duration lease, Set<String> chained, String version)
             implements LocalCapacity.RemoteSlot {}
 
     /**
@@ -46,6 +48,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
     public final class Watch implements AutoCloseable {
         private final @Nullable UUID workspace;
         private final Predicate<String> tools;
+        private final @Nullable String version;
         private final Condition changed = lock.newCondition();
         private final List<StepAssignment> given = new ArrayList<>();
         private boolean news = true;
@@ -54,9 +57,10 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         /** Slots that commits in progress have taken. */
         private int promised;
 
-        private Watch(@Nullable UUID workspace, Predicate<String> tools) {
+        private Watch(@Nullable UUID workspace, Predicate<String> tools, @Nullable String version) {
             this.workspace = workspace;
             this.tools = tools;
+            this.version = version;
         }
 
         /** Whether there may be work since the last call; true the first time. */
@@ -149,17 +153,19 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
-        private @Nullable Slot take(UUID of, String tool) {
+        private @Nullable Slot take(UUID of, String tool, @Nullable String wanted) {
             if (offer == null || news || promised + given.size() >= offer.slots || !of.equals(workspace)
-                    || !tools.test(tool) || offer.gone.getAsBoolean()) {
+                    || wanted != null && !wanted.equals(offer.version) || !tools.test(tool)
+                    || offer.gone.getAsBoolean()) {
                 return null;
             }
             promised++;
-            return new Slot(this, offer.worker, offer.lease, offer.chained);
+            return new Slot(this, offer.worker, offer.lease, offer.chained, offer.version);
         }
 
         private boolean concerns(QueueItem item) {
-            return (workspace == null || workspace.equals(item.workspaceId())) && tools.test(item.tool());
+            return (workspace == null || workspace.equals(item.workspaceId())) && tools.test(item.tool())
+                    && (version == null || item.lot() == null || version.equals(item.lot().version()));
         }
 
         private void wake() {
@@ -190,7 +196,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
      */
     public WorkAvailability(Predicate<String> localTools, Function<String, SlotKind> slots) {
         this.localQueue = new LocalQueue(localTools, slots);
-        this.here = watch(null, localTools);
+        this.here = watch(null, localTools, null);
     }
 
     /** The search for this node's executors. */
@@ -207,11 +213,12 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
      * Begins a search for work.
      *
      * @param workspace null for all
+     * @param version of the worker; null if work for any version matters
      */
-    public Watch watch(@Nullable UUID workspace, Predicate<String> tools) {
+    public Watch watch(@Nullable UUID workspace, Predicate<String> tools, @Nullable String version) {
         lock.lock();
         try {
-            Watch watch = new Watch(workspace, tools);
+            Watch watch = new Watch(workspace, tools, version);
             watches.add(watch);
             return watch;
         } finally {
@@ -221,11 +228,11 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
 
     /** Takes a slot of the claim that waits longest, for a commit; {@link #settled} ends it. */
     @Override
-    public LocalCapacity.@Nullable RemoteSlot take(UUID workspace, String tool) {
+    public LocalCapacity.@Nullable RemoteSlot take(UUID workspace, String tool, @Nullable String version) {
         lock.lock();
         try {
             for (Watch watch : watches) {
-                Slot slot = watch.take(workspace, tool);
+                Slot slot = watch.take(workspace, tool, version);
                 if (slot != null) {
                     return slot;
                 }

@@ -1,7 +1,9 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.core.run.VersionRule;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param again whether the worker claims again as soon as it has the answer: it gets steps that become ready
  *            meanwhile, as long as it has slots of {@code max} left
  * @param chained tools without effects, consecutive steps of which the worker executes one after another
- * @param gone true once the worker cannot be answered any more: it gets no work then. Commits ask it, so it must
+ * @param gone true once the worker cannot be answered any more: it gets no work then. Commits call it, so it must
  *            return at once
  * @param over true when the claim must not wait any longer
  */
@@ -38,5 +40,16 @@ public record WorkerClaim(UUID workspaceId, String workerId, List<String> tools,
     WorkerClaim atMost(int items) {
         return new WorkerClaim(workspaceId, workerId, tools, items, maxWait, lease, version, specs, again, chained,
                 gone, over);
+    }
+
+    /** A copy for a worker of that version; null without one. */
+    WorkerClaim ofVersion(@Nullable String announced) {
+        return new WorkerClaim(workspaceId, workerId, tools, max, maxWait, lease, announced, specs, again, chained,
+                gone, over);
+    }
+
+    /** The version for rules about versions. */
+    String ruledVersion() {
+        return Objects.requireNonNullElse(version, VersionRule.UNVERSIONED);
     }
 }

@@ -100,6 +100,59 @@ final class DueWork {
              order by turn, place, queued_at, task_id, lane
              limit ?""";
 
+    /** The heads of tools without a rule about versions, and of the lots of tools with one. */
+    private static final String HEADS_WITH_LOTS = HEADS_IN_ONE + """
+
+            lot_heads (tool, lot, model, priority, queued_at) as (
+                select first.* from unnest(?::text[], ?::text[]) as t (tool, lot) cross join lateral (
+                    select q.tool, q.lot, q.model, q.priority, q.queued_at from work_queue q
+                     where q.holder is null and q.lot is not null and q.workspace_id = ? and q.tool = t.tool
+                       and q.lot = t.lot
+                     order by q.model, q.priority, q.queued_at limit 1) first
+                union all
+                select next.* from lot_heads h cross join lateral (
+                    select q.tool, q.lot, q.model, q.priority, q.queued_at from work_queue q
+                     where q.holder is null and q.lot is not null and q.workspace_id = ? and q.tool = h.tool
+                       and q.lot = h.lot and q.model > h.model
+                     order by q.model, q.priority, q.queued_at limit 1) next),
+            all_heads as (
+                select workspace_id, tool, null as lot, model, priority, null as queued_at from heads
+                union all
+                select ?::uuid, tool, lot, model, priority, queued_at from lot_heads),""";
+
+    /**
+     * {@link #FIRST_LEVEL} of one workspace, whose lots are read by their own index. The oldest work is in the lots with the oldest
+     * heads, so no more lots are read than work is wanted.
+     */
+    private static final String FIRST_LEVEL_WITH_LOTS = """
+
+            served as materialized (
+                select h.* from all_heads h
+                 where not exists (
+                    select from unnest(?::uuid[], ?::text[], ?::text[]) as f (id, tool, model)
+                     where f.id = h.workspace_id and coalesce(f.tool, h.tool) = h.tool
+                       and coalesce(f.model, h.model) = h.model)),
+            level as materialized (
+                select * from served where priority = (select min(priority) from served)),
+            ready as (
+                select q.* from (select * from level where lot is null) l cross join lateral (
+                    select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
+                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model
+                       and priority = l.priority
+                     order by queued_at limit ?) q
+                union all
+                select q.* from (
+                    select * from level where lot is not null order by queued_at limit ?) l cross join lateral (
+                    select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
+                     where holder is null and lot is not null and workspace_id = l.workspace_id and tool = l.tool
+                       and lot = l.lot and model = l.model and priority = l.priority
+                     order by queued_at limit ?) q)
+            select run_id, task_id, lane, tool, model, workspace_id, priority from ready
+             order by queued_at, task_id, lane
+             limit ?""";
+
+    private static final String CANDIDATES_WITH_LOTS = HEADS_WITH_LOTS + FIRST_LEVEL_WITH_LOTS;
+
     private static final String CANDIDATES = HEADS + FIRST_LEVEL;
 
     private static final String CANDIDATES_IN_ONE = HEADS_IN_ONE + FIRST_LEVEL;
@@ -110,6 +163,9 @@ final class DueWork {
               from unnest(?::uuid[], ?::int4[]) as u (task_id, lane)
               join work_queue q on q.task_id = u.task_id and q.lane = u.lane
              where q.holder is null and q.workspace_id = ? and q.tool = any (?::text[])
+               and (q.lot is null or q.tool <> all (?::text[])
+                    or exists (select from unnest(?::text[], ?::text[]) as l (tool, lot)
+                        where l.tool = q.tool and l.lot = q.lot))
              order by q.priority, q.queued_at, q.task_id, q.lane""";
 
     private static final String WAITING = """
@@ -260,8 +316,12 @@ final class DueWork {
         this.clock = clock;
     }
 
-    List<Candidate> candidates(Connection c, Search search, List<WorkLimits.Full> full) throws SQLException {
+    List<Candidate> candidates(Connection c, Search search, List<WorkLimits.Full> full, VersionRules.Lots lots)
+            throws SQLException {
         UUID workspace = search.workspaceId();
+        if (workspace != null && !lots.tools().isEmpty()) {
+            return withLots(c, search, workspace, full, lots);
+        }
         try (PreparedStatement statement = c
                 .prepareStatement(workspace == null ? CANDIDATES : CANDIDATES_IN_ONE)) {
             int p = 1;
@@ -284,13 +344,40 @@ final class DueWork {
         }
     }
 
-    List<Candidate> candidates(Connection c, UUID workspace, Collection<String> tools, Collection<Lane> items)
-            throws SQLException {
+    private static List<Candidate> withLots(Connection c, Search search, UUID workspace, List<WorkLimits.Full> full,
+            VersionRules.Lots lots) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(CANDIDATES_WITH_LOTS)) {
+            Set<String> ruled = new HashSet<>(lots.tools());
+            BinaryParameter.bindTexts(statement, 1,
+                    search.tools().stream().filter(tool -> !ruled.contains(tool)).toList());
+            statement.setObject(2, workspace);
+            BinaryParameter.bindTexts(statement, 3, lots.tools());
+            BinaryParameter.bindTexts(statement, 4, lots.lots());
+            statement.setObject(5, workspace);
+            statement.setObject(6, workspace);
+            statement.setObject(7, workspace);
+            BinaryParameter.bindIds(statement, 8, full.stream().map(WorkLimits.Full::workspaceId).toList());
+            BinaryParameter.bind(statement, 9, full.stream().map(WorkLimits.Full::tool).toList(), Column.Element.TEXT);
+            BinaryParameter.bind(statement, 10, full.stream().map(WorkLimits.Full::model).toList(),
+                    Column.Element.TEXT);
+            statement.setInt(11, search.limit());
+            statement.setInt(12, search.limit());
+            statement.setInt(13, search.limit());
+            statement.setInt(14, search.limit());
+            return candidates(statement);
+        }
+    }
+
+    List<Candidate> candidates(Connection c, UUID workspace, Collection<String> tools, Collection<Lane> items,
+            VersionRules.Lots lots) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(CANDIDATES_OF)) {
             BinaryParameter.bindIds(statement, 1, items.stream().map(Lane::taskId).toList());
             BinaryParameter.bind(statement, 2, items.stream().map(Lane::lane).toList(), Column.Element.INT4);
             statement.setObject(3, workspace);
             BinaryParameter.bindTexts(statement, 4, tools);
+            BinaryParameter.bindTexts(statement, 5, lots.tools());
+            BinaryParameter.bindTexts(statement, 6, lots.tools());
+            BinaryParameter.bindTexts(statement, 7, lots.lots());
             return candidates(statement);
         }
     }

@@ -59,9 +59,17 @@ public final class RunStore {
      *
      * @param workspaceId null for all
      * @param workspaceRoundRobin the order of workspaces
+     * @param version of the worker; null for a node, which no rule about versions concerns
      */
     public record Search(@Nullable UUID workspaceId, Collection<String> tools, int limit,
-            WorkspaceRoundRobin workspaceRoundRobin) {}
+            WorkspaceRoundRobin workspaceRoundRobin, @Nullable String version) {
+
+        /** A search of a node. */
+        public Search(@Nullable UUID workspaceId, Collection<String> tools, int limit,
+                WorkspaceRoundRobin workspaceRoundRobin) {
+            this(workspaceId, tools, limit, workspaceRoundRobin, null);
+        }
+    }
 
     /**
      * An expired lease.
@@ -111,6 +119,7 @@ public final class RunStore {
     private final DueWork due;
     private final Duration artifactRetention;
     private final Predicate<String> announced;
+    private final VersionRules versions = new VersionRules();
 
     /**
      * @param plans reads a plan's stored document
@@ -132,6 +141,11 @@ public final class RunStore {
         this.clock = clock;
         this.plans = plans;
         this.due = new DueWork(clock);
+    }
+
+    /** The rules about versions of workers, by which it searches. */
+    public VersionRules versions() {
+        return versions;
     }
 
     /** Reads the clock in one message, without a lock. The connection is in no transaction. */
@@ -167,6 +181,7 @@ public final class RunStore {
             GatewayRequestsTable.load(c, loader);
             RunTreeTables.load(c, loader);
             TaskBudgetsTable.load(c, loader);
+            RunVersionsTable.load(c, loader);
             ResultsTable.loadRecent(c, loader, clock);
             loader.views.values().forEach(RunView::restoreSlots);
         }
@@ -244,18 +259,23 @@ public final class RunStore {
      * age. May omit work, but is empty only if there is none.
      */
     public List<Candidate> candidates(Connection c, Search search) throws SQLException {
-        return due.candidates(c, search, List.of());
+        return due.candidates(c, search, List.of(), lots(search));
+    }
+
+    private VersionRules.Lots lots(Search search) {
+        return search.workspaceId() == null || search.version() == null ? VersionRules.Lots.NONE
+                : versions.lots(search.workspaceId(), search.tools(), search.version());
     }
 
     /** Claimable work, without work whose limits are reached. */
     public List<Candidate> candidates(Connection c, Search search, WorkLimits.Capacity capacity) throws SQLException {
-        return due.candidates(c, search, capacity.full());
+        return due.candidates(c, search, capacity.full(), lots(search));
     }
 
-    /** The given items that are claimable, of the workspace and of one of the tools. */
-    public List<Candidate> candidates(Connection c, UUID workspace, Collection<String> tools, Collection<Lane> items)
-            throws SQLException {
-        return due.candidates(c, workspace, tools, items);
+    /** The given items that are claimable, of the workspace and of one of the tools, by a worker of that version. */
+    public List<Candidate> candidates(Connection c, UUID workspace, Collection<String> tools, String version,
+            Collection<Lane> items) throws SQLException {
+        return due.candidates(c, workspace, tools, items, versions.lots(workspace, tools, version));
     }
 
     /** The candidates that are still unclaimed, in their order. */

@@ -2,13 +2,14 @@ package io.keelson.server.engine.upkeep;
 
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.engine.commit.CurrentPrices;
+import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.engine.history.DatabaseHistory;
+import io.keelson.server.engine.store.VersionRules;
 import io.keelson.server.engine.store.WorkLimits;
 import io.keelson.server.engine.tool.WorkspaceTools;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** Schedules the periodic tasks of a node: its heartbeat, the poll for due work, and rarer tasks. */
 public final class MaintenanceScheduler implements AutoCloseable {
@@ -25,6 +26,8 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final Reconciler reconciler;
     private final RunEnds ends;
     private final WorkLimits limits;
+    private final VersionRules versions;
+    private final WorkAvailability available;
     private final CurrentPrices prices;
     private final WorkspaceTools workspaceTools;
     private final ExpiredData expired;
@@ -32,8 +35,10 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private volatile List<BackgroundTask> tasks = List.of();
 
     public MaintenanceScheduler(NodeHeartbeat heartbeat, DueWorkPoller dueWorkPoller, Reconciler reconciler,
-            RunEnds ends, WorkLimits limits, CurrentPrices prices, WorkspaceTools workspaceTools, ExpiredData expired,
-            DatabaseHistory history) {
+            RunEnds ends, WorkLimits limits, VersionRules versions, WorkAvailability available, CurrentPrices prices,
+            WorkspaceTools workspaceTools, ExpiredData expired, DatabaseHistory history) {
+        this.versions = versions;
+        this.available = available;
         this.history = history;
         this.workspaceTools = workspaceTools;
         this.heartbeat = heartbeat;
@@ -78,14 +83,18 @@ public final class MaintenanceScheduler implements AutoCloseable {
         heartbeat.send();
     }
 
-    /** Reads limits, prices and tools of workspaces; of two concurrent calls the later one's result counts. */
+    /** Reads limits, rules about versions, prices and tools of workspaces; of two concurrent calls the later one's result counts. */
     public void readSettings() {
-        dueWorkPoller.<@Nullable Object>query(c -> {
+        boolean news = dueWorkPoller.query(c -> {
+            boolean changed = versions.refresh(c);
             limits.refresh(c);
             prices.refresh(c);
             workspaceTools.refresh(c);
-            return null;
+            return changed;
         });
+        if (news) {
+            available.signal();
+        }
     }
 
     @Override

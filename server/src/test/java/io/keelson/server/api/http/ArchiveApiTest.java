@@ -118,7 +118,8 @@ class ArchiveApiTest {
         Map<String, List<String>> rows = new TreeMap<>();
         for (String table : List.of("orchestration_runs", "run_heads", "run_attempts", "run_agents", "run_plans",
                 "run_parents",
-                "run_children", "task_budgets", "run_signals", "board_tasks", "orchestration_tasks",
+                "run_children", "task_budgets", "run_signals", "run_tool_versions", "board_tasks",
+                "orchestration_tasks",
                 "orchestration_task_dependencies", "task_steps", "step_results", "step_logs", "step_progress",
                 "task_rounds",
                 "agent_reports", "artifacts", "escalation_tickets", "proposals", "run_event_packs",

@@ -52,9 +52,11 @@ class RowSecurityTest {
                     "federated_sessions", "gateway_requests", "gateway_tokens",
                     "live_texts",
                     "mcp_servers", "mcp_tools", "restored_runs",
-                    "run_event_packs_archive", "saved_views", "session_links", "sessions", "sign_in_states",
+                    "run_event_packs_archive", "run_tool_versions", "saved_views", "session_links", "sessions",
+                    "sign_in_states",
                     "upload_slots",
-                    "status_document_progress", "task_rounds", "trigger_replays", "work_messages", "work_rates");
+                    "status_document_progress", "task_rounds", "tool_versions", "trigger_replays", "work_messages",
+                    "work_rates");
 
     private final Map<User, Installation> installations = new EnumMap<>(User.class);
 

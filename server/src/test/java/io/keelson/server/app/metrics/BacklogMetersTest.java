@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class BacklogMetersTest {
 
     private static final DatabaseGauges SOME = new DatabaseGauges(
-            new Backlog(7, 2, 12.5, Map.of("running", 3L), Map.of("running", 60.0), 45, Map.of("escalation", 1L),
+            new Backlog(7, 2, 0, 12.5, Map.of("running", 3L), Map.of("running", 60.0), 45, Map.of("escalation", 1L),
                     Map.of("escalation", 90.0), 1, 4, 2, 0, 10),
             new Deliveries.Waiting(5, 30.5, 1));
 

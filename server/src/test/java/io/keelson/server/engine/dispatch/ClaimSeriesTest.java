@@ -39,13 +39,13 @@ class ClaimSeriesTest {
         pause(2);
         StepAssignment step = commitGives();
 
-        Begun claim = series.begin(OURS, "w1", TOOLS);
+        Begun claim = series.begin(OURS, "w1", TOOLS, "unversioned");
         Watch next = claim.watch();
 
         assertThat(claim.follows()).isTrue();
         assertThat(next.withdraw()).containsExactly(step);
         assertThat(next.news()).as("a search finds no more than the commit").isFalse();
-        assertThat(available.take(OURS, "far.away")).as("no slot while it neither waits nor pauses").isNull();
+        assertThat(available.take(OURS, "far.away", null)).as("no slot while it neither waits nor pauses").isNull();
         ends.remove().run();
         assertThat(released).as("the gap had ended before").isEmpty();
     }
@@ -53,18 +53,18 @@ class ClaimSeriesTest {
     /** Its next claim may go to another server. */
     @Test
     void firstClaimOfASeriesHasNoStepsInItsGap() {
-        pause(series.begin(OURS, "w1", TOOLS), 1);
-        assertThat(available.take(OURS, "far.away")).isNull();
+        pause(series.begin(OURS, "w1", TOOLS, "unversioned"), 1);
+        assertThat(available.take(OURS, "far.away", null)).isNull();
         ends.remove().run();
-        pause(series.begin(OURS, "w1", TOOLS), 1);
-        assertThat(available.take(OURS, "far.away")).as("after a gap without a claim").isNull();
+        pause(series.begin(OURS, "w1", TOOLS, "unversioned"), 1);
+        assertThat(available.take(OURS, "far.away", null)).as("after a gap without a claim").isNull();
     }
 
     @Test
     void gapTakesNoMoreStepsThanThereAreSlots() {
         pause(1);
         commitGives();
-        assertThat(available.take(OURS, "far.away")).isNull();
+        assertThat(available.take(OURS, "far.away", null)).isNull();
     }
 
     @Test
@@ -75,7 +75,7 @@ class ClaimSeriesTest {
         ends.remove().run();
 
         assertThat(released.poll(1, TimeUnit.MINUTES)).isEqualTo(step);
-        assertThat(available.take(OURS, "far.away")).isNull();
+        assertThat(available.take(OURS, "far.away", null)).isNull();
         assertThat(begin(TOOLS).news()).as("a claim after it searches").isTrue();
     }
 
@@ -110,7 +110,7 @@ class ClaimSeriesTest {
         StepAssignment drained = commitGives();
         series.end(OURS, "w1");
         assertThat(released).containsExactly(drained);
-        assertThat(available.take(OURS, "far.away")).isNull();
+        assertThat(available.take(OURS, "far.away", null)).isNull();
 
         pause(1);
         StepAssignment closed = commitGives();
@@ -128,11 +128,12 @@ class ClaimSeriesTest {
         pause(second, 1);
         assertThat(released).containsExactly(step);
         ends.remove().run();
-        assertThat(available.take(OURS, "far.away")).as("the end of the first is not that of the second").isNotNull();
+        assertThat(available.take(OURS, "far.away", null)).as("the end of the first is not that of the second")
+                .isNotNull();
     }
 
     private Watch begin(Set<String> tools) {
-        return series.begin(OURS, "w1", tools).watch();
+        return series.begin(OURS, "w1", tools, "unversioned").watch();
     }
 
     /** The gap of a claim that follows another one. */
@@ -142,11 +143,11 @@ class ClaimSeriesTest {
 
     private void pause(Begun claim, int slots) {
         var _ = claim.watch().news();
-        series.pause(OURS, TOOLS, claim, new Offer("w1", LEASE, slots, Set.of(), () -> false));
+        series.pause(OURS, TOOLS, claim, new Offer("w1", LEASE, slots, Set.of(), "unversioned", () -> false));
     }
 
     private RemoteSlot slot() {
-        return Objects.requireNonNull(available.take(OURS, "far.away"));
+        return Objects.requireNonNull(available.take(OURS, "far.away", null));
     }
 
     private StepAssignment commitGives() {

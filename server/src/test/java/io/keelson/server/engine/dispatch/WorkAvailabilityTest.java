@@ -35,7 +35,7 @@ class WorkAvailabilityTest {
     @Test
     @Timeout(60)
     void stepQueuedAfterAVainSearchAndBeforeTheWaitEndsTheWait() throws Exception {
-        try (WorkAvailability.Watch claim = available.watch(OURS, Set.of("far.away")::contains)) {
+        try (WorkAvailability.Watch claim = available.watch(OURS, Set.of("far.away")::contains, null)) {
             assertThat(claim.news()).isTrue();
             // here the claim searches and finds nothing
             available.queued(List.of(item(OURS, "far.away")));
@@ -47,9 +47,9 @@ class WorkAvailabilityTest {
 
     @Test
     void stepWakesOnlyMatchingSearches() {
-        try (WorkAvailability.Watch ours = available.watch(OURS, Set.of("far.away", "other")::contains);
-                WorkAvailability.Watch theirs = available.watch(THEIRS, Set.of("far.away")::contains);
-                WorkAvailability.Watch others = available.watch(OURS, Set.of("other")::contains)) {
+        try (WorkAvailability.Watch ours = available.watch(OURS, Set.of("far.away", "other")::contains, null);
+                WorkAvailability.Watch theirs = available.watch(THEIRS, Set.of("far.away")::contains, null);
+                WorkAvailability.Watch others = available.watch(OURS, Set.of("other")::contains, null)) {
             List<WorkAvailability.Watch> all = List.of(ours, theirs, others, available.here());
             assertThat(news(all)).containsOnly(true);
 
@@ -70,7 +70,7 @@ class WorkAvailabilityTest {
 
     @Test
     void workHeldBackByALimitIsSearchedAgainWhenALaneIsFree() {
-        try (WorkAvailability.Watch claim = available.watch(OURS, Set.of("far.away")::contains)) {
+        try (WorkAvailability.Watch claim = available.watch(OURS, Set.of("far.away")::contains, null)) {
             assertThat(claim.news()).isTrue();
             available.laneFreed();
             assertThat(claim.news()).isFalse();
@@ -87,8 +87,8 @@ class WorkAvailabilityTest {
         try (WorkAvailability.Watch claim = searched(OURS); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<List<StepAssignment>> waiting = threads.submit(() -> await(claim, LONG_MILLIS, 2));
             RemoteSlot first = awaitSlot();
-            RemoteSlot second = Objects.requireNonNull(available.take(OURS, "far.away"));
-            assertThat(available.take(OURS, "far.away")).as("no third slot").isNull();
+            RemoteSlot second = Objects.requireNonNull(available.take(OURS, "far.away", null));
+            assertThat(available.take(OURS, "far.away", null)).as("no third slot").isNull();
             assertThat(first.holder()).isEqualTo("w1");
             assertThat(first.lease()).isEqualTo(LEASE);
 
@@ -99,7 +99,7 @@ class WorkAvailabilityTest {
             available.settled(List.of(first, second));
 
             assertThat(waiting.get()).containsExactly(step);
-            assertThat(available.take(OURS, "far.away")).as("the claim is answered").isNull();
+            assertThat(available.take(OURS, "far.away", null)).as("the claim is answered").isNull();
             assertThat(await(claim, 0, 2)).as("once").isEmpty();
         }
     }
@@ -146,25 +146,25 @@ class WorkAvailabilityTest {
     @Timeout(60)
     void onlyClaimsThatWaitForThatWorkOfferSlots() throws Exception {
         try (WorkAvailability.Watch claim = searched(OURS);
-                WorkAvailability.Watch late = available.watch(OURS, Set.of("far.away")::contains);
+                WorkAvailability.Watch late = available.watch(OURS, Set.of("far.away")::contains, null);
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            assertThat(available.take(OURS, "far.away")).as("none waits").isNull();
+            assertThat(available.take(OURS, "far.away", null)).as("none waits").isNull();
             Future<List<StepAssignment>> waiting = threads.submit(() -> await(claim, LONG_MILLIS, 1));
             available.settled(List.of(awaitSlot()));
-            assertThat(available.take(OURS, "other")).isNull();
+            assertThat(available.take(OURS, "other", null)).isNull();
             gone.set(true);
-            assertThat(available.take(OURS, "far.away")).as("its worker is gone").isNull();
+            assertThat(available.take(OURS, "far.away", null)).as("its worker is gone").isNull();
             gone.set(false);
-            assertThat(available.take(THEIRS, "far.away")).isNull();
+            assertThat(available.take(THEIRS, "far.away", null)).isNull();
             available.signal();
-            assertThat(available.take(OURS, "far.away")).as("it is to search first").isNull();
+            assertThat(available.take(OURS, "far.away", null)).as("it is to search first").isNull();
             assertThat(waiting.get()).isEmpty();
             assertThat(await(late, 0, 1)).as("it has not searched").isEmpty();
         }
     }
 
     private WorkAvailability.Watch searched(UUID workspace) {
-        WorkAvailability.Watch watch = available.watch(workspace, Set.of("far.away")::contains);
+        WorkAvailability.Watch watch = available.watch(workspace, Set.of("far.away")::contains, null);
         assertThat(watch.news()).isTrue();
         return watch;
     }
@@ -176,12 +176,12 @@ class WorkAvailabilityTest {
     }
 
     private WorkAvailability.Offer offer(int slots) {
-        return new WorkAvailability.Offer("w1", LEASE, slots, Set.of(), gone::get);
+        return new WorkAvailability.Offer("w1", LEASE, slots, Set.of(), "unversioned", gone::get);
     }
 
     private RemoteSlot awaitSlot() {
         return Awaitility.await().atMost(30, TimeUnit.SECONDS).pollInterval(1, TimeUnit.MILLISECONDS)
-                .until(() -> available.take(OURS, "far.away"), Objects::nonNull);
+                .until(() -> available.take(OURS, "far.away", null), Objects::nonNull);
     }
 
     private static StepAssignment step() {
@@ -195,6 +195,6 @@ class WorkAvailabilityTest {
 
     private static QueueItem item(UUID workspace, String tool) {
         return new QueueItem(new Lane(UUID.randomUUID(), 0), UUID.randomUUID(), workspace, 100, tool, "{}",
-                Instant.EPOCH, null, null, null, null);
+                Instant.EPOCH, null, null, null, null, null);
     }
 }

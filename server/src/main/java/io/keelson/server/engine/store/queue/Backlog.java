@@ -15,6 +15,7 @@ import java.util.TreeMap;
  *
  * @param waiting unclaimed lanes in the queue
  * @param leased claimed lanes in the queue
+ * @param unserved unclaimed lanes for versions without a worker seen within a minute
  * @param oldestSeconds wait of the oldest unclaimed lane; 0 without one
  * @param runs runs that have not ended, by state
  * @param oldestRuns seconds that a run of the state has been in it, at most
@@ -27,7 +28,7 @@ import java.util.TreeMap;
  * @param outages recorded times without any server
  * @param reserved credits reserved for runs
  */
-public record Backlog(long waiting, long leased, double oldestSeconds, Map<String, Long> runs,
+public record Backlog(long waiting, long leased, long unserved, double oldestSeconds, Map<String, Long> runs,
         Map<String, Double> oldestRuns, double oldestActive, Map<String, Long> inbox, Map<String, Double> oldestInbox,
         long tickets, long workers, long nodes, long outages, double reserved) {
 
@@ -51,6 +52,18 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                    (select greatest(0, extract(epoch from clock.now - min(queued_at))) from heads) as oldest,
                    (select count(*) from (select from escalation_tickets where resolution is null limit {most}) t)
                        as tickets,
+                   (select coalesce(sum(v.lanes), 0) from (
+                        select q.workspace_id, q.tool, q.version, count(*) as lanes from (
+                            select w.workspace_id, w.tool, case when left(w.lot, 1) = '=' then substr(w.lot, 2)
+                                    when w.lot::integer < t.percent then t.ramping else t.current end as version
+                              from work_queue w
+                              join tool_versions t on t.workspace_id = w.workspace_id and t.tool = w.tool
+                             where w.holder is null and w.lot is not null limit {most}) q
+                         group by 1, 2, 3) v
+                     where not exists (select from workers k
+                        where k.workspace_id = v.workspace_id and v.tool = any (k.tools) and not k.draining and k.slots > 0
+                          and coalesce(k.version, 'unversioned') = v.version
+                          and k.last_seen_at >= clock.now - interval '1 minute')) as unserved,
                    (select count(*) from workers where slots > 0 and last_seen_at >= clock.now - interval '1 minute') as workers,
                    (select count(*) from engine_nodes
                      where left_at is null and last_seen_at >= clock.now - interval '1 minute') as nodes,
@@ -110,7 +123,8 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
             clock.bind(statement, 1);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
-                return new Backlog(row.getLong("waiting"), row.getLong("leased"), row.getDouble("oldest"), runs,
+                return new Backlog(row.getLong("waiting"), row.getLong("leased"), row.getLong("unserved"),
+                        row.getDouble("oldest"), runs,
                         oldestRuns, oldestActive, inbox, oldestInbox, row.getLong("tickets"), row.getLong("workers"),
                         row.getLong("nodes"), row.getLong("outages"), row.getDouble("reserved"));
             }

@@ -82,7 +82,7 @@ public final class WorkerRegistry {
                        when w.tools @> excluded.tools then w.tools
                        else array(select unnest(w.tools) union select unnest(excluded.tools) order by 1) end,
                    slots = excluded.slots,
-                   version = coalesce(excluded.version, w.version),
+                   version = excluded.version,
                    tool_specs = case when excluded.tool_specs = '[]' then w.tool_specs else excluded.tool_specs end,
                    last_seen_at = excluded.last_seen_at
             returning draining""".replace("{now}", DbClock.SQL);
@@ -103,7 +103,7 @@ public final class WorkerRegistry {
 
     private static final String DRAIN = "update workers set draining = true where workspace_id = ? and id = ?";
 
-    private static final String DRAINING = "select draining from workers where workspace_id = ? and id = ?";
+    private static final String STATE = "select draining, version from workers where workspace_id = ? and id = ?";
 
     private static final String SERVED = """
             select distinct unnest(tools) as tool from workers where workspace_id = ?""";
@@ -302,7 +302,7 @@ public final class WorkerRegistry {
         }
     }
 
-    /** The effects of a tool's calls, as the worker that was seen last announces them; null where it does not say it. */
+    /** The effects of a tool's calls, as the worker that was seen last announces them; null where it does not announce them. */
     public @Nullable Effects effects(Connection c, UUID workspaceId, String tool) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(EFFECTS)) {
             statement.setObject(1, workspaceId);
@@ -339,13 +339,22 @@ public final class WorkerRegistry {
         }
     }
 
-    /** True when the worker gets no more work. */
-    public boolean draining(Connection c, UUID workspaceId, String worker) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(DRAINING)) {
+    /**
+     * A worker as it has announced itself.
+     *
+     * @param draining whether it gets no more work
+     * @param version null if absent
+     */
+    public record State(boolean draining, @Nullable String version) {}
+
+    /** The state of a worker, also of an unknown one. */
+    public State state(Connection c, UUID workspaceId, String worker) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(STATE)) {
             statement.setObject(1, workspaceId);
             statement.setString(2, worker);
             try (ResultSet row = statement.executeQuery()) {
-                return row.next() && row.getBoolean("draining");
+                return row.next() ? new State(row.getBoolean("draining"), row.getString("version"))
+                        : new State(false, null);
             }
         }
     }

@@ -11,11 +11,13 @@ import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.TimerKind;
+import io.keelson.core.run.VersionRule;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.RunStore;
+import io.keelson.server.engine.store.VersionRules;
 import io.keelson.server.engine.store.sql.ModelName;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Array;
@@ -50,7 +52,7 @@ public final class Explainer {
     private static final String TIMERS = "select kind, subject, due_at from timers where run_id = any (?)";
     private static final String SERVED =
             """
-            select distinct unnest(tools) as tool from workers
+            select distinct unnest(tools) as tool, coalesce(version, 'unversioned') as version from workers
              where workspace_id = ? and not draining and slots > 0 and last_seen_at >= {now} - ? * interval '1 millisecond'"""
                     .replace("{now}", DbClock.SQL);
 
@@ -153,15 +155,31 @@ public final class Explainer {
 
     private record TimerOf(TimerKind kind, UUID subject) {}
 
-    /** @param full the reached limits by name, with their texts */
-    private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
+    private record Served(String tool, String version) {}
+
+    /**
+     * @param remote tools of workers, and their versions
+     * @param full the reached limits by name, with their texts
+     */
+    private record Around(Predicate<String> builtIn, Set<Served> remote, Map<String, VersionRule> versions,
+            Map<Lane, Instant> leases,
             Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels,
             Map<UUID, String> questions, @Nullable String branch, Map<UUID, Explain.Pause> pauses,
             Map<String, List<UUID>> atWork, Prices prices)
             implements Explain.Surroundings {
         @Override
         public boolean isServed(String tool) {
-            return builtIn.test(tool) || remote.contains(tool);
+            return builtIn.test(tool) || remote.stream().anyMatch(each -> each.tool.equals(tool));
+        }
+
+        @Override
+        public boolean isServed(String tool, String version) {
+            return builtIn.test(tool) || remote.contains(new Served(tool, version));
+        }
+
+        @Override
+        public @Nullable VersionRule version(String tool) {
+            return versions.get(tool);
         }
 
         @Override
@@ -307,7 +325,8 @@ public final class Explainer {
             throws SQLException {
         Array ids = c.createArrayOf("uuid", views.keySet().toArray());
         boolean stopped = views.values().stream().anyMatch(view -> view.run().state() == RunState.BUDGET_EXCEEDED);
-        return new Around(builtIn, remote(c, workspaceId), leases(c, ids), timers(c, ids), full(c, workspaceId),
+        return new Around(builtIn, remote(c, workspaceId), VersionRules.in(c, workspaceId), leases(c, ids),
+                timers(c, ids), full(c, workspaceId),
                 texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"), branch, pauses(c, views.values()),
                 atWork(c, workspaceId, views.values()), stopped ? runs.prices(c) : Prices.NONE);
     }
@@ -317,15 +336,15 @@ public final class Explainer {
                 List.of()));
     }
 
-    private Set<String> remote(Connection c, UUID workspaceId) throws SQLException {
-        Set<String> tools = new HashSet<>();
+    private Set<Served> remote(Connection c, UUID workspaceId) throws SQLException {
+        Set<Served> tools = new HashSet<>();
         try (PreparedStatement statement = c.prepareStatement(SERVED)) {
             statement.setObject(1, workspaceId);
             clock.bind(statement, 2);
             statement.setLong(3, AWAY.toMillis());
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    tools.add(row.getString("tool"));
+                    tools.add(new Served(row.getString("tool"), row.getString("version")));
                 }
             }
         }

@@ -46,6 +46,8 @@ public final class ViewLoader {
     public final List<UUID> calling = new ArrayList<>();
     /** Runs with requests of programs that have not ended. */
     public final List<UUID> requesting = new ArrayList<>();
+    /** Runs that stay with versions of workers. */
+    public final List<UUID> pinned = new ArrayList<>();
     /** Runs that have received signals. */
     public final List<UUID> signalled = new ArrayList<>();
 
