@@ -55,6 +55,7 @@ class DocsTest {
             new NotRun("docs/guide/bring-your-agent.md", "examples/", OWN_WORKER),
             new NotRun("docs/guide/dev-model.md", "./keelson dev-model", ENDLESS),
             new NotRun("docs/internals/benchmarks.md", "./benchmark", MAVEN),
+            new NotRun("docs/operate/archive.md", "./keelson archive restore", PLACEHOLDERS),
             new NotRun("docs/operate/backup.md", "", PLACEHOLDERS),
             new NotRun("docs/operate/install.md", "", PLACEHOLDERS),
             new NotRun("docs/operate/object-stores.md", "", PLACEHOLDERS),

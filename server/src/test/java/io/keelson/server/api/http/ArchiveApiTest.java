@@ -199,6 +199,62 @@ class ArchiveApiTest {
         damaged(run);
     }
 
+    @Test
+    void externalIdAndKeyNameTheArchivedRun() {
+        String mission = """
+                {"name": "named", "start": true, "external_id": "once", "external_id_policy": "%s", "plan": {"tasks": [
+                  {"id": "a", "steps": [{"tool": "echo", "input": {"n": 1}}]}]}}""";
+        ApiServer.Answer first = api.post("/api/v1/runs", mission.formatted("existing"), "Idempotency-Key", "k1");
+        String run = first.json().get("id").asString();
+        api.awaitState(run, "completed");
+        age(run, 100);
+        ApiServer.Answer before = api.post("/api/v1/runs", mission.formatted("existing"), "Idempotency-Key", "k1");
+        assertThat(before.json().get("id").asString()).isEqualTo(run);
+        assertThat(archiver.archive()).isEqualTo(1);
+
+        ApiServer.Answer repeated = api.post("/api/v1/runs", mission.formatted("existing"), "Idempotency-Key", "k1");
+        assertThat(repeated.status() + repeated.json().get("id").asString()).isEqualTo(before.status() + run);
+        ApiServer.Answer existing = api.post("/api/v1/runs", mission.formatted("existing"));
+        assertThat(existing.status() + existing.json().get("id").asString()).isEqualTo("200" + run);
+        ApiServer.Answer taken = api.post("/api/v1/runs", mission.formatted("reject"));
+        assertThat(taken.status() + taken.json().get("code").asString()).isEqualTo("409EXTERNAL_ID_TAKEN");
+        assertThat(taken.text()).contains(run);
+        assertThat(api.get("/api/v1/runs?archived=true&external_id=once").text()).contains(run);
+
+        ApiServer.Answer successor = api.post("/api/v1/runs", mission.formatted("after_end"));
+        assertThat(successor.status()).as(successor.text()).isEqualTo(201);
+        assertThat(api.run(run).get("external_id").isNull()).isTrue();
+        assertThat(restore(run).json().get("external_id").isNull()).isTrue();
+        api.awaitState(successor.json().get("id").asString(), "completed");
+    }
+
+    /** The fork has no output of its own for the task before it. */
+    @Test
+    void archivedForkReadsItsArchivedSource() {
+        String source = api.create("""
+                {"name": "source", "start": true, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"tool": "echo", "input": {"from": "the source"}}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"tool": "echo", "input": {"n": 1}}]}]}}""");
+        api.awaitState(source, "completed");
+        ApiServer.Answer made = api.post("/api/v1/runs/" + source + "/fork", "{\"task\": \"b\"}");
+        String fork = made.json().get("id").asString();
+        Awaitility.await().atMost(Duration.ofSeconds(60))
+                .until(() -> api.run(fork).get("state_type").asString().equals("terminal"));
+        age(source, 120);
+        assertThat(archiver.archive()).as("the source waits for its fork").isZero();
+        age(fork, 110);
+        Map<String, String> before = answers(fork);
+        assertThat(String.join("", before.values())).contains("the source");
+
+        assertThat(archiver.archive()).isEqualTo(1);
+        assertThat(archiver.archive()).isEqualTo(1);
+
+        assertSame(answers(fork), before);
+        assertThat(restore(fork).status()).isEqualTo(200);
+        assertSame(answers(fork), before);
+        assertThat(api.get("/api/v1/runs").text()).contains(source);
+    }
+
     /** Objects of the store that are gone or others. */
     private void damaged(String run) throws IOException {
         String key = api.database().withConnection(c -> {

@@ -175,7 +175,7 @@ class SqlReadersTest {
     void eachGrantOfThePageSuffices(Owner owner) throws SQLException {
         List<String> grants = PAGE.stream().flatMap(String::lines).filter(line -> line.startsWith("grant select"))
                 .filter(line -> !line.contains("_search")).toList();
-        assertThat(grants).hasSize(6);
+        assertThat(grants).hasSize(7);
         for (String grant : grants) {
             try (Connection reader = reader(owner, grant)) {
                 for (String name : grant.replaceAll("grant select on | to telemetry;", "").split(", ")) {
