@@ -40,6 +40,7 @@ final class FaultTrials implements AutoCloseable {
     private final Bank bank = new Bank();
     private final String moreSteps;
     private final String moreTasks;
+    private final String config;
     private final List<RepeatedRuns> loads = new ArrayList<>();
     private final Map<String, List<Trial>> trials = new LinkedHashMap<>();
     private final Set<String> counted = new TreeSet<>();
@@ -64,13 +65,17 @@ final class FaultTrials implements AutoCloseable {
 
     /** @param moreSteps of each mission, each with a comma before it, without costs */
     FaultTrials(String moreSteps) throws IOException {
-        this(moreSteps, "");
+        this(moreSteps, "", "{}");
     }
 
-    /** @param moreTasks of each mission, as {@code moreSteps} */
-    FaultTrials(String moreSteps, String moreTasks) throws IOException {
+    /**
+     * @param moreTasks of each mission, as {@code moreSteps}
+     * @param config of each mission
+     */
+    FaultTrials(String moreSteps, String moreTasks, String config) throws IOException {
         this.moreSteps = moreSteps;
         this.moreTasks = moreTasks;
+        this.config = config;
     }
 
     Bank bank() {
@@ -95,13 +100,13 @@ final class FaultTrials implements AutoCloseable {
 
     private String mission(String name) {
         return """
-                {"name": "%s", "plan": {"tasks": [{"id": "t", "steps": [
+                {"name": "%s", "config": %s, "plan": {"tasks": [{"id": "t", "steps": [
                   {"name": "a", "tool": "noop", "input": {"tokens": 3, "cost": 0.01}},
                   {"name": "agree", "kind": "approval", "input": {"question": "Go on?"}},
                   {"name": "pay", "tool": "bank.pay", "input": {"of": "%s"}},
                   {"name": "transfer", "tool": "bank.transfer", "input": {"of": "%s"}},
                   {"name": "b", "tool": "noop", "input": {"cost": 0.02}}%s]}%s]}}"""
-                .formatted(name, name, name, moreSteps, moreTasks);
+                .formatted(name, config, name, name, moreSteps, moreTasks);
     }
 
     /** Has a fault happen between acknowledged requests of each load. */

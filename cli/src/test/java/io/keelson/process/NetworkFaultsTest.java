@@ -109,7 +109,10 @@ class NetworkFaultsTest {
         }
     }
 
-    /** Calls that may be repeated have one key, and the outcome of a call that may not is known, or said to be unknown. */
+    /**
+     * Calls that may be repeated have one key, and the outcome of a call that may not is known, or said to be unknown. Without an
+     * escalation, as many failures of one run would have a person asked.
+     */
     @Test
     void theWayToAnMcpServer() throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
@@ -118,7 +121,8 @@ class NetworkFaultsTest {
                 FaultTrials trials = new FaultTrials(
                         ", {\"name\": \"note\", \"tool\": \"mcp.other.note\", \"input\": {\"n\": 1}, \"retry\": {\"max_attempts\": 20}}",
                         ", {\"id\": \"once\", \"failure_mode\": \"continue\", \"steps\": [{\"name\": \"begin\", \"tool\": \"noop\"},"
-                                + " {\"name\": \"add\", \"tool\": \"mcp.other.add\", \"input\": {\"n\": 1}}]}");
+                                + " {\"name\": \"add\", \"tool\": \"mcp.other.add\", \"input\": {\"n\": 1}}]}",
+                        "{\"escalation\": {\"enabled\": false}}");
                 Server server = server("one", trials.settings(Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url))));
                 Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2))) {
             link = faulty;
