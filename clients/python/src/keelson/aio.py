@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 from keelson import _address, _core, _types
 from keelson._core import path
 from keelson._http import Settings, AsyncDriver
-from keelson._types import (Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task,
-                            TaskRound)
+from keelson._types import Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task, TaskRound
 from keelson.mission import Mission
 
 MissionLike = Mission | Mapping[str, Any]
