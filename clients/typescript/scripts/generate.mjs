@@ -5,10 +5,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import openapi, { astToString } from "openapi-typescript";
 import ts from "typescript";
 
-const ROOTS = ["Run", "RunStatus", "Task", "TaskRound", "Step", "Event", "Explanation", "Artifact", "LogLine", "InboxItem", "InboxDecision", "WorkItem", "ReportAnswer",
+const ROOTS = ["Run", "RunStatus", "Task", "TaskRound", "Step", "Event", "Explanation", "Artifact", "LogLine", "InboxItem", "InboxDecision", "Trigger", "TriggerDelivery", "TriggerDeliveryReceipt", "TriggerDeliveryReplayed", "WorkItem", "ReportAnswer",
   "Mission", "RunActionFork", "Heartbeat", "Completion", "Failure", "Release", "AnnouncedTool", "Agent"];
 // The only numbers of the API with a fraction that are no money. They stay numbers.
-const FLOATS = new Set(["fraction", "progress", "bytes_per_token", "verifier_score"]);
+const FLOATS = new Set(["fraction", "progress", "bytes_per_token", "verifier_score", "body"]);
 const FOLDER = new URL("../src/generated/", import.meta.url);
 const BY = "// Made by scripts/generate.mjs from the server's OpenAPI document; do not edit.\n";
 

@@ -1,8 +1,9 @@
 import { find } from "./address.js";
-import { API, Transport } from "./http.js";
+import { API, path, post, Transport } from "./http.js";
 import { Inbox, Steps } from "./inbox.js";
 import { stringify } from "./json.js";
 import { type Abortable, Runs } from "./runs.js";
+import { type TriggerDeliveryReceipt, Triggers } from "./triggers.js";
 import { Worker, type WorkerOptions } from "./worker/worker.js";
 
 export interface KeelsonOptions {
@@ -24,6 +25,8 @@ export class Keelson {
   readonly inbox: Inbox;
   /** Single steps by their ids: read, approve, reject */
   readonly steps: Steps;
+  /** Triggers: events that start runs or signal them */
+  readonly triggers: Triggers;
 
   constructor(options: KeelsonOptions = {}) {
     const found = options.url === undefined ? find() : { url: options.url, apiKey: null, localKey: null };
@@ -32,6 +35,7 @@ export class Keelson {
     this.runs = new Runs(this.#transport);
     this.inbox = new Inbox(this.#transport);
     this.steps = new Steps(this.#transport);
+    this.triggers = new Triggers(this.#transport);
   }
 
   /** The server's address. */
@@ -42,6 +46,12 @@ export class Keelson {
   /** A worker that serves tools and agents. It claims no work before `start()` or `serve()`. */
   worker(options: WorkerOptions = {}): Worker {
     return new Worker(this.#transport, options);
+  }
+
+  /** Sends an event to the triggers that name it. Answers one receipt for each; the same id starts no second run. */
+  async sendEvent(name: string, id: string, data: unknown = null, options: Abortable = {}): Promise<readonly TriggerDeliveryReceipt[]> {
+    const sent = await this.#transport.send(post(path`/events`, { name, id, data }, "TriggerDeliveryReceipt", options));
+    return (sent.document as { items: readonly TriggerDeliveryReceipt[] }).items;
   }
 
   /**

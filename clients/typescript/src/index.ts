@@ -9,4 +9,5 @@ export type { JsonSchema, StandardSchema } from "./schema.js";
 export type { StepContext } from "./worker/execution.js";
 export type { Gateway } from "./worker/gateway.js";
 export { type CallResult, type PastTurn, type ToolCall, type Turn, TurnAnswer } from "./worker/turn.js";
+export type { Trigger, TriggerDelivery, TriggerDeliveryReceipt, Triggers } from "./triggers.js";
 export { Continue, type Effects, type HandlerInput, type Logger, type Tool, type Worker, type WorkerOptions } from "./worker/worker.js";

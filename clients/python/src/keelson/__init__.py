@@ -2,7 +2,8 @@
 from keelson._errors import Cancelled, KeelsonError, Problem, StepDeferral, StepFailure
 from keelson._execution import Context, Continue, Gateway
 from keelson._http import VERSION as __version__
-from keelson._types import Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step
+from keelson._types import (Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Trigger,
+                            TriggerDelivery, TriggerDeliveryReceipt)
 from keelson.aio import AsyncKeelson
 from keelson.client import Keelson, Run
 from keelson.mission import Mission, Task, expr
@@ -14,5 +15,5 @@ connect = Keelson.connect
 __all__ = [
     "Answer", "Artifact", "AsyncKeelson", "CallResult", "Cancelled", "Context", "Continue", "Event", "Explanation", "Gateway",
     "InboxDecision", "InboxItem", "Keelson", "KeelsonError", "LogLine", "Mission", "PastTurn", "Problem", "Run", "RunStatus", "Step", "StepDeferral",
-    "StepFailure", "Task", "Turn", "Worker", "__version__", "connect", "expr",
+    "StepFailure", "Task", "Trigger", "TriggerDelivery", "TriggerDeliveryReceipt", "Turn", "Worker", "__version__", "connect", "expr",
 ]

@@ -887,6 +887,127 @@ class InboxDecision(Document):
     }
 
 
+class Trigger(Document):
+    """A trigger, which starts runs of a recipe or of a mission, or signals runs, when events arrive."""
+
+    id: str
+    """Id of the resource."""
+    workspace_id: str
+    """Id of its workspace."""
+    name: str
+    """Name, unique in the workspace."""
+    path: str | None
+    """Path of the server at which it receives events; null for the kind `run`"""
+    source: TriggerSource
+    """Source of its events."""
+    key: str | None
+    """Expression for the identity of an event; null for the id that the source's sender gives."""
+    filter: str | None
+    """Expression that an event must meet; null for all events."""
+    recipe_id: str | None
+    """Id of the recipe; null for a mission or a signal."""
+    mission: dict[str, Any] | None
+    """The mission in the shape of a mission file; null for a recipe or a signal, absent in lists."""
+    signal: dict[str, Any] | None
+    """Signal that it sends to other runs, as it was given; null for a recipe or a mission."""
+    inputs: dict[str, Any]
+    """Values of inputs, by name, with expressions."""
+    priority: str | None
+    """Expression for the priority of the run; null for that of the mission."""
+    flow: dict[str, Any] | None
+    """Rules by which events wait, are merged or dropped, as they were given; null without rules."""
+    example: dict[str, Any] | None
+    """Event by which the expressions were checked; null without one, absent in lists."""
+    enabled: bool
+    """Whether it receives events and starts runs."""
+    version: int
+    """Number of the version, from 1."""
+    created_by: str
+    """Name of the principal that created it."""
+    created_at: datetime
+    """Time of its creation."""
+    updated_at: datetime
+    """Time of its last change."""
+    _kinds = {
+        "source": "TriggerSource", "mission": "{free}", "signal": "{free}", "inputs": "{free}", "flow": "{free}",
+        "example": "{free}", "created_at": "time", "updated_at": "time"
+    }
+
+
+class TriggerSource(Document):
+    """Source of events."""
+
+    kind: str
+    """Proof that a sender of events has to give."""
+    secrets: list[str]
+    """Names of the workspace's secrets, each of which is accepted."""
+    header: str | None
+    """Header with the secret; null but for `secret`"""
+    user: str | None
+    """Name of the user; null but for `basic`"""
+    event: str | None
+    """Name of the events; null but for `event`"""
+    tolerance_seconds: int
+    """Maximum difference of a signature's time to the server's time, in seconds."""
+    _kinds = {
+
+    }
+
+
+class TriggerDelivery(Document):
+    """An event that a trigger has received, and its outcome."""
+
+    id: str
+    """Id of the resource."""
+    trigger_id: str
+    """Id of the trigger."""
+    key: str
+    """Identity of the event."""
+    state: str
+    """Outcome: `started` a run, `signalled` a run that existed, `merged` into the run of other events, …"""
+    run_id: str | None
+    """Id of the run; null if none is started or will be."""
+    repeats: int
+    """Number of further deliveries of the event."""
+    failures: int
+    """Number of failed attempts."""
+    error_code: str | None
+    """Why it waits or has no run; null otherwise."""
+    error_message: str | None
+    """Message of the error; null without one."""
+    received_at: datetime
+    """Time of the first delivery."""
+    decided_at: datetime | None
+    """Time of the outcome; null before."""
+    headers: dict[str, Any] | None
+    """Headers of the request without credentials; absent in lists."""
+    body: Any
+    """Body of the request; absent in lists."""
+    _kinds = {
+        "received_at": "time", "decided_at": "time", "headers": "{free}", "body": "free"
+    }
+
+
+class TriggerDeliveryReceipt(Document):
+    """Answer to the sender of an event."""
+
+    id: str
+    """Id of the delivery."""
+    trigger_id: str
+    """Id of the trigger."""
+    key: str
+    """Identity of the event."""
+    duplicate: bool
+    """Whether the event was received before."""
+    state: str
+    """Outcome so far."""
+    run_id: str | None
+    """Id of the run; null if none is started or will be."""
+    _kinds = {
+
+    }
+
+
 class WorkItem(Document):
     """A step under the worker's lease."""
 

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from keelson import _address, _core, _types
 from keelson._core import path
 from keelson._http import Settings, AsyncDriver
-from keelson._types import Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task, TaskRound
+from keelson._types import (Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task,
+                            TaskRound, Trigger, TriggerDelivery, TriggerDeliveryReceipt)
 from keelson.mission import Mission
 
 MissionLike = Mission | Mapping[str, Any]
@@ -239,6 +240,59 @@ class Steps:
         return Step(await self._client._run(_core.call(call)))
 
 
+class Triggers:
+    """Triggers of the key's workspace: events that start runs or signal them."""
+
+    def __init__(self, client: AsyncKeelson) -> None:
+        self._client = client
+
+    async def create(self, definition: Mapping[str, Any], *, idempotency_key: str | None = None) -> Trigger:
+        """Creates a trigger from its definition. All problems are in `problems` of the error."""
+        return Trigger(await self._client._run(_core.call(_core.post(path("/triggers"), definition, key=idempotency_key))))
+
+    async def list(self, *, name: str | None = None) -> AsyncIterator[Trigger]:
+        """All triggers by name, without missions and examples."""
+        async for each in self._client._iterate(_core.pages(lambda cursor: path("/triggers", name=name, cursor=cursor))):
+            yield Trigger(each)
+
+    async def get(self, trigger_id: str) -> Trigger:
+        """Reads a trigger."""
+        return Trigger(await self._client._run(_core.call(_core.get(path("/triggers/{}", trigger_id)))))
+
+    def enable(self, trigger_id: str) -> Trigger:
+        """Lets a trigger receive events."""
+        return self._change(trigger_id, {"enabled": True})
+
+    def disable(self, trigger_id: str) -> Trigger:
+        """Turns a trigger off: it receives no events and starts no runs."""
+        return self._change(trigger_id, {"enabled": False})
+
+    async def delete(self, trigger_id: str) -> None:
+        """Deletes a trigger with its deliveries; its runs stay."""
+        await self._client._run(_core.call(_core.request("DELETE", f"/triggers/{trigger_id}")))
+
+    async def deliveries(self, trigger_id: str, *, state: str | None = None, page: int = 100) -> AsyncIterator[TriggerDelivery]:
+        """Its deliveries with their outcomes, newest first, read `page` at a time."""
+        flow = _core.pages(lambda cursor: path("/triggers/{}/deliveries", trigger_id, state=state, limit=page, cursor=cursor))
+        async for each in self._client._iterate(flow):
+            yield TriggerDelivery(each)
+
+    async def delivery(self, trigger_id: str, delivery_id: str) -> TriggerDelivery:
+        """Reads a delivery with its headers and body."""
+        call = _core.get(path("/triggers/{}/deliveries/{}", trigger_id, delivery_id))
+        return TriggerDelivery(await self._client._run(_core.call(call)))
+
+    async def replay(self, trigger_id: str, *, delivery_id: str | None = None, state: str | None = None,
+               idempotency_key: str | None = None) -> int:
+        """Has one delivery, those in a state, or all decided again. Returns how many; beyond 5,000, further ones follow."""
+        body = {member: value for member, value in {"delivery_id": delivery_id, "state": state}.items() if value is not None}
+        call = _core.post(path("/triggers/{}/replay", trigger_id), body, key=idempotency_key)
+        return int(await self._client._run(_core.call(call))["count"])
+
+    async def _change(self, trigger_id: str, change: dict[str, Any]) -> Trigger:
+        return Trigger(await self._client._run(_core.call(_core.request("PATCH", f"/triggers/{trigger_id}", change))))
+
+
 class AsyncKeelson:
     """A client of a Keelson server. Without arguments it finds the server as `connect()` does.
 
@@ -253,7 +307,7 @@ class AsyncKeelson:
             api_key = api_key or found
         self._settings = Settings(url, api_key, timeout, silence)
         self._driver = AsyncDriver(self._settings)
-        self.runs, self.inbox, self.steps = Runs(self), Inbox(self), Steps(self)
+        self.runs, self.inbox, self.steps, self.triggers = Runs(self), Inbox(self), Steps(self), Triggers(self)
 
     @classmethod
     def connect(cls) -> AsyncKeelson:
@@ -268,6 +322,11 @@ class AsyncKeelson:
     async def request(self, method: str, route: str, body: Any = None, *, timeout: float | None = None) -> Any:
         """Any route as plain JSON; `route` is relative to `/api/v1`. Reads are repeated as others are, writes are not."""
         return await self._run(_core.call(_core.request(method, route, body, timeout)))
+
+    async def send_event(self, name: str, event_id: str, data: Any = None) -> list[TriggerDeliveryReceipt]:
+        """Sends an event to the triggers that name it. Returns one receipt for each; the same id starts no second run."""
+        call = _core.call(_core.post(path("/events"), {"name": name, "id": event_id, "data": data}))
+        return [TriggerDeliveryReceipt(each) for each in await self._run(call)["items"]]
 
     async def close(self) -> None:
         """Closes the connections."""

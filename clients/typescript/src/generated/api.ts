@@ -1300,6 +1300,161 @@ export interface components {
             /** @description The part of output that is reasoning */
             reasoning: number;
         };
+        /** @description A trigger, which starts runs of a recipe or of a mission, or signals runs, when events arrive */
+        Trigger: {
+            /**
+             * Format: uuid
+             * @description Id of the resource
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of its workspace
+             */
+            workspace_id: string;
+            /** @description Name, unique in the workspace */
+            name: string;
+            /** @description Path of the server at which it receives events; null for the kind `run` */
+            path: string | null;
+            /** @description Source of its events */
+            source: components["schemas"]["TriggerSource"];
+            /** @description Expression for the identity of an event; null for the id that the source's sender gives */
+            key: string | null;
+            /** @description Expression that an event must meet; null for all events */
+            filter: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the recipe; null for a mission or a signal
+             */
+            recipe_id: string | null;
+            /** @description The mission in the shape of a mission file; null for a recipe or a signal, absent in lists */
+            mission?: Record<string, never> | null;
+            /** @description Signal that it sends to other runs, as it was given; null for a recipe or a mission */
+            signal: Record<string, never> | null;
+            /** @description Values of inputs, by name, with expressions */
+            inputs: Record<string, never>;
+            /** @description Expression for the priority of the run; null for that of the mission */
+            priority: string | null;
+            /** @description Rules by which events wait, are merged or dropped, as they were given; null without rules */
+            flow: Record<string, never> | null;
+            /** @description Event by which the expressions were checked; null without one, absent in lists */
+            example?: Record<string, never> | null;
+            /** @description Whether it receives events and starts runs */
+            enabled: boolean;
+            /** @description Number of the version, from 1 */
+            version: number;
+            /** @description Name of the principal that created it */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description Time of its creation
+             */
+            created_at: Date;
+            /**
+             * Format: date-time
+             * @description Time of its last change
+             */
+            updated_at: Date;
+        };
+        /** @description An event that a trigger has received, and its outcome */
+        TriggerDelivery: {
+            /**
+             * Format: uuid
+             * @description Id of the resource
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of the trigger
+             */
+            trigger_id: string;
+            /** @description Identity of the event */
+            key: string;
+            /**
+             * @description Outcome: `started` a run, `signalled` a run that existed, `merged` into the run of other events, `dropped` by a rule of the trigger, `refused` as it does not fit the recipe, `dead` after repeated failures
+             * @enum {unknown}
+             */
+            state: "pending" | "started" | "signalled" | "merged" | "dropped" | "refused" | "dead" | Other;
+            /**
+             * Format: uuid
+             * @description Id of the run; null if none is started or will be
+             */
+            run_id: string | null;
+            /** @description Number of further deliveries of the event */
+            repeats: number;
+            /** @description Number of failed attempts */
+            failures: number;
+            /** @description Why it waits or has no run; null otherwise */
+            error_code: string | null;
+            /** @description Message of the error; null without one */
+            error_message: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the first delivery
+             */
+            received_at: Date;
+            /**
+             * Format: date-time
+             * @description Time of the outcome; null before
+             */
+            decided_at: Date | null;
+            /** @description Headers of the request without credentials; absent in lists */
+            headers?: Record<string, never> | null;
+            /** @description Body of the request; absent in lists */
+            body?: Decimal | null;
+        };
+        /** @description Answer to the sender of an event */
+        TriggerDeliveryReceipt: {
+            /**
+             * Format: uuid
+             * @description Id of the delivery
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of the trigger
+             */
+            trigger_id: string;
+            /** @description Identity of the event */
+            key: string;
+            /** @description Whether the event was received before */
+            duplicate: boolean;
+            /**
+             * @description Outcome so far
+             * @enum {unknown}
+             */
+            state: "pending" | "started" | "signalled" | "merged" | "dropped" | "refused" | "dead" | Other;
+            /**
+             * Format: uuid
+             * @description Id of the run; null if none is started or will be
+             */
+            run_id: string | null;
+        };
+        /** @description Deliveries that are decided again */
+        TriggerDeliveryReplayed: {
+            /** @description Number of them, 5,000 at most */
+            count: number;
+            /** @description Whether further ones follow */
+            more: boolean;
+        };
+        /** @description Source of events */
+        TriggerSource: {
+            /**
+             * @description Proof that a sender of events has to give
+             * @enum {unknown}
+             */
+            kind: "standard" | "github" | "stripe" | "slack" | "secret" | "basic" | "event" | "run" | Other;
+            /** @description Names of the workspace's secrets, each of which is accepted */
+            secrets: string[];
+            /** @description Header with the secret; null but for `secret` */
+            header: string | null;
+            /** @description Name of the user; null but for `basic` */
+            user: string | null;
+            /** @description Name of the events; null but for `event` */
+            event: string | null;
+            /** @description Maximum difference of a signature's time to the server's time, in seconds */
+            tolerance_seconds: number;
+        };
         /** @description A step under the worker's lease */
         WorkItem: {
             /**

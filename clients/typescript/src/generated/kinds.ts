@@ -124,6 +124,15 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "started_at": "time",
     "completed_at": "time"
   },
+  "Trigger": {
+    "source": "TriggerSource",
+    "created_at": "time",
+    "updated_at": "time"
+  },
+  "TriggerDelivery": {
+    "received_at": "time",
+    "decided_at": "time"
+  },
   "WorkItem": {
     "lease_expires_at": "time",
     "deadline": "time",

@@ -44,3 +44,25 @@ create index if not exists ix_trigger_replays_trigger on trigger_replays (trigge
 create index if not exists ix_trigger_replays_workspace on trigger_replays (workspace_id);
 
 select keelson_enable_rls('trigger_replays', 'workspace_id = (select keelson_workspace())', true);
+
+-- The source `run`: ends of other runs.
+alter table triggers add column if not exists run_ends_from bigint;
+
+comment on column triggers.run_ends_from is 'event after which it receives ends of runs; null for another source';
+
+create index if not exists ix_triggers_run_ends on triggers (id) where run_ends_from is not null;
+
+-- One row for all workspaces.
+create table if not exists trigger_feed (
+    one boolean primary key default true check (one),
+    last_id bigint not null
+);
+
+comment on table trigger_feed is 'Up to which event triggers have received the ends of runs.';
+
+insert into trigger_feed (last_id) select coalesce(max(id) + 999, 0) from run_event_packs on conflict do nothing;
+
+-- The target `signal`.
+alter table trigger_deliveries drop constraint if exists trigger_deliveries_state_check;
+alter table trigger_deliveries add constraint trigger_deliveries_state_check
+    check (state in ('pending', 'started', 'signalled', 'merged', 'dropped', 'refused', 'dead')) not valid;

@@ -14,6 +14,7 @@ import { json } from '../part/json.js';
 const OUTCOMES = {
   pending: ['waits', 'circle'],
   started: ['done', 'check'],
+  signalled: ['done', 'check'],
   merged: ['done', 'branch'],
   dropped: ['ended', 'ban'],
   refused: ['failed', 'cross'],
@@ -114,7 +115,7 @@ class Triggers extends Page {
           name: 'state',
           label: 'Outcome',
           kind: 'select',
-          options: ['dead', 'refused', 'dropped', 'merged', 'started', ['', 'all']].map((each) =>
+          options: ['dead', 'refused', 'dropped', 'merged', 'signalled', 'started', ['', 'all']].map((each) =>
             Array.isArray(each) ? each : [each, each],
           ),
           value: route.get('state') ?? 'dead',
@@ -227,7 +228,8 @@ class Triggers extends Page {
           ${kind}${
             event
               ? html` <code>${name(event, 100)}</code>`
-              : html`<div class="small soft">
+              : each.path &&
+                html`<div class="small soft">
                   <code>${each.path}</code>
                   <button
                     class="btn bare only"
@@ -241,7 +243,7 @@ class Triggers extends Page {
           }
         </td>
         <td data-title="Starts">
-          ${each.recipe_id ? html`<a href="/ui/launch?recipe=${each.recipe_id}">a recipe</a>` : 'its own mission'}
+          ${each.recipe_id ? html`<a href="/ui/launch?recipe=${each.recipe_id}">a recipe</a>` : each.signal ? html`the signal <code>${each.signal.name}</code>` : 'its own mission'}
         </td>
         <td data-title="State">
           ${each.enabled ? html`<span class="state f-done">${icon('check')}on</span>` : html`<span class="state f-waits">${icon('pause')}off</span>`}

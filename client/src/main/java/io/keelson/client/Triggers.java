@@ -79,6 +79,21 @@ public final class Triggers {
     }
 
     /**
+     * Sends an event to the triggers that name it. The same id starts no second run.
+     *
+     * @param data body of the event
+     * @return a receipt for each trigger
+     */
+    public List<TriggerDelivery.Receipt> send(String name, String id, @Nullable JsonNode data) {
+        ObjectNode event = Json.object().put("name", name).put("id", id);
+        if (data != null) {
+            event.set("data", data);
+        }
+        return Page.of(api.send(Call.post("/events", event).repeatable()).body(), TriggerDelivery.Receipt.class)
+                .items();
+    }
+
+    /**
      * Decides deliveries again.
      *
      * @param which with members of {@link TriggerDelivery.Replay}; without members, all that are decided

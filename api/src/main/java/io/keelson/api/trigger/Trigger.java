@@ -17,17 +17,18 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A trigger, which starts runs of a recipe or of a mission when events arrive.
+ * A trigger, which starts runs of a recipe or of a mission, or signals runs, when events arrive.
  *
  * @param id id of the resource
  * @param workspaceId id of its workspace
  * @param name name, unique in the workspace
- * @param path path of the server at which it receives events
+ * @param path path of the server at which it receives events; null for the kind {@code run}
  * @param source source of its events
  * @param key expression for the identity of an event; null for the id that the source's sender gives
  * @param filter expression that an event must meet; null for all events
- * @param recipeId id of the recipe; null for a mission
- * @param mission the mission in the shape of a mission file; null for a recipe, absent in lists
+ * @param recipeId id of the recipe; null for a mission or a signal
+ * @param mission the mission in the shape of a mission file; null for a recipe or a signal, absent in lists
+ * @param signal signal that it sends to other runs, as it was given; null for a recipe or a mission
  * @param inputs values of inputs, by name, with expressions
  * @param priority expression for the priority of the run; null for that of the mission
  * @param flow rules by which events wait, are merged or dropped, as they were given; null without rules
@@ -38,9 +39,10 @@ import tools.jackson.databind.node.ObjectNode;
  * @param createdAt time of its creation
  * @param updatedAt time of its last change
  */
-public record Trigger(@Id String id, @Id String workspaceId, String name, String path, Source source,
+public record Trigger(@Id String id, @Id String workspaceId, String name, @Nullable String path, Source source,
         @Nullable String key, @Nullable String filter, @Nullable @Id String recipeId,
-        @Omittable @Nullable ObjectNode mission, ObjectNode inputs, @Nullable String priority,
+        @Omittable @Nullable ObjectNode mission, @Nullable ObjectNode signal, ObjectNode inputs,
+        @Nullable String priority,
         @Nullable ObjectNode flow, @Omittable @Nullable ObjectNode example,
         boolean enabled, int version, String createdBy, Instant createdAt, Instant updatedAt) {
 
@@ -54,20 +56,22 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      * @param event name of the events; null but for {@code event}
      * @param toleranceSeconds maximum difference of a signature's time to the server's time, in seconds
      */
-    public record Source(@OneOf({"standard", "github", "stripe", "slack", "secret", "basic", "event"}) String kind,
+    public record Source(
+            @OneOf({"standard", "github", "stripe", "slack", "secret", "basic", "event", "run"}) String kind,
             List<String> secrets, @Nullable String header, @Nullable String user, @Nullable String event,
             int toleranceSeconds) {}
 
     /**
-     * Creates a trigger. It has either a recipe or a mission.
+     * Creates a trigger. It has a recipe, a mission or a signal.
      *
      * @param name unique in the workspace
      * @param source source of its events
      * @param key {@code ${ … }} for the identity of an event, over {@code .headers} and {@code .body}; required for the kinds
      *     {@code secret} and {@code basic}, whose senders give no id
      * @param filter {@code ${ … }} over {@code .headers} and {@code .body}; an event for which it is false or null starts no run
-     * @param recipe a recipe by its name or id; or a mission is given
+     * @param recipe a recipe by its name or id; or a mission or a signal is given
      * @param mission as in a mission file, without members of a single run
+     * @param signal signal for runs that exist
      * @param inputs values of inputs, by name, with {@code ${ … }} over {@code .headers}, {@code .body} and, with {@code flow.batch},
      *     {@code .batch}, the list of all events
      * @param priority {@code ${ … }} for the priority of the run, a whole number: lower goes first
@@ -78,8 +82,9 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
     @Request
     public record Definition(@Text(format = "name", pattern = "\\S", max = 200) String name, NewSource source,
             @Nullable @Text(min = 1, max = 4000) String key, @Nullable @Text(min = 1, max = 8000) String filter,
-            @Nullable @Text(max = 200) String recipe, @Nullable ObjectNode mission, @Default("{}") ObjectNode inputs,
-            @Nullable @Text(min = 1, max = 4000) String priority, @Nullable Flow flow, @Nullable Example example,
+            @Nullable @Text(max = 200) String recipe, @Nullable ObjectNode mission, @Nullable Signal signal,
+            @Default("{}") ObjectNode inputs, @Nullable @Text(min = 1, max = 4000) String priority, @Nullable Flow flow,
+            @Nullable Example example,
             @Default("true") boolean enabled) {
 
         public Definition {
@@ -91,20 +96,21 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      * Source of events.
      *
      * @param kind proof that a sender has to give: a signature of Standard Webhooks, GitHub, Stripe or Slack, a secret in a header, or
-     *     a user and a password; {@code event} for events at {@code POST /events}, with an API key
-     * @param secrets names of the workspace's secrets; each is accepted, so that a new one can replace an old one without a gap. The kind
-     *     {@code event} has none, each other kind at least one
+     *     a user and a password; {@code event} for events at {@code POST /events}, with an API key; {@code run} for the ends of runs
+     * @param secrets names of the workspace's secrets; each is accepted, so that a new one can replace an old one without a gap. The kinds
+     *     {@code event} and {@code run} have none, each other kind at least one
      * @param header header with the secret, for the kind {@code secret}; {@code X-Webhook-Secret} if absent
      * @param user name of the user, for the kind {@code basic}
      * @param event name of the events, for the kind {@code event}; a {@code *} at its end matches any text
      * @param toleranceSeconds maximum difference of a signature's time to the server's time, in seconds
      */
     @Request
-    public record NewSource(@OneOf({"standard", "github", "stripe", "slack", "secret", "basic", "event"}) String kind,
+    public record NewSource(
+            @OneOf({"standard", "github", "stripe", "slack", "secret", "basic", "event", "run"}) String kind,
             @Default("[]") @Size(max = 3) List<@Text(min = 1, max = 100) String> secrets,
             @Nullable @Text(pattern = "^[A-Za-z0-9-]{1,100}$") String header,
             @Nullable @Text(min = 1, max = 200) String user,
-            @Nullable @Text(min = 1, max = 200) String event,
+            @Nullable @Text(pattern = "^\\S+$", max = 200) String event,
             @Default("300") @Range(min = 10, max = 3600) int toleranceSeconds) {}
 
     /**
@@ -129,8 +135,9 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      * @param source source of its events
      * @param key expression for the identity of an event; null removes it
      * @param filter expression that an event must meet; null removes it
-     * @param recipe a recipe by its name or id, which replaces a mission
-     * @param mission a mission, which replaces a recipe
+     * @param recipe a recipe by its name or id, which replaces the mission or the signal
+     * @param mission a mission, which replaces the recipe or the signal
+     * @param signal a signal, which replaces the recipe or the mission
      * @param inputs values of inputs, by name
      * @param priority expression for the priority of the run; null removes it
      * @param flow all rules by which events wait, are merged or dropped; an object without members removes them
@@ -141,9 +148,22 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
     public record Change(@Nullable @Text(format = "name", pattern = "\\S", max = 200) String name,
             @Nullable NewSource source, @Nullable Optional<@Text(min = 1, max = 4000) String> key,
             @Nullable Optional<@Text(min = 1, max = 8000) String> filter, @Nullable @Text(max = 200) String recipe,
-            @Nullable ObjectNode mission, @Nullable ObjectNode inputs,
+            @Nullable ObjectNode mission, @Nullable Signal signal, @Nullable ObjectNode inputs,
             @Nullable Optional<@Text(min = 1, max = 4000) String> priority, @Nullable Flow flow,
             @Nullable Example example, @Nullable Boolean enabled) {}
+
+    /**
+     * A signal for runs that exist: for the run with an external id, or for all open runs with a tag.
+     *
+     * @param name name of the signal
+     * @param externalId external id of the run, with {@code ${ … }}
+     * @param tag tag of the open runs, 100 at most, with {@code ${ … }}
+     * @param payload payload of the signal, with {@code ${ … }}
+     */
+    @Request
+    public record Signal(@Text(pattern = "^[A-Za-z0-9_.-]{1,100}$") String name,
+            @Nullable @Text(min = 1, max = 4000) String externalId, @Nullable @Text(min = 1, max = 4000) String tag,
+            @Nullable JsonNode payload) {}
 
     /**
      * Rules by which events wait, are merged or dropped, in this order. Each counts the events of one key.
@@ -206,10 +226,10 @@ public record Trigger(@Id String id, @Id String workspaceId, String name, String
      * Result of an event that is not stored.
      *
      * @param key identity of the event; null if the sender's id is used
-     * @param inputs values of inputs; null if they are not evaluated
+     * @param inputs values of inputs, or the payload of the signal; null if they are not evaluated
      * @param errorCode why it would start no run; null if it would
      * @param errorMessage message of the error; null without one
      */
-    public record Tested(@Nullable String key, @Nullable ObjectNode inputs, @Nullable String errorCode,
+    public record Tested(@Nullable String key, @Nullable JsonNode inputs, @Nullable String errorCode,
             @Nullable String errorMessage) {}
 }

@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param id id of the resource
  * @param triggerId id of the trigger
  * @param key identity of the event
- * @param state outcome: {@code started} a run, {@code merged} into the run of other events, {@code dropped} by a rule of the trigger,
+ * @param state outcome: {@code started} a run, {@code signalled} a run that existed, {@code merged} into the run of other events, {@code dropped} by a rule of the trigger,
  *     {@code refused} as it does not fit the recipe, {@code dead} after repeated failures
  * @param runId id of the run; null if none is started or will be
  * @param repeats number of further deliveries of the event
@@ -32,7 +32,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public record TriggerDelivery(@Id String id, @Id String triggerId, String key,
         @OneOf({
-                "pending", "started", "merged", "dropped", "refused", "dead"}) String state,
+                "pending", "started", "signalled", "merged", "dropped", "refused", "dead"}) String state,
         @Nullable @Id String runId, int repeats, int failures, @Nullable String errorCode,
         @Nullable String errorMessage, Instant receivedAt, @Nullable Instant decidedAt,
         @Omittable @Nullable ObjectNode headers,
@@ -49,7 +49,7 @@ public record TriggerDelivery(@Id String id, @Id String triggerId, String key,
      * @param runId id of the run; null if none is started or will be
      */
     public record Receipt(@Id String id, @Id String triggerId, String key, boolean duplicate,
-            @OneOf({"pending", "started", "merged", "dropped", "refused", "dead"}) String state,
+            @OneOf({"pending", "started", "signalled", "merged", "dropped", "refused", "dead"}) String state,
             @Nullable @Id String runId) {}
 
     /**
@@ -62,7 +62,7 @@ public record TriggerDelivery(@Id String id, @Id String triggerId, String key,
      */
     @Request
     public record Replay(@Nullable @Ref("Id") UUID deliveryId,
-            @Nullable @OneOf({"started", "merged", "dropped", "refused", "dead"}) String state,
+            @Nullable @OneOf({"started", "signalled", "merged", "dropped", "refused", "dead"}) String state,
             @Nullable Instant since, @Nullable Instant until) {}
 
     /**

@@ -19,15 +19,19 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "triggers", description = "Lists triggers, which start runs when events arrive.",
-        subcommands = {TriggersCommand.Create.class, TriggersCommand.Show.class, TriggersCommand.Test.class,
+        subcommands = {TriggersCommand.Create.class, TriggersCommand.Send.class, TriggersCommand.Show.class,
+                TriggersCommand.Test.class,
                 TriggersCommand.Deliveries.class, TriggersCommand.Replay.class, TriggersCommand.On.class,
                 TriggersCommand.Off.class, TriggersCommand.Delete.class},
         footer = {"  keelson triggers", "  keelson triggers create issues.yaml",
                 "  keelson triggers test issues event.json",
+                "  keelson triggers send order.paid --id 17 --data '{\"total\": 9}'",
                 "  keelson triggers deliveries issues --state refused",
                 "  keelson triggers replay issues --state refused"})
 public final class TriggersCommand extends ListCommand<Trigger> {
@@ -51,7 +55,8 @@ public final class TriggersCommand extends ListCommand<Trigger> {
 
     @Override
     protected List<String> row(Trigger each) {
-        return List.of(each.name(), each.source().kind(), each.enabled() ? "on" : "off", each.path());
+        return List.of(each.name(), each.source().kind(), each.enabled() ? "on" : "off",
+                Objects.requireNonNullElse(each.path(), ""));
     }
 
     /** The id of a trigger that is named by its name or id. */
@@ -75,7 +80,8 @@ public final class TriggersCommand extends ListCommand<Trigger> {
                     .map(there -> keelson.triggers().change(there.id(), whole(definition)))
                     .orElseGet(() -> keelson.triggers().create(definition));
             print(() -> keelson.api().get("/triggers/" + trigger.id()),
-                    () -> List.of(trigger.name() + " receives events at " + keelson.url() + trigger.path()));
+                    () -> List.of(trigger.name() + (trigger.path() == null ? " receives ends of runs"
+                            : " receives events at " + keelson.url() + trigger.path())));
         }
 
         /** The file is the whole definition, and a change keeps absent members: those without a value are removed. */
@@ -168,6 +174,45 @@ public final class TriggersCommand extends ListCommand<Trigger> {
         }
     }
 
+    @Command(name = "send", description = "Sends an event to the triggers whose source names it.")
+    static final class Send extends ChangeCommand {
+
+        @Parameters(paramLabel = "EVENT", description = "Name of the event.")
+        String event = "";
+
+        @Option(names = "--id", paramLabel = "ID", required = true,
+                description = "Identity of the event: the same id starts no second run.")
+        String id = "";
+
+        @Option(names = "--data", paramLabel = "JSON", description = "Data of the event; an empty object if absent.")
+        @Nullable String data;
+
+        private @Nullable JsonNode given;
+
+        @Override
+        protected void prepare() {
+            if (data != null) {
+                try {
+                    given = io.keelson.server.base.json.Json.read(data);
+                } catch (JacksonException e) {
+                    throw CliException.usage("MALFORMED_JSON", "--data is not JSON: " + e.getOriginalMessage());
+                }
+            }
+        }
+
+        @Override
+        protected void run(Keelson keelson) {
+            List<TriggerDelivery.Receipt> receipts = keelson.triggers().send(event, id, given);
+            ObjectNode answer = Json.object();
+            ArrayNode items = answer.putArray("items");
+            receipts.forEach(each -> items.add(Json.document(each)));
+            show(answer, any -> receipts.isEmpty() ? List.of("no trigger receives " + event)
+                    : receipts.stream().map(
+                            each -> each.id() + " " + (each.duplicate() ? "was received before: " : "") + each.state())
+                            .toList());
+        }
+    }
+
     @Command(name = "deliveries", description = "Lists the events of a trigger and their outcomes, latest first.")
     static final class Deliveries extends ListCommand<TriggerDelivery> {
 
@@ -177,7 +222,7 @@ public final class TriggersCommand extends ListCommand<Trigger> {
         String name = "";
 
         @Option(names = "--state", paramLabel = "STATE",
-                description = "Show only deliveries in this state: pending, started, merged, dropped, refused or dead.")
+                description = "Show only deliveries in this state: pending, started, signalled, merged, dropped, refused or dead.")
         @Nullable String state;
 
         Deliveries() {

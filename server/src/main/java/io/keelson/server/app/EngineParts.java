@@ -135,7 +135,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 storage.money(), engine, new PlanEdits(database, store.scopes(), plans));
         TriggerModule triggers = closer.register(new TriggerModule(new TriggerModule.Parts(database,
                 storage.secrets(), storage.runs(), store.keys(), engine.history(), submissions, expressions,
-                engine, observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch,
+                engine, computation, observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch,
                 settings.execution().lease(), settings.triggerDays())));
         OidcModule oidc = closer.register(
                 new OidcModule(settings.oidc(), database, storage.auth(), storage.secrets(), settings.services(), clock,

@@ -46,6 +46,7 @@ final class DeliveryProcessor implements AutoCloseable {
     private final TriggerStore triggers;
     private final DeliveryStore deliveries;
     private final TriggeredRuns runs;
+    private final TriggeredSignals signals;
     private final FlowGate gate;
     private final Replays replays;
     private final DatabaseHistory history;
@@ -53,18 +54,22 @@ final class DeliveryProcessor implements AutoCloseable {
     private final Duration lease;
     private final BackgroundTask task = BackgroundTask.every("triggers", POLL_INTERVAL, this::look);
     private final BackgroundTask retention;
+    private final BackgroundTask ends;
 
     /**
      * @param lease for which deliveries are taken
      * @param days for which decided deliveries are kept
      */
     DeliveryProcessor(Database database, TriggerStore triggers, DeliveryStore deliveries, TriggeredRuns runs,
-            FlowGate gate, Replays replays, DatabaseHistory history, TriggerObserver observer, Duration lease,
+            TriggeredSignals signals, RunEnds ends, FlowGate gate, Replays replays, DatabaseHistory history,
+            TriggerObserver observer, Duration lease,
             int days) {
         this.database = database;
         this.triggers = triggers;
         this.deliveries = deliveries;
         this.runs = runs;
+        this.signals = signals;
+        this.ends = BackgroundTask.every("trigger run ends", POLL_INTERVAL, () -> deliver(history, ends));
         this.gate = gate;
         this.replays = replays;
         this.history = history;
@@ -76,6 +81,7 @@ final class DeliveryProcessor implements AutoCloseable {
     void start() {
         task.start();
         retention.start();
+        ends.start();
     }
 
     /** Decides deliveries soon. Returns at once. */
@@ -84,7 +90,14 @@ final class DeliveryProcessor implements AutoCloseable {
     }
 
     List<BackgroundTask> tasks() {
-        return List.of(task, retention);
+        return List.of(task, retention, ends);
+    }
+
+    private void deliver(DatabaseHistory history, RunEnds source) {
+        while (history.loss() == null && source.next() && !ends.isClosed()) {
+            LOG.debug("further ends of runs are delivered");
+        }
+        signal();
     }
 
     private void forget(int days) {
@@ -157,7 +170,7 @@ final class DeliveryProcessor implements AutoCloseable {
     private void count(Outcome outcome) {
         switch (outcome.state()) {
             case PENDING -> LOG.debug("a delivery waits: {}", outcome.code());
-            case STARTED -> observer.delivery(Happened.STARTED);
+            case STARTED, SIGNALLED -> observer.delivery(Happened.STARTED);
             case MERGED -> observer.delivery(Happened.MERGED);
             case DROPPED -> observer.delivery(Happened.DROPPED);
             case REFUSED -> observer.delivery(Happened.REFUSED);
@@ -260,6 +273,14 @@ final class DeliveryProcessor implements AutoCloseable {
         }
         return switch (work.prepared()) {
             case Prepared.Decided(Outcome outcome) -> outcome;
+            case Prepared.Signals(var target) -> {
+                try {
+                    yield signals.send(work.delivery(), target);
+                } catch (RuntimeException e) {
+                    LOG.warn("could not send the signal of delivery {}", work.delivery().id(), e);
+                    yield failure(work.delivery(), e);
+                }
+            }
             case Prepared.Ready(var request) -> {
                 try {
                     yield runs.submit(work.delivery(), request);
@@ -275,5 +296,6 @@ final class DeliveryProcessor implements AutoCloseable {
     public void close() throws InterruptedException {
         task.close();
         retention.close();
+        ends.close();
     }
 }

@@ -26,6 +26,8 @@ record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID r
         PENDING,
         /** Has a run. */
         STARTED,
+        /** Has signalled a run that existed. */
+        SIGNALLED,
         /** Is part of the run of other deliveries. */
         MERGED,
         /** A rule of the trigger gives it no run. */
@@ -41,24 +43,29 @@ record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID r
 
         /** Whether a delivery in the state has a run, or gets it. */
         boolean hasRun() {
-            return this == PENDING || this == STARTED || this == MERGED;
+            return this == PENDING || this == STARTED || this == SIGNALLED || this == MERGED;
         }
     }
 
-    private @Nullable String shownRun() {
-        boolean waits = state == State.PENDING && groupKey != null && formedAt == null;
+    private @Nullable String shownRun(boolean signals) {
+        boolean waits = state == State.PENDING && (signals || groupKey != null && formedAt == null);
         return state.hasRun() && !waits ? runId.toString() : null;
     }
 
-    /** The whole document, as the API shows it. */
-    ObjectNode document() {
-        return Json.document(new TriggerDelivery(id.toString(), triggerId.toString(), key, state.wire(), shownRun(),
-                repeats, failures, errorCode, errorMessage, receivedAt, decidedAt, headers, body));
+    /**
+     * The whole document, as the API shows it.
+     *
+     * @param signals whether its trigger signals runs: a delivery that waits has no run then
+     */
+    ObjectNode document(boolean signals) {
+        return Json
+                .document(new TriggerDelivery(id.toString(), triggerId.toString(), key, state.wire(), shownRun(signals),
+                        repeats, failures, errorCode, errorMessage, receivedAt, decidedAt, headers, body));
     }
 
     /** The document in lists. */
-    ObjectNode listItem() {
-        ObjectNode document = document();
+    ObjectNode listItem(boolean signals) {
+        ObjectNode document = document(signals);
         document.remove("headers");
         document.remove("body");
         return document;

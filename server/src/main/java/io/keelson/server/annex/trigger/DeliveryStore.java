@@ -10,9 +10,13 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** {@code trigger_deliveries}. */
@@ -23,13 +27,20 @@ final class DeliveryStore {
     private static final String LISTED =
             ROW.without("headers", "body").names() + ", '{}'::jsonb as headers, 'null'::jsonb as body";
 
-    /** Stores nothing for a trigger that is disabled or gone. */
+    /**
+     * Stores nothing for a trigger that is disabled or gone. In the order of the keys, so that transactions with common keys wait for
+     * each other in one direction.
+     */
     private static final Sql ACCEPT = Sql.of("""
-            insert into trigger_deliveries as d (id, workspace_id, trigger_id, key, run_id, headers, body)
-            select :id, workspace_id, id, :key, :run, :headers::jsonb, :body::jsonb
-              from triggers where id = :trigger and enabled for key share
-            on conflict (trigger_id, key) do update set repeats = d.repeats + 1
-            returning id, run_id, state, repeats > 0 as duplicate""");
+            insert into trigger_deliveries as d (id, workspace_id, trigger_id, key, run_id, headers, body, repeats)
+            select n.id, t.workspace_id, t.id, n.key, n.run, n.headers::jsonb, n.body::jsonb, n.repeats
+              from unnest(:ids::uuid[], :triggers::uuid[], :keys::text[], :runs::uuid[], :headers::text[],
+                    :bodies::text[], :repeats::bigint[]) as n (id, trigger_id, key, run, headers, body, repeats)
+              join (select id, workspace_id from triggers where id = any (:triggers) and enabled
+                     order by id for key share) t on t.id = n.trigger_id
+             order by n.trigger_id, n.key
+            on conflict (trigger_id, key) do update set repeats = d.repeats + 1 + excluded.repeats
+            returning trigger_id, key, id, run_id, state""");
 
     private static final Sql CLAIM = Sql.of("""
             update trigger_deliveries set due_at = clock_timestamp() + make_interval(secs => :lease)
@@ -74,19 +85,15 @@ final class DeliveryStore {
                  order by decided_at limit :limit))""");
 
     /**
-     * An event that was received.
+     * An event that a trigger receives.
      *
-     * @param duplicate whether it was received before
+     * @param id for its delivery, if it is stored now
+     * @param run for its run, if it is stored now
      */
-    record Accepted(UUID id, UUID runId, DeliveryRow.State state, boolean duplicate) {
+    record Arrived(UUID trigger, UUID id, UUID run, Event event) {}
 
-        /** @param grouped whether it may get the run of another event */
-        TriggerDelivery.Receipt receipt(UUID trigger, String key, boolean grouped) {
-            boolean known = state.hasRun() && !(grouped && state == DeliveryRow.State.PENDING);
-            return new TriggerDelivery.Receipt(id.toString(), trigger.toString(), key, duplicate, state.wire(),
-                    known ? runId.toString() : null);
-        }
-    }
+    /** The delivery of an event, which has the id of the first event with its key. */
+    record Accepted(UUID triggerId, String key, UUID id, UUID runId, DeliveryRow.State state) {}
 
     /** The end of a page of the list. */
     record Place(Instant receivedAt, UUID id) {}
@@ -98,15 +105,26 @@ final class DeliveryStore {
     }
 
     /**
-     * Stores an event once per key.
+     * Stores events once per key.
      *
-     * @param run id for its run, if it is stored now
-     * @return empty if the trigger is disabled or gone
+     * @return a delivery for each trigger and key; none for a trigger that is disabled or gone
      */
-    Optional<Accepted> accept(UUID trigger, UUID id, UUID run, Event event) {
-        return database.inTransaction(c -> ACCEPT.on(c).set("id", id).set("key", event.key()).set("run", run)
-                .set("headers", event.headers()).set("body", event.body()).set("trigger", trigger)
-                .first(RecordColumns.of(Accepted.class)));
+    List<Accepted> accept(Connection c, Collection<Arrived> arrived) throws SQLException {
+        Map<List<Object>, List<Arrived>> byKey = arrived.stream().collect(Collectors
+                .groupingBy(each -> List.of(each.trigger(), each.event().key()), LinkedHashMap::new,
+                        Collectors.toList()));
+        List<Arrived> first = byKey.values().stream().map(List::getFirst).toList();
+        if (first.isEmpty()) {
+            return List.of();
+        }
+        return ACCEPT.on(c).setUuids("ids", first.stream().map(Arrived::id).toList())
+                .setUuids("triggers", first.stream().map(Arrived::trigger).toList())
+                .setTexts("keys", first.stream().map(each -> each.event().key()).toList())
+                .setUuids("runs", first.stream().map(Arrived::run).toList())
+                .setTexts("headers", first.stream().map(each -> each.event().headers().toString()).toList())
+                .setTexts("bodies", first.stream().map(each -> each.event().body().toString()).toList())
+                .setLongs("repeats", byKey.values().stream().map(each -> each.size() - 1L).toList())
+                .all(RecordColumns.of(Accepted.class));
     }
 
     /** Takes due deliveries for the time of the lease; another server takes them after it. */

@@ -14,6 +14,11 @@ record Event(String key, ObjectNode headers, JsonNode body) {
     /** Maximum characters of a key. */
     static final int MAX_KEY = 255;
 
+    /** Characters of its headers and body, about. */
+    long chars() {
+        return key.length() + headers.toString().length() + (long) body.toString().length();
+    }
+
     /** The scope of a trigger's expressions. */
     static ObjectNode scope(ObjectNode headers, JsonNode body) {
         ObjectNode scope = Json.object();

@@ -15,7 +15,9 @@ import io.keelson.server.base.json.SafeText;
 import io.keelson.server.tenant.auth.Scope;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
@@ -49,16 +51,9 @@ final class EventActions {
     /**
      * An event by its name.
      *
-     * @param id identity of the event
+     * @param id identity of the event: its source or name, which contains no space, and its id
      */
     private record Named(String name, String id, ObjectNode headers, JsonNode body) {}
-
-    /**
-     * A trigger that receives the event.
-     *
-     * @param groups whether the event may get the run of another event
-     */
-    private record Match(UUID trigger, boolean groups, Event event) {}
 
     private ApiResponse receive(ApiRequest request) throws IOException {
         request.body().requireType(JSON, CLOUD_EVENT);
@@ -71,18 +66,20 @@ final class EventActions {
                 : request.header("ce-specversion") == null ? plain(document) : binary(request, document);
         UUID workspace = request.workspace();
         // All keys before the first delivery: a request that is refused stores nothing.
-        List<Match> matches = new ArrayList<>();
+        Map<UUID, Boolean> grouped = new HashMap<>();
+        List<EventIntake.Incoming> incoming = new ArrayList<>();
         for (TriggerRow trigger : triggers.ofEvents(workspace)) {
             Trigger.Definition definition = trigger.read();
             if (takes(definition.source(), event.name())) {
-                matches.add(new Match(trigger.id(), FlowGate.groups(definition),
+                grouped.put(trigger.id(), FlowGate.groups(definition));
+                incoming.add(new EventIntake.Incoming(trigger.id(),
                         new Event(key(trigger, definition, event), event.headers(), event.body())));
             }
         }
         List<JsonNode> receipts = new ArrayList<>();
-        for (Match each : matches) {
-            intake.accept(each.trigger(), each.event()).ifPresent(accepted -> receipts.add(Json.document(
-                    accepted.receipt(each.trigger(), each.event().key(), each.groups()))));
+        if (!incoming.isEmpty()) {
+            intake.accept(incoming).forEach(each -> receipts.add(Json.document(
+                    each.receipt(grouped.getOrDefault(each.delivery().triggerId(), false)))));
         }
         return ApiResponse.json(ACCEPTED, Lists.page(receipts, null));
     }
@@ -111,8 +108,9 @@ final class EventActions {
         document.propertyStream().map(each -> each.getKey())
                 .filter(each -> !Set.of("name", "id", "data").contains(each)).forEach(each -> problems
                         .add(new PlanProblem("UNKNOWN_KEY", "/" + each, "an event has name, id and data")));
+        refuseSpaces(name, "/name", problems);
         refuse(problems);
-        return event(name, id, Json.object().put("ce-type", name).put("ce-id", id), document.path("data"));
+        return event(name, name + " " + id, Json.object().put("ce-type", name).put("ce-id", id), document.path("data"));
     }
 
     private static Named structured(JsonNode document) {
@@ -123,6 +121,7 @@ final class EventActions {
         String name = text(document, "type", problems);
         String source = text(document, "source", problems);
         String id = text(document, "id", problems);
+        refuseSpaces(source, "/source", problems);
         refuse(problems);
         ObjectNode headers = Json.object();
         document.propertyStream().filter(each -> !each.getKey().startsWith("data") && each.getValue().isValueNode())
@@ -145,6 +144,10 @@ final class EventActions {
                         .with("parameter", each);
             }
         }
+        if (headers.get("ce-source").stringValue().contains(" ")) {
+            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, "the source of a CloudEvent has no spaces")
+                    .with("parameter", "ce-source");
+        }
         return event(headers.get("ce-type").stringValue(),
                 headers.get("ce-source").stringValue() + " " + headers.get("ce-id").stringValue(), headers, document);
     }
@@ -165,6 +168,13 @@ final class EventActions {
                     "a text of 1 to " + Event.MAX_KEY + " characters is required"));
         }
         return text;
+    }
+
+    /** A space ends the first part of the identity. */
+    private static void refuseSpaces(String text, String pointer, List<PlanProblem> problems) {
+        if (text.contains(" ")) {
+            problems.add(new PlanProblem("INVALID_VALUE", pointer, "may not contain spaces"));
+        }
     }
 
     private static void refuse(List<PlanProblem> problems) {

@@ -112,6 +112,19 @@ final class EventExpressions {
     }
 
     /**
+     * The signal of an event.
+     *
+     * @param trigger name of the trigger
+     * @throws ExpressionException if an expression fails, or gives another value than a text or a number as external id or tag
+     */
+    TriggeredSignals.Target target(UUID workspace, String trigger, Trigger.Signal signal, ObjectNode scope) {
+        return new TriggeredSignals.Target(trigger, signal.name(),
+                signal.externalId() == null ? null : key(workspace, signal.externalId(), scope),
+                signal.tag() == null ? null : key(workspace, signal.tag(), scope),
+                signal.payload() == null ? NODES.nullNode() : of(workspace).resolve(signal.payload(), scope));
+    }
+
+    /**
      * The values of a trigger's inputs.
      *
      * @throws ExpressionException if an expression fails

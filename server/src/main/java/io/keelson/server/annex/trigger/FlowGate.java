@@ -74,10 +74,10 @@ final class FlowGate {
      */
     record Passed(Set<UUID> passed, List<Outcome> decided) {}
 
-    /** Whether an event of the trigger may get the run of another event. */
+    /** Whether an event of the trigger may get the run of another event, or signals a run. */
     static boolean groups(Trigger.Definition definition) {
         Flow flow = definition.flow();
-        return flow != null && groups(flow);
+        return definition.signal() != null || flow != null && groups(flow);
     }
 
     private static boolean groups(Flow rules) {

@@ -82,7 +82,7 @@ final class HookMount implements Mount {
         }
         TriggerRow trigger = triggers.byId(id).filter(TriggerRow::enabled).orElseThrow(() -> unknown(id));
         Trigger.Definition definition = trigger.read();
-        if (definition.source().event() != null) {
+        if (definition.source().event() != null || TriggerRow.ofRuns(definition)) {
             throw unknown(id);
         }
         return Tenancy.<ApiResponse, IOException>within(trigger.workspaceId(),
@@ -108,9 +108,8 @@ final class HookMount implements Mount {
             return ApiResponse.ok(Json.object().put("challenge", challenge));
         }
         Event event = new Event(key(trigger, definition, request, headers, body), headers, body);
-        return intake.accept(trigger.id(), event)
-                .map(accepted -> ApiResponse.json(ACCEPTED,
-                        Json.document(accepted.receipt(trigger.id(), event.key(), FlowGate.groups(definition)))))
+        return intake.accept(List.of(new EventIntake.Incoming(trigger.id(), event))).stream().findFirst()
+                .map(each -> ApiResponse.json(ACCEPTED, Json.document(each.receipt(FlowGate.groups(definition)))))
                 .orElseThrow(() -> unknown(trigger.id()));
     }
 

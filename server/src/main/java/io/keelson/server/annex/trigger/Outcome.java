@@ -23,6 +23,11 @@ record Outcome(State state, @Nullable UUID run, @Nullable String code, @Nullable
         return new Outcome(State.STARTED, run, null, null, Duration.ZERO, false);
     }
 
+    /** Its signal was sent. */
+    static Outcome ofSignal(UUID run) {
+        return new Outcome(State.SIGNALLED, run, null, null, Duration.ZERO, false);
+    }
+
     /** It is part of the run of another delivery. */
     static Outcome merged(UUID run) {
         return new Outcome(State.MERGED, run, null, null, Duration.ZERO, false);

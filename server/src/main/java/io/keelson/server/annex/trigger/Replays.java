@@ -34,7 +34,7 @@ final class Replays {
                  order by received_at, id limit :limit for no key update),
             replayed as (
                 update trigger_deliveries d
-                   set run_id = case when state in ('started', 'merged') then gen_random_uuid() else run_id end,
+                   set run_id = case when state in ('started', 'signalled', 'merged') then gen_random_uuid() else run_id end,
                        state = 'pending', decided_at = null, failures = 0, error_code = null, error_message = null,
                        rate_key = null, admitted_at = null, group_key = null, formed_at = null, single_key = null,
                        due_at = clock_timestamp()

@@ -75,8 +75,9 @@ final class TriggerActions {
     private ApiResponse create(ApiRequest request, Trigger.Definition body) {
         UUID recipe = check.recipe(request.workspace(), body);
         UUID id = ids.next();
+        Long runEndsFrom = triggers.runEndsFrom(body);
         return keyed.answer(request, c -> switch (triggers.create(c, id, request.workspace(), body, recipe,
-                request.origin())) {
+                runEndsFrom, request.origin())) {
             case NAME_TAKEN -> throw nameTaken();
             case LIMIT_REACHED -> throw ApiProblem.of(ErrorCode.TRIGGERS_LIMIT_REACHED,
                     "a workspace has at most " + TriggerStore.MAX_TRIGGERS + " triggers");
@@ -108,6 +109,7 @@ final class TriggerActions {
         TriggerRow seen = trigger(request);
         Trigger.Definition changed = changed(seen.read(), body);
         UUID recipe = check.recipe(request.workspace(), changed);
+        Long runEndsFrom = triggers.runEndsFrom(changed);
         try {
             database.runInTransaction(c -> {
                 TriggerRow before = Reads.found(triggers.locked(c, request.workspace(), seen.id()), IdKind.TRIGGER,
@@ -117,7 +119,7 @@ final class TriggerActions {
                     throw ApiProblem.of(ErrorCode.VERSION_CHANGED, "it was changed by another request meanwhile")
                             .with("current", before.document());
                 }
-                triggers.change(c, before, changed, recipe, request.origin());
+                triggers.change(c, before, changed, recipe, runEndsFrom, request.origin());
             });
         } catch (SqlFailure e) {
             if (e.sqlState().equals(UNIQUE_VIOLATION)) {
@@ -129,10 +131,11 @@ final class TriggerActions {
     }
 
     private static Trigger.Definition changed(Trigger.Definition before, Trigger.Change body) {
-        boolean retargeted = body.recipe() != null || body.mission() != null;
+        boolean retargeted = body.recipe() != null || body.mission() != null || body.signal() != null;
         return new Trigger.Definition(or(body.name(), before.name()), or(body.source(), before.source()),
                 or(body.key(), before.key()), or(body.filter(), before.filter()),
                 retargeted ? body.recipe() : before.recipe(), retargeted ? body.mission() : before.mission(),
+                retargeted ? body.signal() : before.signal(),
                 or(body.inputs(), before.inputs()), or(body.priority(), before.priority()),
                 flow(body.flow(), before.flow()), body.example() == null ? before.example() : body.example(),
                 or(body.enabled(), before.enabled()));
@@ -164,9 +167,9 @@ final class TriggerActions {
         ListCursor cursor = new ListCursor("trigger deliveries " + id);
         String state = query.text("state");
         DeliveryStore.Place after = cursor.read(query, TriggerActions::place);
-        trigger(request);
+        boolean signals = trigger(request).read().signal() != null;
         return ApiResponse.ok(Lists.page(deliveries.list(request.workspace(), id, state, after, query.limit()), cursor,
-                each -> each.receivedAt() + " " + each.id(), DeliveryRow::listItem));
+                each -> each.receivedAt() + " " + each.id(), each -> each.listItem(signals)));
     }
 
     private static DeliveryStore.Place place(String text) {
@@ -199,8 +202,8 @@ final class TriggerActions {
 
     private ApiResponse delivery(ApiRequest request) {
         UUID id = request.id("delivery_id", IdKind.TRIGGER_DELIVERY);
-        UUID trigger = request.id("id", IdKind.TRIGGER);
-        return ApiResponse.resource(Reads.found(deliveries.find(request.workspace(), trigger, id),
-                IdKind.TRIGGER_DELIVERY, id).document());
+        TriggerRow trigger = trigger(request);
+        return ApiResponse.resource(Reads.found(deliveries.find(request.workspace(), trigger.id(), id),
+                IdKind.TRIGGER_DELIVERY, id).document(trigger.read().signal() != null));
     }
 }

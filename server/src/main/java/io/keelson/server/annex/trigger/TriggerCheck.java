@@ -8,6 +8,7 @@ import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.expr.ExpressionException;
+import io.keelson.server.base.json.Json;
 import io.keelson.server.mission.plan.ReadResult;
 import io.keelson.server.mission.recipe.RecipeRow;
 import io.keelson.server.mission.submission.PreparedMission;
@@ -22,6 +23,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -55,10 +57,16 @@ final class TriggerCheck {
         if (IdKind.TRIGGER.parse(given.name()) != null) {
             throw ApiProblem.of("INVALID_VALUE", "/name", "a name may not look like an id");
         }
-        if ((given.recipe() == null) == (given.mission() == null)) {
-            throw ApiProblem.of("REQUIRED", "/recipe", "exactly one of recipe and mission is required");
+        if (Stream.of(given.recipe(), given.mission(), given.signal()).filter(Objects::nonNull).count() != 1) {
+            throw ApiProblem.of("REQUIRED", "/recipe", "exactly one of recipe, mission and signal is required");
         }
         refuse(members(workspace, given));
+        if (given.signal() != null) {
+            if (given.example() != null) {
+                var _ = evaluated(workspace, given, given.example());
+            }
+            return null;
+        }
         String named = given.recipe();
         UUID recipe = named == null ? null
                 : missions.find(workspace, named).map(RecipeRow::id)
@@ -86,8 +94,15 @@ final class TriggerCheck {
         problems.addAll(single(given.filter(), "/filter"));
         problems.addAll(expressions.problems(given.inputs(), "/inputs"));
         problems.addAll(single(given.priority(), "/priority"));
+        if (TriggerRow.ofRuns(given) && given.key() != null) {
+            problems.add(new PlanProblem("INVALID_VALUE", "/key", "the ends of runs have an identity of their own"));
+        }
+        Trigger.Signal signal = given.signal();
+        if (signal != null) {
+            problems.addAll(signal(given, signal));
+        }
         boolean any = given.key() != null || given.filter() != null || given.priority() != null
-                || expressions.hasAny(given.inputs());
+                || expressions.hasAny(given.inputs()) || signal != null && expressions.hasAny(Json.document(signal));
         if (given.flow() != null) {
             problems.addAll(flow(given.flow()));
             any |= keys(given.flow()).values().stream().anyMatch(Objects::nonNull);
@@ -95,6 +110,25 @@ final class TriggerCheck {
         if (any && given.example() == null) {
             problems.add(new PlanProblem("REQUIRED", "/example",
                     "an example is required, with which the expressions are checked"));
+        }
+        return problems;
+    }
+
+    private List<PlanProblem> signal(Trigger.Definition given, Trigger.Signal signal) {
+        List<PlanProblem> problems = new ArrayList<>();
+        if ((signal.externalId() == null) == (signal.tag() == null)) {
+            problems.add(new PlanProblem("REQUIRED", "/signal/external_id",
+                    "exactly one of external_id and tag is required"));
+        }
+        problems.addAll(expressions.problems(Json.document(signal), "/signal"));
+        if (!given.inputs().isEmpty()) {
+            problems.add(new PlanProblem("INVALID_VALUE", "/inputs", "a signal has a payload, and no inputs"));
+        }
+        if (given.priority() != null) {
+            problems.add(new PlanProblem("INVALID_VALUE", "/priority", "a signal starts no run"));
+        }
+        if (given.flow() != null && given.flow().singleton() != null) {
+            problems.add(new PlanProblem("INVALID_VALUE", "/flow/singleton", "a signal starts no run"));
         }
         return problems;
     }
@@ -141,14 +175,15 @@ final class TriggerCheck {
                     new PlanProblem("INVALID_VALUE", "/source/user", "the kind 'basic' has a user, and no other kind"));
         }
         boolean event = source.kind().equals(EVENT);
+        boolean secret = !event && !source.kind().equals("run");
         if ((source.event() != null) != event) {
             problems.add(new PlanProblem("INVALID_VALUE", "/source/event",
                     "the kind 'event' has the name of its events, and no other kind"));
         }
-        if (source.secrets().isEmpty() != event) {
-            problems.add(new PlanProblem(event ? "INVALID_VALUE" : "REQUIRED", "/source/secrets",
-                    event ? "the kind 'event' has no secrets: its senders have API keys"
-                            : "at least one secret is required"));
+        if (source.secrets().isEmpty() == secret) {
+            problems.add(new PlanProblem(secret ? "REQUIRED" : "INVALID_VALUE", "/source/secrets",
+                    secret ? "at least one secret is required"
+                            : "the kinds 'event' and 'run' have no secrets"));
         }
         Set<String> known = secrets.list(workspace).stream().map(Secret::name).collect(Collectors.toSet());
         for (int i = 0; i < source.secrets().size(); i++) {
@@ -196,6 +231,11 @@ final class TriggerCheck {
         if (flow != null) {
             var _ = expecting("/flow", () -> expressions.keys(workspace, flow, scope));
         }
+        if (given.signal() != null) {
+            var _ = expecting("/signal",
+                    () -> expressions.target(workspace, given.name(), given.signal(), scope));
+            return new Evaluation(given.inputs(), null);
+        }
         ObjectNode inputs = expecting("/inputs", () -> expressions.inputs(workspace, given, scope));
         JsonNode priority = given.priority() == null ? null
                 : expecting("/priority", () -> Objects.requireNonNull(
@@ -214,6 +254,11 @@ final class TriggerCheck {
                     : expressions.key(trigger.workspaceId(), definition.key(), scope);
             if (!expressions.passes(trigger.workspaceId(), definition.filter(), scope)) {
                 return new Trigger.Tested(key, null, "FILTERED", "the event does not meet the filter");
+            }
+            if (definition.signal() != null) {
+                return new Trigger.Tested(key, expressions
+                        .target(trigger.workspaceId(), trigger.name(), definition.signal(), scope).payload(), null,
+                        null);
             }
             inputs = expressions.inputs(trigger.workspaceId(), definition, scope);
         } catch (ExpressionException e) {

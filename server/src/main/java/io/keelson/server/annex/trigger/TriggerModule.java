@@ -4,10 +4,12 @@ import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
 import io.keelson.server.api.http.inbox.InboxDecisions;
+import io.keelson.server.api.http.runs.SignalCommands;
 import io.keelson.server.api.http.support.KeyedTransaction;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.engine.commit.Commands;
@@ -46,7 +48,8 @@ public final class TriggerModule implements ToolModule, InboxDecisions.Workspace
      */
     public record Parts(Database database, SecretStore secrets, RunReader runs, IdempotencyKeys keys,
             DatabaseHistory history, SubmissionServices submissions, Expressions expressions,
-            Commands commands, TriggerObserver observer, Clock clock, Ids ids, Duration lease, int days) {}
+            Commands commands, Computation computation, TriggerObserver observer, Clock clock, Ids ids, Duration lease,
+            int days) {}
 
     public TriggerModule(Parts parts) {
         this.parts = parts;
@@ -59,9 +62,14 @@ public final class TriggerModule implements ToolModule, InboxDecisions.Workspace
         this.processor = new DeliveryProcessor(parts.database(), triggers, deliveries,
                 new TriggeredRuns(parts.submissions().runs(), parts.submissions().missions(),
                         new WorkspaceStore(parts.database()), parts.database(), parts.runs(), expressions, flow),
+                new TriggeredSignals(parts.database(), parts.runs(),
+                        new SignalCommands(parts.database(), parts.runs(), parts.secrets()),
+                        parts.commands(), parts.computation()),
+                new RunEnds(parts.database(), deliveries, parts.runs(), parts.submissions().missions(), parts.ids()),
                 gate, replays, parts.history(), parts.observer(), parts.lease(), parts.days());
         this.deadLetters = new DeadLetters(parts.database(), replays, processor::signal);
-        this.intake = new EventIntake(deliveries, parts.ids(), processor::signal, parts.history(), parts.observer());
+        this.intake = new EventIntake(parts.database(), deliveries, parts.ids(), processor::signal, parts.history(),
+                parts.observer());
     }
 
     @Override

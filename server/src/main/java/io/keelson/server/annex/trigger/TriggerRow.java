@@ -31,9 +31,18 @@ record TriggerRow(UUID id, UUID workspaceId, String name, @Nullable UUID recipeI
         return document;
     }
 
-    /** The path at which it receives events. */
-    static String path(UUID id) {
-        return "/hooks/" + IdKind.TRIGGER.prefixed(id);
+    /** The path at which it receives events; null if no request brings them. */
+    private static @Nullable String path(String kind, UUID id) {
+        return switch (kind) {
+            case "event" -> "/api/v1/events";
+            case "run" -> null;
+            default -> "/hooks/" + IdKind.TRIGGER.prefixed(id);
+        };
+    }
+
+    /** Whether the source is the ends of runs. */
+    static boolean ofRuns(Trigger.Definition definition) {
+        return definition.source().kind().equals("run");
     }
 
     /** The whole document, as the API shows it. */
@@ -42,11 +51,12 @@ record TriggerRow(UUID id, UUID workspaceId, String name, @Nullable UUID recipeI
         Trigger.NewSource source = given.source();
         Trigger.Example example = given.example();
         return Json.document(new Trigger(id.toString(), workspaceId.toString(), name,
-                source.event() == null ? path(id) : "/api/v1/events",
+                path(source.kind(), id),
                 new Trigger.Source(source.kind(), source.secrets(), source.header(), source.user(), source.event(),
                         source.toleranceSeconds()),
                 given.key(), given.filter(), recipeId == null ? null : recipeId.toString(), given.mission(),
-                given.inputs(), given.priority(), given.flow() == null ? null : Json.document(given.flow()),
+                given.signal() == null ? null : Json.document(given.signal()), given.inputs(), given.priority(),
+                given.flow() == null ? null : Json.document(given.flow()),
                 example == null ? null : Json.document(example), enabled, version, createdBy,
                 createdAt, updatedAt));
     }

@@ -5,6 +5,7 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.db.Tenancy;
+import io.keelson.server.engine.store.read.FeedReader;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
@@ -31,8 +32,8 @@ final class TriggerStore {
     private static final Sql COUNT = Sql.of("select count(*) as n from triggers where workspace_id = :workspace");
 
     private static final Sql INSERT = Sql.of("""
-            insert into triggers (id, workspace_id, name, recipe_id, definition, enabled, created_by)
-            values (:id, :workspace, :name, :recipe, :definition::jsonb, :enabled, :created_by)
+            insert into triggers (id, workspace_id, name, recipe_id, definition, enabled, created_by, run_ends_from)
+            values (:id, :workspace, :name, :recipe, :definition::jsonb, :enabled, :created_by, :run_ends_from)
             on conflict (workspace_id, name) do nothing""");
 
     private static final Sql LIST = Sql.of("select " + ROW.names()
@@ -75,7 +76,9 @@ final class TriggerStore {
 
     private static final Sql CHANGE = Sql.of("""
             update triggers set name = :name, recipe_id = :recipe, definition = :definition::jsonb, enabled = :enabled,
-                version = version + 1, updated_at = clock_timestamp()
+                version = version + 1, updated_at = clock_timestamp(),
+                run_ends_from = case when :run_ends_from::bigint is null or run_ends_from is null or not :was_enabled
+                    then :run_ends_from else run_ends_from end
              where workspace_id = :workspace and id = :id""");
 
     /** Before its deletion: it neither receives events nor starts runs. */
@@ -105,16 +108,19 @@ final class TriggerStore {
         this.database = database;
     }
 
-    /** @param recipe the recipe of its runs; null if it has a mission of its own */
+    /**
+     * @param recipe the recipe of its runs; null without one
+     * @param runEndsFrom {@link #runEndsFrom}, read before the transaction
+     */
     Created create(Connection c, UUID id, UUID workspace, Trigger.Definition given, @Nullable UUID recipe,
-            AuditOrigin origin) throws SQLException {
+            @Nullable Long runEndsFrom, AuditOrigin origin) throws SQLException {
         TURN.on(c).set("workspace", workspace.toString()).exists();
         if (COUNT.on(c).set("workspace", workspace).one(row -> row.getLong("n")) >= MAX_TRIGGERS) {
             return Created.LIMIT_REACHED;
         }
         if (INSERT.on(c).set("id", id).set("workspace", workspace).set("name", given.name()).set("recipe", recipe)
                 .set("definition", TriggerRow.columns(given)).set("enabled", given.enabled())
-                .set("created_by", origin.name()).update() == 0) {
+                .set("created_by", origin.name()).set("run_ends_from", runEndsFrom).update() == 0) {
             return Created.NAME_TAKEN;
         }
         audit(c, origin, "trigger_created", workspace, id);
@@ -170,17 +176,26 @@ final class TriggerStore {
         return LOCK.on(c).set("id", id).first(RecordColumns.of(Held.class));
     }
 
+    /** The last event before the trigger receives ends of runs; null for another source. */
+    @Nullable Long runEndsFrom(Trigger.Definition given) {
+        return TriggerRow.ofRuns(given)
+                ? Tenancy.allWorkspaces(() -> database.withConnection(FeedReader::lastId))
+                : null;
+    }
+
     /**
      * Replaces the definition of a locked trigger.
      *
-     * @param recipe the recipe of its runs; null if it has a mission of its own
+     * @param recipe the recipe of its runs; null without one
+     * @param runEndsFrom {@link #runEndsFrom}, read before the transaction
      * @throws SQLException with the state of a unique violation when another one has its name
      */
-    void change(Connection c, TriggerRow before, Trigger.Definition given, @Nullable UUID recipe, AuditOrigin origin)
+    void change(Connection c, TriggerRow before, Trigger.Definition given, @Nullable UUID recipe,
+            @Nullable Long runEndsFrom, AuditOrigin origin)
             throws SQLException {
         CHANGE.on(c).set("name", given.name()).set("recipe", recipe).set("definition", TriggerRow.columns(given))
                 .set("enabled", given.enabled()).set("workspace", before.workspaceId()).set("id", before.id())
-                .update();
+                .set("run_ends_from", runEndsFrom).set("was_enabled", before.enabled()).update();
         audit(c, origin, before.enabled() == given.enabled() ? "trigger_changed"
                 : given.enabled() ? "trigger_enabled" : "trigger_disabled", before.workspaceId(), before.id());
     }

@@ -26,6 +26,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** Submits the runs of deliveries, under the same limits as requests. */
 final class TriggeredRuns {
 
+    /** Maximum triggers on ends of runs that lead to a run. */
+    static final int MAX_DEPTH = 10;
+
     private final RunSubmission submission;
     private final RecipeMissions missions;
     private final WorkspaceStore workspaces;
@@ -53,6 +56,9 @@ final class TriggeredRuns {
 
         /** A run to submit. */
         record Ready(RunSubmission.Request request) implements Prepared {}
+
+        /** A signal to send. */
+        record Signals(TriggeredSignals.Target target) implements Prepared {}
     }
 
     /** The result of the filter. */
@@ -90,23 +96,42 @@ final class TriggeredRuns {
                 flow.group(delivery).forEach(each -> batch.add(Event.scope(each.headers(),
                         each.body())));
             }
+            if (definition.signal() != null) {
+                return new Prepared.Signals(
+                        expressions.target(trigger.workspaceId(), trigger.name(), definition.signal(), scope));
+            }
             inputs = expressions.inputs(trigger.workspaceId(), definition, scope);
             priority = expressions.priority(trigger.workspaceId(), definition, scope);
         } catch (ExpressionException e) {
             return new Prepared.Decided(Outcome.refusal(e.code(), e.getMessage()));
+        }
+        int depth = depth(definition, delivery);
+        if (depth > MAX_DEPTH) {
+            return new Prepared.Decided(Outcome.refusal("TRIGGER_DEPTH_EXCEEDED",
+                    "the end of a run that " + MAX_DEPTH + " triggers on ends of runs have led to starts no run"));
         }
         WorkspaceRow workspace = workspaces.find(trigger.workspaceId()).orElse(null);
         if (workspace == null || workspace.closed()) {
             return new Prepared.Decided(Outcome.dropped("WORKSPACE_CLOSED", "the workspace is closed"));
         }
         return switch (missions.ofSchedule(trigger.workspaceId(), trigger.recipeId(), inputs, definition.mission(),
-                definition.source().event() == null ? "webhook" : "event", priority)) {
+                cause(definition), priority)) {
             case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) ->
                 new Prepared.Decided(refusal(problems));
             case ReadResult.Ok<PreparedMission>(PreparedMission prepared) -> new Prepared.Ready(
-                    new RunSubmission.Request(create(trigger, delivery, prepared),
+                    new RunSubmission.Request(create(trigger, delivery, prepared, depth),
                             prepared.mission().externalIdPolicy(), workspace.limits(), null, false));
         };
+    }
+
+    /** The value of the run's {@code trigger}. */
+    private static String cause(Trigger.Definition definition) {
+        return TriggerRow.ofRuns(definition) ? "run" : definition.source().event() == null ? "webhook" : "event";
+    }
+
+    /** The number of triggers on ends of runs that lead to the run: a cycle of them ends. */
+    private static int depth(Trigger.Definition definition, DeliveryRow delivery) {
+        return TriggerRow.ofRuns(definition) ? delivery.body().path("depth").asInt(0) + 1 : 0;
     }
 
     private static Outcome refusal(List<PlanProblem> problems) {
@@ -116,9 +141,13 @@ final class TriggeredRuns {
                 problems.size() == 1 ? text : problems.size() + " problems, the first at " + text);
     }
 
-    private static Command.Create create(TriggerRow trigger, DeliveryRow delivery, PreparedMission prepared) {
+    private static Command.Create create(TriggerRow trigger, DeliveryRow delivery, PreparedMission prepared,
+            int depth) {
         ObjectNode origin = prepared.origin() == null ? Json.object() : prepared.origin();
         origin.put("trigger_id", trigger.id().toString()).put("delivery_id", delivery.id().toString());
+        if (depth > 0) {
+            origin.put("trigger_depth", depth);
+        }
         return new Command.Create(prepared.mission().newRun(delivery.runId(), trigger.workspaceId(),
                 trigger.createdBy(), null, origin, null), true, Actor.service("trigger " + trigger.name()));
     }

@@ -38,6 +38,7 @@ import io.keelson.server.api.http.runs.RunCreateActions;
 import io.keelson.server.api.http.runs.RunFork;
 import io.keelson.server.api.http.runs.RunViews;
 import io.keelson.server.api.http.runs.SignalActions;
+import io.keelson.server.api.http.runs.SignalCommands;
 import io.keelson.server.api.http.runs.StepActions;
 import io.keelson.server.api.http.runs.TaskActions;
 import io.keelson.server.api.http.streams.AnswerStreams;
@@ -124,7 +125,8 @@ final class Routes {
         new BulkActions(services.background().bulkJobs(), services.background().bulkDriver(), services.database(),
                 services.runs().ids(), keyed).addTo(table);
         new ExportedEvents(reads, services.stores().artifacts()).addTo(table);
-        new SignalActions(reads, services.runs().ids(), services.stores().secrets(), submission).addTo(table);
+        new SignalActions(reads, services.runs().ids(), new SignalCommands(services.database(),
+                services.runs().reader(), services.stores().secrets()), submission).addTo(table);
         ArtifactActions artifacts = new ArtifactActions(reads, services.stores().artifacts(), services.database(),
                 services.stores().artifactRetention());
         artifacts.addTo(table);

@@ -20,7 +20,7 @@ final class NeighbourNames {
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals run_tool_versions"
-                    + " saved_views schedule_ticks schedules secrets sign_in_states step_logs step_progress step_results task_budgets task_rounds task_steps timers tool_versions triggers trigger_deliveries trigger_replays upload_slots"
+                    + " saved_views schedule_ticks schedules secrets sign_in_states step_logs step_progress step_results task_budgets task_rounds task_steps timers tool_versions triggers trigger_deliveries trigger_feed trigger_replays upload_slots"
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_messages work_queue work_rates workers workspace_limits";
 
     static final String OWN_VIEWS =
@@ -52,7 +52,7 @@ final class NeighbourNames {
                     + " ix_run_parents_parent ix_schedule_ticks_at_work ix_schedule_ticks_open"
                     + " ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human ix_timers_run"
                     + " ix_trigger_deliveries_dead ix_trigger_deliveries_decided ix_trigger_deliveries_due ix_trigger_deliveries_group ix_trigger_deliveries_list"
-                    + " ix_trigger_deliveries_rate ix_trigger_deliveries_single ix_trigger_deliveries_workspace ix_trigger_replays_trigger ix_trigger_replays_workspace ix_triggers_recipe"
+                    + " ix_trigger_deliveries_rate ix_trigger_deliveries_single ix_trigger_deliveries_workspace ix_trigger_replays_trigger ix_trigger_replays_workspace ix_triggers_recipe ix_triggers_run_ends"
                     + " ix_webhook_deliveries_completed ix_webhook_deliveries_list ix_webhook_deliveries_pending"
                     + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_messages_due ix_work_queue_deadline"
                     + " ix_work_queue_lease ix_work_queue_lot ix_work_queue_run ix_work_queue_turn"

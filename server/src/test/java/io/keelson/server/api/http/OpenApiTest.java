@@ -270,7 +270,7 @@ class OpenApiTest {
                                                     database, new RunReader(), money, engine,
                                                     new PlanEdits(database, new ScopeReader(),
                                                             new NewPlans(knowledge, knowledge::timeout))),
-                                            expressions, engine, _ -> {
+                                            expressions, engine, Computation.direct(), _ -> {
                                             }, Clock.systemUTC(), UUID::randomUUID, Duration.ofSeconds(30), 7))),
                             engine.history(), () -> null))
                     .routes();

@@ -169,6 +169,23 @@ final class ReadSql {
                          order by t.id desc limit ?) latest) h
              where h.ended > 0""";
 
+    static final String OPEN_WITH_TAG = """
+            select id from orchestration_runs
+             where workspace_id = ? and state_type <> 'terminal' and tags @> jsonb_build_array(?::text)
+               and deleted_at is null
+             order by created_at limit ?""";
+
+    static final String HAS_SIGNAL = "select id from run_signals where run_id = ? and id = ?";
+
+    /** The parts of ended runs that events about their ends have; without outputs above 64 KiB. */
+    static final String ENDS = """
+            select r.id, r.title as name, r.tags, r.external_id, r.trigger, r.error_code, r.error_message,
+                r.origin ->> 'recipe_id' as recipe_id, coalesce((r.origin ->> 'trigger_depth')::int, 0) as depth,
+                exists (select from run_parents p where p.run_id = r.id) as child,
+                case when octet_length(r.output::text) <= 65536 then r.output end as output
+              from orchestration_runs r
+             where r.workspace_id = ? and r.id = any (?::uuid[]) and r.deleted_at is null""";
+
     static final String BY_EXTERNAL_ID = """
             select r.id
               from (select ?::uuid as workspace_id, ?::text as external_id) wanted

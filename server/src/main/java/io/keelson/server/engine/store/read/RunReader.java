@@ -194,6 +194,31 @@ public final class RunReader {
         }).map(row -> UUID.fromString(row.get("id").asString()));
     }
 
+    /** Open runs with the tag, the oldest first. */
+    public List<UUID> openWithTag(Connection c, UUID workspaceId, String tag, int limit) throws SQLException {
+        return list(c, ReadSql.OPEN_WITH_TAG, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setString(2, tag);
+            statement.setInt(3, limit);
+        }).stream().map(row -> UUID.fromString(row.get("id").asString())).toList();
+    }
+
+    /** Whether the run has received the signal. */
+    public boolean hasSignal(Connection c, UUID run, UUID signal) throws SQLException {
+        return first(c, ReadSql.HAS_SIGNAL, ids(run, signal)).isPresent();
+    }
+
+    /**
+     * Parts of ended runs, by id: {@code name, tags, external_id, trigger, error_code, error_message, recipe_id, output}, null above
+     * 64 KiB; {@code depth} in a chain of triggers, and whether it is a {@code child}.
+     */
+    public Map<UUID, ObjectNode> ends(Connection c, UUID workspaceId, Collection<UUID> runs) throws SQLException {
+        return list(c, ReadSql.ENDS, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setArray(2, c.createArrayOf("uuid", runs.toArray()));
+        }).stream().collect(Collectors.toMap(row -> UUID.fromString(row.get("id").asString()), row -> row));
+    }
+
     /**
      * Newest first, without plans, inputs and outputs.
      *
