@@ -526,7 +526,7 @@ class GatewayModelsTest {
                      {"type": "contractor", "agent_name": "agent", "model": "rated", "tools": []}}]}}""");
             Awaitility.await().untilAsserted(() -> assertThat(
                     api.get("/api/v1/runs/" + turn + "/explain").json().at("/reasons/0/code").asString(""))
-                    .isIn("WORKSPACE_LIMIT", "DEFERRED"));
+                    .isIn("WORKSPACE_LIMIT", "MODEL_BUSY"));
             assertThat(model.journal()).hasSize(before);
 
             api.sql("delete from workspace_limits");

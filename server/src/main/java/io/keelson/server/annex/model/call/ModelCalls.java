@@ -46,7 +46,8 @@ public final class ModelCalls {
 
     /** How long a request waits for limits per minute before its step goes back to the queue. */
     private static final Duration RATE_WAIT = Duration.ofSeconds(5);
-    private static final Duration NEVER = Duration.ofMinutes(1);
+    /** A step that goes back is soon claimable again: claims wait for the limits, and notice when these are raised. */
+    private static final Duration MAX_BACK = Duration.ofSeconds(10);
 
     private final WorkspaceModels models;
     private final Predicate<Use> allowed;
@@ -267,9 +268,10 @@ public final class ModelCalls {
     private Admission admit(ToolCall call, ConfiguredModel model, Held held) throws InterruptedException {
         Admission admission = rates.take(call.workspaceId(), model.name(), true,
                 held.maxInput() + held.request().maxOutputTokens(), RATE_WAIT);
-        Duration wait = Objects.requireNonNullElse(admission.pause(), NEVER);
+        Duration wait = Objects.requireNonNullElse(admission.pause(), MAX_BACK);
         if (!admission.admitted()) {
-            throw new HandBackException(new HandBackException.Busy(system(model), UNAVAILABLE, wait),
+            throw new HandBackException(new HandBackException.Busy(system(model), UNAVAILABLE,
+                    wait.compareTo(MAX_BACK) < 0 ? wait : MAX_BACK),
                     "the workspace's limit " + admission.limit() + " admits no request now");
         }
         TimeUnit.NANOSECONDS.sleep(wait.toNanos());

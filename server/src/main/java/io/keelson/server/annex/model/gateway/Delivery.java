@@ -77,9 +77,8 @@ final class Delivery {
             gateway.closeOrphans(step);
         }
         UUID id = UUID.randomUUID();
-        List<GatewayRecords.Found> recorded =
-                records.find(known.sources(() -> records.sources(step)), request.keys().k1(),
-                        request.keys().k2());
+        List<GatewayRecords.Found> recorded = known.find(new GatewayRecords.Keys(
+                known.sources(() -> records.sources(step)), request.keys().k1(), request.keys().k2()));
         Occurrence<Source> entered = known.occurrences().enter(request, recorded, id, gateway::flying, gone);
         Exchange exchange = entered.facts().exchange();
         if (exchange != null && exchange.failed()) {

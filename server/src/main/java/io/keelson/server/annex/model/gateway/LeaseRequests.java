@@ -1,7 +1,10 @@
 package io.keelson.server.annex.model.gateway;
 
 import io.keelson.server.api.http.gateway.GatewayError;
+import io.keelson.server.base.db.SharedReads;
 import io.keelson.server.base.json.DocumentMemory;
+import io.keelson.server.engine.store.read.GatewayRecords.Found;
+import io.keelson.server.engine.store.read.GatewayRecords.Keys;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -11,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +28,7 @@ final class LeaseRequests {
 
     private final WorkspaceRequests ofWorkspaces;
     private final UUID workspace;
+    private final SharedReads<Keys, List<Found>> finds;
     private final Occurrences occurrences;
     private final ResponseIds responses = new ResponseIds();
     private final AtomicInteger inFlight = new AtomicInteger();
@@ -36,9 +41,11 @@ final class LeaseRequests {
     /** Null before they were read. */
     private volatile @Nullable List<UUID> sources;
 
-    LeaseRequests(WorkspaceRequests ofWorkspaces, UUID workspace) {
+    LeaseRequests(WorkspaceRequests ofWorkspaces, UUID workspace,
+            Function<List<Keys>, List<List<Found>>> records) {
         this.ofWorkspaces = ofWorkspaces;
         this.workspace = workspace;
+        this.finds = new SharedReads<>(IN_FLIGHT, records);
         this.occurrences = new Occurrences(() -> ofWorkspaces.share(workspace));
     }
 
@@ -79,6 +86,11 @@ final class LeaseRequests {
 
     Occurrences occurrences() {
         return occurrences;
+    }
+
+    /** The records with one of the keys; requests at the same time have one query, and one connection. */
+    List<Found> find(Keys keys) {
+        return finds.read(keys);
     }
 
     ResponseIds responses() {

@@ -84,7 +84,7 @@ final class ModelGateway {
         }
         LeaseRequests lease =
                 leases.get(new LeaseKey(caller.lease().stepId(), caller.lease().epoch()),
-                        _ -> new LeaseRequests(workspaces, caller.lease().workspaceId()));
+                        _ -> new LeaseRequests(workspaces, caller.lease().workspaceId(), records::find));
         GatewayError refused = lease.occurrences().refusal(request.keys().k1(),
                 () -> records.limits(caller.lease().runId()));
         if (refused != null) {

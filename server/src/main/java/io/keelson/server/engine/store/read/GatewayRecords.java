@@ -2,7 +2,6 @@ package io.keelson.server.engine.store.read;
 
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DbClock;
-import io.keelson.server.base.db.SharedReads;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
@@ -32,9 +31,6 @@ public final class GatewayRecords {
                 select g.id, g.k1, g.state, g.facts ->> 'node', g.sent_at from gateway_requests g
                  where g.step_id = w.step_id and g.k2 = w.k2::bpchar and g.state in ('open', 'answered')) r
              order by r.sent_at, r.id""");
-
-    /** Requests at the same time have one query. */
-    private static final int TOGETHER = 64;
 
     private static final Sql STATE = Sql.of("select state from gateway_requests where id = :id");
 
@@ -106,12 +102,10 @@ public final class GatewayRecords {
 
     private final Database database;
     private final DbClock clock;
-    private final SharedReads<Keys, List<Found>> finds;
 
     public GatewayRecords(Database database, DbClock clock) {
         this.database = database;
         this.clock = clock;
-        this.finds = new SharedReads<>(TOGETHER, all -> database.withConnection(c -> find(c, all)));
     }
 
     /** The steps of a request, and its keys. */
@@ -159,12 +153,12 @@ public final class GatewayRecords {
                 .all(row -> row.getObject("id", UUID.class))).stream()).toList();
     }
 
-    /** The requests of steps with one of the keys, in the order in which they were sent. */
-    public List<Found> find(List<UUID> steps, String k1, String k2) {
-        return finds.read(new Keys(steps, k1, k2));
+    /** For each of the keys, the requests with one of them, in the order in which they were sent. */
+    public List<List<Found>> find(List<Keys> all) {
+        return database.withConnection(c -> find(c, all));
     }
 
-    /** The requests for each of some keys. */
+    /** {@link #find(List)} on a connection. */
     public static List<List<Found>> find(Connection c, List<Keys> all) throws SQLException {
         List<Long> numbers = new ArrayList<>();
         List<UUID> steps = new ArrayList<>();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keelson.server.annex.model.gateway.LeaseRequests.InFlight;
 import io.keelson.server.api.http.gateway.GatewayError;
 import io.keelson.server.base.json.DocumentMemory;
+import java.util.List;
 import java.util.UUID;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,7 @@ class WorkspaceRequestsTest {
     /** A client that hangs up does not end its request, whose answer is read to its end. */
     @Test
     void aRequestTakesMemoryUntilItsClientAndItsSenderHaveEnded() throws Exception {
-        LeaseRequests lease = new LeaseRequests(requests, UUID.randomUUID());
+        LeaseRequests lease = new LeaseRequests(requests, UUID.randomUUID(), keys -> List.of());
         InFlight large = lease.begin(MEMORY / 2);
         InFlight sent = large.shared();
         assertTooMany(() -> lease.begin(1));
@@ -52,7 +53,7 @@ class WorkspaceRequestsTest {
 
     @Test
     void refusedRequestsDoNotCount() throws Exception {
-        LeaseRequests lease = new LeaseRequests(requests, UUID.randomUUID());
+        LeaseRequests lease = new LeaseRequests(requests, UUID.randomUUID(), keys -> List.of());
         for (int i = 0; i < 2 * WorkspaceRequests.IN_FLIGHT; i++) {
             assertTooMany(() -> lease.begin(MEMORY));
         }
