@@ -259,13 +259,13 @@ class Triggers:
         """Reads a trigger."""
         return Trigger(await self._client._run(_core.call(_core.get(path("/triggers/{}", trigger_id)))))
 
-    def enable(self, trigger_id: str) -> Trigger:
+    async def enable(self, trigger_id: str) -> Trigger:
         """Lets a trigger receive events."""
-        return self._change(trigger_id, {"enabled": True})
+        return await self._act(trigger_id, {"enabled": True})
 
-    def disable(self, trigger_id: str) -> Trigger:
+    async def disable(self, trigger_id: str) -> Trigger:
         """Turns a trigger off: it receives no events and starts no runs."""
-        return self._change(trigger_id, {"enabled": False})
+        return await self._act(trigger_id, {"enabled": False})
 
     async def delete(self, trigger_id: str) -> None:
         """Deletes a trigger with its deliveries; its runs stay."""
@@ -287,9 +287,10 @@ class Triggers:
         """Has one delivery, those in a state, or all decided again. Returns how many; beyond 5,000, further ones follow."""
         body = {member: value for member, value in {"delivery_id": delivery_id, "state": state}.items() if value is not None}
         call = _core.post(path("/triggers/{}/replay", trigger_id), body, key=idempotency_key)
-        return int(await self._client._run(_core.call(call))["count"])
+        answer = await self._client._run(_core.call(call))
+        return int(answer["count"])
 
-    async def _change(self, trigger_id: str, change: dict[str, Any]) -> Trigger:
+    async def _act(self, trigger_id: str, change: dict[str, Any]) -> Trigger:
         return Trigger(await self._client._run(_core.call(_core.request("PATCH", f"/triggers/{trigger_id}", change))))
 
 
@@ -326,7 +327,8 @@ class AsyncKeelson:
     async def send_event(self, name: str, event_id: str, data: Any = None) -> list[TriggerDeliveryReceipt]:
         """Sends an event to the triggers that name it. Returns one receipt for each; the same id starts no second run."""
         call = _core.call(_core.post(path("/events"), {"name": name, "id": event_id, "data": data}))
-        return [TriggerDeliveryReceipt(each) for each in await self._run(call)["items"]]
+        answer = await self._run(call)
+        return [TriggerDeliveryReceipt(each) for each in answer["items"]]
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -261,11 +261,11 @@ class Triggers:
 
     def enable(self, trigger_id: str) -> Trigger:
         """Lets a trigger receive events."""
-        return self._change(trigger_id, {"enabled": True})
+        return self._act(trigger_id, {"enabled": True})
 
     def disable(self, trigger_id: str) -> Trigger:
         """Turns a trigger off: it receives no events and starts no runs."""
-        return self._change(trigger_id, {"enabled": False})
+        return self._act(trigger_id, {"enabled": False})
 
     def delete(self, trigger_id: str) -> None:
         """Deletes a trigger with its deliveries; its runs stay."""
@@ -287,9 +287,10 @@ class Triggers:
         """Has one delivery, those in a state, or all decided again. Returns how many; beyond 5,000, further ones follow."""
         body = {member: value for member, value in {"delivery_id": delivery_id, "state": state}.items() if value is not None}
         call = _core.post(path("/triggers/{}/replay", trigger_id), body, key=idempotency_key)
-        return int(self._client._run(_core.call(call))["count"])
+        answer = self._client._run(_core.call(call))
+        return int(answer["count"])
 
-    def _change(self, trigger_id: str, change: dict[str, Any]) -> Trigger:
+    def _act(self, trigger_id: str, change: dict[str, Any]) -> Trigger:
         return Trigger(self._client._run(_core.call(_core.request("PATCH", f"/triggers/{trigger_id}", change))))
 
 
@@ -326,7 +327,8 @@ class Keelson:
     def send_event(self, name: str, event_id: str, data: Any = None) -> list[TriggerDeliveryReceipt]:
         """Sends an event to the triggers that name it. Returns one receipt for each; the same id starts no second run."""
         call = _core.call(_core.post(path("/events"), {"name": name, "id": event_id, "data": data}))
-        return [TriggerDeliveryReceipt(each) for each in self._run(call)["items"]]
+        answer = self._run(call)
+        return [TriggerDeliveryReceipt(each) for each in answer["items"]]
 
     def close(self) -> None:
         """Closes the connections."""
