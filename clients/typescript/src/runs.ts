@@ -167,6 +167,11 @@ class RunCalls<Output = unknown> {
     return this.act("retry", { from: options.from ?? "failed" }, options);
   }
 
+  /** Undoes the completed work of the ended run. The answer's `undo` names the run that undoes it. */
+  undo(options: Abortable & { readonly reason?: string } = {}): Promise<Run<Output>> {
+    return this.act("undo", { reason: options.reason }, options);
+  }
+
   /** Starts a run of the same plan from one of its tasks, or from a turn of it. Returns the new run. */
   fork(task: string, options: ForkOptions = {}): Promise<Run<Output>> {
     const { inputs = {}, name, turn, overrides, recordedCalls, taskOnly } = options;

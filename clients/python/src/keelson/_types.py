@@ -91,6 +91,10 @@ class Run(Document):
     """The step."""
     child_count: int
     """Number of child runs; list them by parent_run_id."""
+    undo: RunUndo | None
+    """The undo of an ended run; null if absent."""
+    undoes: str | None
+    """The run that this one undoes; null for any other run."""
     task_count: int
     """Number of tasks of the plan; planning tasks and hooks do not count."""
     tasks_completed: int
@@ -165,11 +169,11 @@ class Run(Document):
     """Only in the response to a signal: whether a step of the plan waits or will wait for it."""
     _kinds = {
         "now": "RunNow", "plan": "{free}", "config": "{free}", "inputs": "{free}", "start_at": "time",
-        "scheduled_for": "time", "credits_reserved": "decimal", "credits_charged": "decimal", "credits_refunded":
-        "decimal", "credits_uncollected": "decimal", "hard_limit_usd": "decimal", "soft_limit_usd": "decimal",
-        "task_budgets": "[TaskBudget]", "usage": "TokenUsage", "total_cost": "decimal", "output": "free",
-        "created_at": "time", "updated_at": "time", "started_at": "time", "completed_at": "time", "cancelled_at":
-        "time", "last_heartbeat_at": "time", "archived_at": "time"
+        "scheduled_for": "time", "undo": "RunUndo", "credits_reserved": "decimal", "credits_charged": "decimal",
+        "credits_refunded": "decimal", "credits_uncollected": "decimal", "hard_limit_usd": "decimal",
+        "soft_limit_usd": "decimal", "task_budgets": "[TaskBudget]", "usage": "TokenUsage", "total_cost": "decimal",
+        "output": "free", "created_at": "time", "updated_at": "time", "started_at": "time", "completed_at": "time",
+        "cancelled_at": "time", "last_heartbeat_at": "time", "archived_at": "time"
     }
 
 
@@ -186,6 +190,38 @@ class RunNow(Document):
     """When it is over by itself."""
     _kinds = {
         "since": "time", "until": "time"
+    }
+
+
+class RunUndo(Document):
+    """The undo of an ended run, which is a run of its own. The counts are zero until that run ends."""
+
+    state: str
+    """`requested` before that run exists, `running` until it ends, `undone` if all of its tasks are undone …"""
+    run_id: str | None
+    """The run that undoes; null before it exists."""
+    tasks: int
+    """Number of its tasks."""
+    undone: int
+    """Tasks that completed."""
+    by_hand: int
+    """Tasks that a person has done by other means."""
+    not_done: int
+    """Tasks whose original was not done, as a person says."""
+    not_undone: int
+    """All other tasks."""
+    requested_by: str
+    """The principal that requested it; `system` if the run's configuration did."""
+    reason: str | None
+    """Reason of the request; null if absent."""
+    requested_at: datetime
+    """Time of the request."""
+    error_code: str | None
+    """Why it was refused; null if absent."""
+    error_message: str | None
+    """Text of the refusal; null if absent."""
+    _kinds = {
+        "requested_at": "time"
     }
 
 

@@ -93,6 +93,10 @@ class Run(_types.Run):
         """Opens the next attempt of a failed run: from what `failed`, or from the `start`."""
         return await self._act("retry", {"from": from_}, key=idempotency_key)
 
+    async def undo(self, reason: str | None = None) -> Run:
+        """Undoes the completed work of the ended run. The answer's `undo` names the run that undoes it."""
+        return await self._act("undo", {"reason": reason})
+
     async def fork(self, task: str, *, inputs: Mapping[str, Any] | None = None, name: str | None = None,
              turn: int | None = None, overrides: Mapping[str, Any] | None = None, recorded_calls: bool = False,
              task_only: bool = False, idempotency_key: str | None = None) -> Run:

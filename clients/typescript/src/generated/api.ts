@@ -746,6 +746,13 @@ export interface components {
             parent_step_id: string | null;
             /** @description Number of child runs; list them by parent_run_id */
             child_count: number;
+            /** @description The undo of an ended run; null if absent */
+            undo: components["schemas"]["RunUndo"] | null;
+            /**
+             * Format: uuid
+             * @description The run that this one undoes; null for any other run
+             */
+            undoes: string | null;
             /** @description Number of tasks of the plan; planning tasks and hooks do not count */
             task_count: number;
             /** @description Number of these that have completed */
@@ -934,6 +941,42 @@ export interface components {
             proposals_created: string[];
             /** @description `CODE: message`. The code of a failed run is the run lifecycle contract's: NLM_UNAVAILABLE, UPSTREAM_UNAVAILABLE, AGENT_TIMEOUT or INTERNAL_ERROR (its retries are exhausted), see `errors` of `GET /api/v1/lifecycles/lifecycle`. An error that none of them covers keeps the run's own `error_code`. Of a run that is completed although parts failed, it is `COMPLETED_WITH_FAILURES:` and how many. */
             error: string | null;
+        };
+        /** @description The undo of an ended run, which is a run of its own. The counts are zero until that run ends. */
+        RunUndo: {
+            /**
+             * @description `requested` before that run exists, `running` until it ends, `undone` if all of its tasks are undone or dealt with by a person, `partly_undone` if some are not, `failed` or `cancelled` as that run, `nothing` if no work of the run has an undo, `refused` if that run could not be created
+             * @enum {unknown}
+             */
+            state: "requested" | "running" | "undone" | "partly_undone" | "failed" | "cancelled" | "nothing" | "refused" | Other;
+            /**
+             * Format: uuid
+             * @description The run that undoes; null before it exists
+             */
+            run_id: string | null;
+            /** @description Number of its tasks */
+            tasks: number;
+            /** @description Tasks that completed */
+            undone: number;
+            /** @description Tasks that a person has done by other means */
+            by_hand: number;
+            /** @description Tasks whose original was not done, as a person says */
+            not_done: number;
+            /** @description All other tasks */
+            not_undone: number;
+            /** @description The principal that requested it; `system` if the run's configuration did */
+            requested_by: string;
+            /** @description Reason of the request; null if absent */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the request
+             */
+            requested_at: Date;
+            /** @description Why it was refused; null if absent */
+            error_code: string | null;
+            /** @description Text of the refusal; null if absent */
+            error_message: string | null;
         };
         /** @enum {unknown} */
         Scope: "runs:read" | "runs:write" | "approve" | "work" | "credits:read" | "credits:grant" | "admin" | "operator" | Other;

@@ -65,6 +65,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "now": "RunNow",
     "start_at": "time",
     "scheduled_for": "time",
+    "undo": "RunUndo",
     "credits_reserved": "decimal",
     "credits_charged": "decimal",
     "credits_refunded": "decimal",
@@ -92,6 +93,9 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "RunStatus": {
     "started_at": "time",
     "finished_at": "time"
+  },
+  "RunUndo": {
+    "requested_at": "time"
   },
   "Step": {
     "cost": "decimal",

@@ -106,6 +106,7 @@ final class Sections {
                     List.of(named("pause", ActionCommand.Pause.class), named("resume", ResumeCommand.class),
                             named("cancel", RunOrFilterCommand.Cancel.class), named("fail", ActionCommand.Fail.class),
                             named("retry", RunOrFilterCommand.Retry.class), named("replan", ActionCommand.Replan.class),
+                            named("undo", ActionCommand.Undo.class),
                             named("fork", ActionCommand.Fork.class), named("budget", ActionCommand.Budget.class),
                             named("delete", DeleteCommand.class), named("task", TaskCommand.class),
                             named("signal", ActionCommand.Signal.class), named("bulk", BulkCommand.class))),

@@ -8,6 +8,8 @@ public enum Resolution {
     RESUME,
     /** Continue without it. */
     SKIP,
+    /** A person has undone the work by other means; for tickets of undos. */
+    DONE,
     /** The run fails. */
     FAIL,
     /** The run is cancelled. */

@@ -172,6 +172,14 @@ public final class Runs {
     }
 
     /**
+     * Undoes the completed work of an ended run. The answer is that run, whose {@link Run#undo} names the run that undoes it. Repeated
+     * requests have no effect.
+     */
+    public Run undo(String id, @Nullable String reason) {
+        return run(Call.post(RequestPath.of("/runs/", id, "/undo"), Json.object().put("reason", reason)).keyed(null));
+    }
+
+    /**
      * Starts a run of the same plan in which what completed and does not depend on a task is taken over.
      *
      * @param task the task from which on it differs, by its id in the plan

@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param suggestedActions answers that are possible
  * @param openedAt opened at
  * @param resolvedAt resolved at
+ * @param undo whether it is about a task of an undo, which has the answer {@code done}
  */
 public record Escalation(@Id String id, @Id String runId, String runName, @Range(min = 1) int attempt,
         @OneOf({
@@ -41,10 +42,10 @@ public record Escalation(@Id String id, @Id String runId, String runName, @Range
         @Nullable String taskId, @Nullable String taskKey,
         @Nullable String stepId, @Nullable String stepName, @OneOf({"medium", "high", "critical"}) String severity,
         String reason, @Nullable String errorCode, String message, @OneOf({"open", "resolved"}) String state,
-        @Nullable @OneOf({"resume", "skip", "fail", "cancel", "void"}) String resolution,
+        @Nullable @OneOf({"resume", "skip", "done", "fail", "cancel", "void"}) String resolution,
         @Nullable String resolvedBy, @Nullable String resolutionReason,
-        List<@OneOf({"resume", "skip", "fail", "cancel"}) String> suggestedActions, @Nullable Instant openedAt,
-        @Nullable Instant resolvedAt) {
+        List<@OneOf({"resume", "skip", "done", "fail", "cancel"}) String> suggestedActions,
+        @Nullable Instant openedAt, @Nullable Instant resolvedAt, boolean undo) {
 
     public Escalation {
         suggestedActions = Absent.asEmpty(suggestedActions);
@@ -59,11 +60,12 @@ public record Escalation(@Id String id, @Id String runId, String runName, @Range
      * Answers a ticket.
      *
      * @param resolution {@code resume} retries what failed, with new attempts, or approves the new plan; {@code skip} continues
-     *     without it; {@code fail} and {@code cancel} end the run
+     *     without it; {@code done} tells of an undo that a person has done it by other means; {@code fail} and {@code cancel} end the
+     *     run
      * @param reason stored with the decision
      * @param alike whether all open tickets of the run about the same failure get the answer: of the same tool, system and code
      */
     @Request
-    public record Answer(@OneOf({"resume", "skip", "fail", "cancel"}) String resolution,
+    public record Answer(@OneOf({"resume", "skip", "done", "fail", "cancel"}) String resolution,
             @Nullable @Text(max = 2000) String reason, @Default("false") boolean alike) {}
 }

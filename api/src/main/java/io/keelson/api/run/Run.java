@@ -64,6 +64,8 @@ import tools.jackson.databind.JsonNode;
  * @param parentRunId the run whose step started this run
  * @param parentStepId the step
  * @param childCount number of child runs; list them by parent_run_id
+ * @param undo the undo of an ended run; null if absent
+ * @param undoes the run that this one undoes; null for any other run
  * @param taskCount number of tasks of the plan; planning tasks and hooks do not count
  * @param tasksCompleted number of these that have completed
  * @param tasksFailed number of these that have failed
@@ -122,7 +124,8 @@ public record Run(@Omittable @Nullable Long inputsBytes, @Omittable @Nullable St
         int openEscalations, @Nullable @Id String escalationTicketId, int waitsForHumans, @Nullable Instant startAt,
         @Nullable @Id String recipeId, @Nullable Integer recipeVersion, @Nullable @Id String scheduleId,
         @Nullable Instant scheduledFor, @Nullable String forkedFrom, @Nullable String forkTask,
-        @Nullable String parentRunId, @Nullable String parentStepId, int childCount, int taskCount,
+        @Nullable String parentRunId, @Nullable String parentStepId, int childCount, @Nullable RunUndo undo,
+        @Nullable @Id String undoes, int taskCount,
         int tasksCompleted, int tasksFailed, int tasksSkipped, int failures, int stepsTotal, int stepsCompleted,
         int agentCount, @Size(max = 10) List<String> agentNames, BigDecimal creditsReserved,
         BigDecimal creditsCharged, BigDecimal creditsRefunded, BigDecimal creditsUncollected,

@@ -1,10 +1,12 @@
 package io.keelson.cli.control;
 
 import io.keelson.api.run.Run;
+import io.keelson.api.run.RunUndo;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.Sleep;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.BudgetView;
 import io.keelson.cli.view.TerminalText;
@@ -13,6 +15,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.Runs;
 import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +85,44 @@ public abstract class ActionCommand extends RunChange {
         @Override
         public Run act(Keelson keelson, Runs runs, String id) {
             return runs.replan(id, reason);
+        }
+    }
+
+    @Command(name = "undo",
+            description = {
+                    "Undoes the completed work of an ended run by the `undo` of its tasks and steps, in reverse order.",
+                    "With --watch it follows the run that undoes."},
+            footer = "  keelson undo latest --reason \"wrong customer\" --watch")
+    public static final class Undo extends ActionCommand {
+        private static final Duration TIMEOUT = Duration.ofSeconds(30);
+        private static final Duration POLL = Duration.ofMillis(50);
+
+        @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
+        @Nullable String reason;
+
+        @Override
+        public Run act(Keelson keelson, Runs runs, String id) {
+            runs.undo(id, reason);
+            RunUndo undo = awaitMade(runs, id);
+            if (undo.runId() == null) {
+                throw CliException.failed(undo.errorCode() == null ? "NOTHING_TO_UNDO" : undo.errorCode(),
+                        undo.errorMessage() == null ? "no completed work of the run has an undo" : undo.errorMessage());
+            }
+            return runs.get(undo.runId());
+        }
+
+        /** The undo once the run that undoes exists, or cannot exist. */
+        private static RunUndo awaitMade(Runs runs, String id) {
+            long until = System.nanoTime() + TIMEOUT.toNanos();
+            RunUndo undo = runs.get(id).undo();
+            while (undo == null || undo.state().equals("requested")) {
+                if (System.nanoTime() > until) {
+                    throw CliException.failed("UNDO_PENDING", "the run that undoes it is still being made");
+                }
+                Sleep.of(POLL);
+                undo = runs.get(id).undo();
+            }
+            return undo;
         }
     }
 

@@ -1,4 +1,4 @@
-/** Commands that change runs: pause, resume, cancel, retry, replan, fork, budget, signals, bulk. */
+/** Commands that change runs: pause, resume, cancel, retry, undo, replan, fork, budget, signals, bulk. */
 @NullMarked
 package io.keelson.cli.control;
 

@@ -74,7 +74,7 @@ public final class EscalationsCommand extends PageCommand<Escalation> {
         String ticket;
 
         @Parameters(index = "1", paramLabel = "ANSWER",
-                description = "resume retries the failed work, or approves the new plan; skip continues without it; fail and cancel end the run.")
+                description = "resume retries the failed work, or approves the new plan; skip continues without it; done tells of an undo that you have done it by other means; fail and cancel end the run.")
         Resolution answer;
 
         @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")

@@ -2,6 +2,7 @@ package io.keelson.cli.view;
 
 import io.keelson.api.run.Run;
 import io.keelson.api.run.RunAttempt;
+import io.keelson.api.run.RunUndo;
 import io.keelson.api.run.Step;
 import io.keelson.api.run.Task;
 import java.math.BigDecimal;
@@ -111,6 +112,14 @@ public final class Details {
         }
         if (run.parentRunId() != null) {
             parts.add("child of run " + run.parentRunId());
+        }
+        if (run.undoes() != null) {
+            parts.add("undoes run " + run.undoes());
+        }
+        RunUndo undo = run.undo();
+        if (undo != null) {
+            parts.add("undo: " + undo.state().replace('_', ' ')
+                    + (undo.runId() == null ? "" : " by run " + undo.runId()));
         }
         if (runTree.size() > 0) {
             parts.add("child runs: " + runTree.size() + ", cost " + amount(runTree.cost()));

@@ -119,6 +119,16 @@ public final class TaskBuilder {
         return this;
     }
 
+    /**
+     * The call that undoes the task; expressions see its {@code .input} and {@code .output}.
+     *
+     * @param tool name of the tool
+     */
+    public TaskBuilder undo(String tool, Object input) {
+        body.putObject("undo").put("tool", tool).set("input", Json.of(input));
+        return this;
+    }
+
     /** The title of each item's task; expressions see {@code .item} and {@code .index}. */
     public TaskBuilder label(String template) {
         body.put("label", template);

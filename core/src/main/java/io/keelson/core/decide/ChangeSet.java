@@ -268,6 +268,9 @@ public final class ChangeSet {
         public static final Chain NONE = new Chain(List.of(), false, false);
     }
 
+    /** The undo of an ended run. */
+    public record RunUndo(RunRow run, UndoRow row) {}
+
     private record BudgetKey(UUID runId, String task) {}
 
     /** A task's budget, as stored for its run. */
@@ -316,6 +319,7 @@ public final class ChangeSet {
     private final Map<UUID, Child> children = new LinkedHashMap<>();
     private final Set<RunRow> parents = new LinkedHashSet<>();
     private final List<Pin> pins = new ArrayList<>();
+    private final Map<UUID, RunUndo> undos = new LinkedHashMap<>();
     private final List<NewSignal> newSignals = new ArrayList<>();
     private final List<TakenSignal> takenSignals = new ArrayList<>();
     private final Map<UUID, Call> calls = new LinkedHashMap<>();
@@ -486,6 +490,11 @@ public final class ChangeSet {
     void put(RunRow run, ChildRow child) {
         touch(run);
         children.put(child.stepId(), new Child(run, child));
+    }
+
+    void put(RunRow run, UndoRow undo) {
+        touch(run);
+        undos.put(run.id(), new RunUndo(run, undo));
     }
 
     void put(RunRow run, TaskBudgetRow budget) {
@@ -759,6 +768,11 @@ public final class ChangeSet {
 
     public Collection<Ticket> tickets() {
         return tickets.values();
+    }
+
+    /** Undos of runs to insert or to replace. */
+    public Collection<RunUndo> undos() {
+        return undos.values();
     }
 
     /** Rows of children to insert or to replace. */

@@ -31,6 +31,7 @@ final class ChildLinks {
             }
         }
         tellParent(d);
+        tellOriginal(d);
     }
 
     /** Has the parent check this run: it has ended, or its children have changed since. */
@@ -41,8 +42,17 @@ final class ChildLinks {
         }
     }
 
+    /** Has the original run check the run that undoes it. */
+    static void tellOriginal(Decision d) {
+        UUID original = d.run.policy().undo().undoes();
+        if (original != null) {
+            requestCheck(d, original, TimerKind.EVALUATE_UNDO, original);
+        }
+    }
+
     /** Another attempt begins: restores the check of the parent, whose timer went with the last attempt. */
     static void anotherAttempt(Decision d) {
+        tellOriginal(d);
         if (d.run.parent != null) {
             requestCheck(d, d.run.id(), TimerKind.EVALUATE_PARENT, d.ids.next());
         }

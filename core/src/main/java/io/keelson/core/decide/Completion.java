@@ -255,6 +255,8 @@ final class Completion {
             RunEnd.end(d, RunState.FAILED, RunEnd.failed(d, "task_failed", null, null, null));
             if (d.run.policy().failures().run() == FailureMode.RETRY && AttemptRestarts.runMay(d)) {
                 AttemptRestarts.retryRun(d);
+            } else {
+                Undoing.ended(d);
             }
         } else if (onlyCancelled(d)) {
             d.view.agents.forEach(agent -> conclude(d, agent));

@@ -74,9 +74,10 @@ public final class Decider {
             PlanAnswers.missing(d, d.failedPlanner);
         }
         Pauses.pauseWithParent(d);
-        if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
+        if (view.run.state == RunState.ESCALATED && (view.tickets.isEmpty() || Undoing.othersContinue(d))) {
             Resumption.resume(d);
         }
+        Tickets.hold(d);
         RunBudget.replan(d);
         RunBudget.finished(d);
         if (d.heldBack || d.holdEnded || !d.budgets.isEmpty() || changes.events().size() > events) {
@@ -113,6 +114,7 @@ public final class Decider {
             case Command.Cancel c -> cancel(d, c);
             case Command.SendSignal c -> Signals.received(d, c);
             case Command.Retry c -> retry(d, c);
+            case Command.Undo c -> UndoAnswers.request(d, c);
             case Command.Claim c -> Steps.claim(d, c);
             case Command.Complete c -> Steps.complete(d, c);
             case Command.Continue c -> Steps.another(d, c);
@@ -264,6 +266,16 @@ public final class Decider {
         if (d.run.state != RunState.FAILED) {
             return Reply.forbidden(d.run.state, "retry");
         }
+        if (d.view.undo != null && d.view.undo.state() != UndoRow.State.REFUSED
+                && d.view.undo.state() != UndoRow.State.NOTHING) {
+            return new Reply.Rejected("RUN_UNDONE", "the completed work of the run is undone, so that no attempt can"
+                    + " continue from it: start another run", d.run.state.wire(), List.of());
+        }
+        if (Undoing.is(d) && command.fromStart()) {
+            return new Reply.Rejected("UNDO_FROM_START",
+                    "an undo continues from its failed tasks: retry it `from: failed`",
+                    d.run.state.wire(), List.of("failed"));
+        }
         if (d.run.parent != null) {
             return new Reply.Rejected("RETRY_PARENT_INSTEAD",
                     "another run has started it and has seen it fail: retry that one, "
@@ -326,7 +338,7 @@ public final class Decider {
                 }
             }
             case EVALUATE_GATE, EVALUATE_STEP, EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT, EVALUATE_PLAN,
-                    EVALUATE_CHILD, EVALUATE_PARENT ->
+                    EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO ->
                 EvaluatorAnswers.askAgain(d, command.kind(), subject);
         }
         return Reply.CHANGED;

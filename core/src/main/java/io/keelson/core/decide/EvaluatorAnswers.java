@@ -36,6 +36,7 @@ final class EvaluatorAnswers {
             case EVALUATE_CHILD -> ChildRuns.childIs(d, command.subject(), (Evaluation.ChildIs) command.evaluation());
             case EVALUATE_PARENT ->
                 ChildRuns.parentIs(d, command.subject(), (Evaluation.ParentIs) command.evaluation());
+            case EVALUATE_UNDO -> UndoAnswers.evaluated(d, command.evaluation());
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                     WATCH ->
                 throw new IllegalArgumentException(command.toString());
@@ -67,6 +68,8 @@ final class EvaluatorAnswers {
             case Evaluation.Approved a -> throw new IllegalArgumentException(a.toString());
             case Evaluation.Opened o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
+            case Evaluation.Undoes u -> throw new IllegalArgumentException(u.toString());
+            case Evaluation.UndoIs u -> throw new IllegalArgumentException(u.toString());
             case Evaluation.Repeats r -> throw new IllegalArgumentException(r.toString());
             case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
         }
@@ -241,6 +244,7 @@ final class EvaluatorAnswers {
             case EVALUATE_PLAN -> d.view.evaluatingPlan;
             case EVALUATE_CHILD -> ChildLinks.hasOpenChild(d, subject);
             case EVALUATE_PARENT -> d.run.parent != null && !d.run.state.terminal();
+            case EVALUATE_UNDO -> Undoing.isUndone(d);
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                     WATCH ->
                 throw new IllegalArgumentException(kind.toString());

@@ -177,7 +177,9 @@ final class HumanGates {
         return switch (step.state) {
             case WAITING_APPROVAL -> {
                 d.disarm(TimerKind.HUMAN, step.id());
-                if (approve) {
+                if (!approve && Undoing.asks(step)) {
+                    UndoAnswers.notDone(d, step, comment);
+                } else if (approve) {
                     TaskProgress.succeed(d, step, approval(d.actor, comment),
                             new StepPayload.Approved(d.by(), comment));
                 } else {
@@ -191,9 +193,11 @@ final class HumanGates {
             case COMPLETED -> approve ? Reply.UNCHANGED : decided("approved", step);
             case FAILED -> !approve && "APPROVAL_REJECTED".equals(step.errorCode) ? Reply.UNCHANGED
                     : decided("rejected", step);
-            case PENDING, RUNNING, WAITING, AWAITING_RETRY, CANCELLED, SKIPPED -> new Reply.Rejected(
-                    "INVALID_STATE_TRANSITION", "approval '" + step.name() + "' is not waiting for a decision",
-                    step.state.wire(), List.of());
+            case PENDING, RUNNING, WAITING, AWAITING_RETRY, CANCELLED, SKIPPED -> !approve && Undoing.saidNotDone(step)
+                    ? Reply.UNCHANGED
+                    : new Reply.Rejected(
+                            "INVALID_STATE_TRANSITION", "approval '" + step.name() + "' is not waiting for a decision",
+                            step.state.wire(), List.of());
         };
     }
 

@@ -36,7 +36,7 @@ final class Resumption {
             }
         }
         d.move(RunState.RUNNING, new RunPayload.Resumed(by, d.run.begunAt == null));
-        if (!d.view.tickets.isEmpty()) {
+        if (!d.view.tickets.isEmpty() && !Undoing.othersContinue(d)) {
             Tickets.hold(d);
             return Reply.CHANGED;
         }

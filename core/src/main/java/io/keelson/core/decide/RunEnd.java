@@ -30,6 +30,7 @@ final class RunEnd {
         int remaining = d.view.tasksOpen;
         abandon(d, RunState.CANCELLED, new TaskPayload.Cancelled(d.by(), why, false), Set.of(),
                 credits -> new RunPayload.Cancelled(d.by(), remaining, why, credits));
+        Undoing.ended(d);
     }
 
     /**
@@ -91,6 +92,7 @@ final class RunEnd {
         abandon(d, RunState.FAILED, new TaskPayload.Cancelled(
                 failedBy != null ? failedBy : rejectedBy != null ? rejectedBy : Actor.SYSTEM.name(), "the run failed",
                 false), atFault(d, failing), failed(d, reason, failing, failedBy, rejectedBy));
+        Undoing.ended(d);
     }
 
     /**

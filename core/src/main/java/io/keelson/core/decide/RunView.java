@@ -58,6 +58,8 @@ public final class RunView {
     final Map<String, TaskBudgetRow> budgets = new TreeMap<>();
     /** Versions of workers that the run stays with, by tool; of all attempts. */
     final Map<String, String> versions = new HashMap<>();
+    /** The undo of the run; null if absent. */
+    @Nullable UndoRow undo;
     final List<EngineOutage> outages = new ArrayList<>();
     final CallWindow calls;
     /** The task that must complete before any other begins; null if absent. */
@@ -154,6 +156,16 @@ public final class RunView {
     /** Adds a child run; for the loader of views. */
     public void add(ChildRow child) {
         children.put(child.stepId(), child);
+    }
+
+    /** Adds the undo of the run; for the loader of views. */
+    public void add(UndoRow of) {
+        undo = of;
+    }
+
+    /** The undo of the run; null if absent. */
+    public @Nullable UndoRow undo() {
+        return undo;
     }
 
     /** Adds a task's budget; for the loader of views. */

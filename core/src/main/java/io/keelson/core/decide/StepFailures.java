@@ -167,7 +167,8 @@ final class StepFailures {
             }
             case RETRY -> TaskFailures.task(d, task, error);
             case FAIL_FAST -> {
-                if (taskTries(step) || error.code().equals(WORKER_LOST) && !task.system()) {
+                if (taskTries(step) || error.code().equals(WORKER_LOST) && !task.system()
+                        || Undoing.asksAbout(task, error)) {
                     TaskFailures.task(d, task, error);
                 } else {
                     TaskFailures.rejected(task, error);

@@ -7,6 +7,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailurePolicy;
 import io.keelson.core.policy.RetryDecision;
+import io.keelson.core.policy.RetryDecision.Action;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.PayloadPart;
@@ -41,7 +42,8 @@ final class TaskFailures {
         task.errorMessage = error.message();
         task.errorClass = error.errorClass().wire();
         EventPayloads.crashed(d, task, error);
-        switch (decision.action()) {
+        boolean asks = decision.action() != Action.ABORT && Undoing.asksAbout(task, error);
+        switch (asks ? Action.ESCALATE : decision.action()) {
             case RETRY -> {
                 boolean judged = task.state == TaskState.VERIFYING;
                 awaitRetry(d, task, d.now.plus(decision.delay()), retrying(task, error, decision));

@@ -30,6 +30,10 @@ final class TicketAnswers {
         if (ticket == null) {
             return Reply.rejected("TICKET_NOT_OPEN", "the run has no such open ticket");
         }
+        if (command.resolution() == Resolution.DONE && !Undoing.is(d)) {
+            return new Reply.Rejected("NOT_AN_UNDO", "only the ticket of an undo is answered with `done`",
+                    d.run.state.wire(), List.of("resume", "skip", "fail", "cancel"));
+        }
         List<TicketRow> asked = command.alike() ? Alike.of(d.view, ticket) : List.of(ticket);
         asked.forEach(each -> answerOpen(d, each, command.resolution(), command.comment()));
         return Reply.CHANGED;
@@ -60,7 +64,14 @@ final class TicketAnswers {
         Tickets.close(d, ticket, resolution.wire(), comment);
         switch (resolution) {
             case RESUME -> resume(d, ticket);
-            case SKIP -> skip(d, ticket);
+            case SKIP -> {
+                if (Undoing.is(d)) {
+                    UndoAnswers.leave(d, ticket, false);
+                } else {
+                    skip(d, ticket);
+                }
+            }
+            case DONE -> UndoAnswers.leave(d, ticket, true);
             case FAIL -> {
                 d.run.errorCode = ticket.errorCode() == null ? "ESCALATION_FAILED" : ticket.errorCode();
                 d.run.errorMessage = comment == null ? ticket.message() : ticket.message() + " (" + comment + ")";
@@ -73,7 +84,7 @@ final class TicketAnswers {
             }
             case CANCEL -> RunEnd.cancelRun(d, comment);
         }
-        if (d.run.state == RunState.ESCALATED && d.view.tickets.isEmpty()) {
+        if (d.run.state == RunState.ESCALATED && (d.view.tickets.isEmpty() || Undoing.othersContinue(d))) {
             Resumption.resume(d);
         }
     }
@@ -91,12 +102,18 @@ final class TicketAnswers {
             step.nextRunAt = d.now;
             d.changes.touch(step);
             d.view.lookAtWaits(step.task());
+            if (d.run.state == RunState.RUNNING) {
+                SlotScheduling.open(d, step, null);
+            }
         } else if (step == null && task != null && task.parked()) {
             task.failures = 0;
             task.grantedRetries = task.attempt;
             task.nextRunAt = d.now;
             d.changes.touch(task);
             d.view.lookAtWaits(task);
+            if (d.run.state == RunState.RUNNING) {
+                AttemptRestarts.nextAttempt(d, task);
+            }
         } else if (ticket.kind() == Kind.REPLAN_APPROVAL && d.run.gate == RunRow.Gate.REPLANNING) {
             d.run.gate = RunRow.Gate.REPLAN_APPROVED;
         }

@@ -49,9 +49,12 @@ final class Tickets {
         hold(d);
     }
 
-    /** Escalates a running run with an open ticket; a paused run is escalated when it resumes. */
+    /**
+     * Escalates a running run with an open ticket; a paused run is escalated when it resumes, and an undo once all its other tasks
+     * have ended.
+     */
     static void hold(Decision d) {
-        if (d.run.state == RunState.RUNNING && !d.view.tickets.isEmpty()) {
+        if (d.run.state == RunState.RUNNING && !d.view.tickets.isEmpty() && !Undoing.othersContinue(d)) {
             TicketRow first = d.view.tickets.values().iterator().next();
             d.move(RunState.ESCALATED, new RunPayload.Escalated(first.id(), first.reason(), first.message()));
             Pauses.rest(d);

@@ -7,7 +7,7 @@
  * <ol>
  * <li>The entries: Decider, Explain.
  * <li>Commands and timers: Steps, Signals, ChildRuns, EvaluatorAnswers, HumanGates, HumanTimeouts, TicketAnswers,
- * ProposalAnswers, ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
+ * ProposalAnswers, UndoAnswers, ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
  * <li>A step's end and its task: AgentTurns, ProgramCalls, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Ladder,
  * Resumption.
  * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Rounds, Completion.
@@ -16,10 +16,10 @@
  * Pauses, LostAnswers, Metering, Requests, CallWaits.
  * <li>Dispatch and money: SlotScheduling, Chains, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
  * ChildBudgets, RetryModels.
- * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
+ * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals, Undoing.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike, Questions.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, Question, ChildRow,
- * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, CallRow, Hold, Metered, OpenRequest, LocalCapacity, Rungs,
+ * ParentRow, UndoRow, TaskBudgetRow, SystemTasks, CallWindow, CallRow, Hold, Metered, OpenRequest, LocalCapacity, Rungs,
  * StoredField.
  * </ol>
  *
@@ -56,6 +56,8 @@
  * once, end with their caller at the latest, and hold up no later step.
  * <li>A round of a {@code repeat} is a child of its task, of which the view has the last few ended ones. The task's own cost
  * and tokens are the sum over all its ended rounds.
+ * <li>An undo is a run of its own, which one commit creates together with its row in the original's view. Its open tickets
+ * do not hold it up while its other tasks have not ended ({@code Undoing.othersContinue}).
  * <li>Rows that a new attempt or a new plan has replaced are {@code superseded}: kept in the database, not in the
  * view.
  * </ul>

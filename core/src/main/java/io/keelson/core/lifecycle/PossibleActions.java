@@ -16,8 +16,9 @@ public final class PossibleActions {
             case AWAITING_APPROVAL -> List.of("approve", "reject", "fail", "cancel");
             case PAUSED, ESCALATED -> List.of("resume", "fail", "cancel");
             case BUDGET_EXCEEDED -> List.of("budget", "resume", "fail", "cancel");
-            case FAILED -> List.of("retry");
-            case COMPLETED, CANCELLED, SKIPPED -> List.of();
+            case FAILED -> List.of("retry", "undo");
+            case COMPLETED, CANCELLED -> List.of("undo");
+            case SKIPPED -> List.of();
         };
     }
 

@@ -76,6 +76,13 @@ public final class PlanCheck {
             }
             call(verifier, here);
         }
+        Undo undo = task.policy().undo();
+        if (undo != null) {
+            undo(undo.whole(), at + "/undo");
+            for (int i = 0; i < task.steps().size(); i++) {
+                undo(undo.steps().getOrDefault(task.steps().get(i).name(), List.of()), at + "/steps/" + i + "/undo");
+            }
+        }
         expression(task.when(), at + "/when");
         expression(task.forEach(), at + "/for_each");
         Repeat repeat = task.policy().repeat();
@@ -111,6 +118,17 @@ public final class PlanCheck {
                     + tools.hint(step.tool()));
         } else {
             problems.addAll(tools.checkInput(step, at + "/input"));
+        }
+    }
+
+    private void undo(List<StepSpec> calls, String at) {
+        Set<String> names = new HashSet<>();
+        for (int i = 0; i < calls.size(); i++) {
+            if (!names.add(calls.get(i).name())) {
+                report("DUPLICATE_NAME", at + "/" + i + "/name",
+                        "the name '" + displayText(calls.get(i).name()) + "' is used twice in an undo");
+            }
+            call(calls.get(i), at + "/" + i);
         }
     }
 

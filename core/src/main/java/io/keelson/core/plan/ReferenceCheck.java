@@ -52,6 +52,13 @@ final class ReferenceCheck {
             check(tools.namesInTemplate(task.policy().verify().get(v).input()), scope, index, steps, steps,
                     at + "/verify/" + v + "/input");
         }
+        Undo undo = task.policy().undo();
+        if (undo != null) {
+            undo(undo.whole(), index, at + "/undo");
+            for (int s = 0; s < task.steps().size(); s++) {
+                undo(undo.steps().getOrDefault(steps.get(s), List.of()), index, at + "/steps/" + s + "/undo");
+            }
+        }
         if (task.when() != null) {
             check(tools.namesInExpression(task.when()), once, index, steps, Set.of(), at + "/when");
         }
@@ -79,6 +86,15 @@ final class ReferenceCheck {
             others.remove(task.id());
             check(new ToolKnowledge.Names(others, names.allTasks(), names.steps(), names.inputs(), names.roots()),
                     scope, index, steps, steps, at + "/output");
+        }
+    }
+
+    /** The calls of an undo see the original, and the calls before them. */
+    private void undo(List<StepSpec> calls, int task, String at) {
+        List<String> names = calls.stream().map(StepSpec::name).toList();
+        for (int i = 0; i < calls.size(); i++) {
+            check(tools.namesInInput(calls.get(i)), ScopeNames.UNDO, task, names, names.subList(0, i),
+                    at + "/" + i + "/input");
         }
     }
 

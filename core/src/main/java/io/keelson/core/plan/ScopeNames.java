@@ -19,6 +19,9 @@ public record ScopeNames(List<String> known) {
             of("inputs", "previous", "round", "run", "steps", "task", "tasks", "transcript");
     /** The condition that ends rounds. */
     public static final ScopeNames UNTIL = of("inputs", "output", "previous", "round", "run", "tasks");
+    /** The calls that undo a task. */
+    public static final ScopeNames UNDO =
+            of("index", "input", "inputs", "item", "output", "round", "run", "steps", "task");
     public static final ScopeNames PLANNER = of("failure", "inputs", "run", "steps", "task", "tasks", "transcript");
 
     private static ScopeNames of(String... names) {

@@ -177,7 +177,9 @@ public sealed interface Command {
         /** Continue: its failures are forgiven. */
         RESUME,
         /** Continue without it. */
-        SKIP, FAIL, CANCEL;
+        SKIP, FAIL, CANCEL,
+        /** A person has done the task of an undo by other means. */
+        DONE;
 
         private final String wire = name().toLowerCase(Locale.ROOT);
 
@@ -265,6 +267,9 @@ public sealed interface Command {
 
     /** A new attempt of a failed run; completed work is carried over unless {@code fromStart}. */
     record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {}
+
+    /** The completed work of an ended run is to be undone. */
+    record Undo(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     /** A report that can be part of {@link CompleteChain}. */
     sealed interface Report extends Command {
@@ -606,6 +611,33 @@ public sealed interface Command {
             public Planned(Plan plan, String json) {
                 this(plan, json, Terms.FREE);
             }
+        }
+
+        /**
+         * The run that undoes another.
+         *
+         * @param run null when there is nothing to undo
+         */
+        record Undoes(@Nullable NewRun run) implements Evaluation {}
+
+        /**
+         * The state of the run that undoes another.
+         *
+         * @param counts of its tasks
+         * @param armed due time of the timer that requested this check; null if absent
+         */
+        record UndoIs(RunState state, UndoCounts counts, @Nullable Instant armed) implements Evaluation {}
+
+        /**
+         * Tasks of an undo by their ends.
+         *
+         * @param undone tasks that completed
+         * @param byHand tasks that a person has done by other means
+         * @param notDone tasks whose original was not done, by a person's answer
+         * @param notUndone all others
+         */
+        record UndoCounts(int undone, int byHand, int notDone, int notUndone) {
+            public static final UndoCounts NONE = new UndoCounts(0, 0, 0, 0);
         }
 
         record Broken(StepError error) implements Evaluation {}

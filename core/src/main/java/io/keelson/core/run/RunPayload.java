@@ -51,6 +51,10 @@ public sealed interface RunPayload extends Payload {
             case Failed _ -> EventType.RUN_FAILED;
             case Cancelled _ -> EventType.RUN_CANCELLED;
             case Retrying _ -> EventType.RUN_RETRYING;
+            case UndoRequested _ -> EventType.RUN_UNDO_REQUESTED;
+            case UndoStarted _ -> EventType.RUN_UNDO_STARTED;
+            case UndoRefused _ -> EventType.RUN_UNDO_REFUSED;
+            case UndoEnded _ -> EventType.RUN_UNDO_ENDED;
         };
     }
 
@@ -342,6 +346,37 @@ public sealed interface RunPayload extends Payload {
         @Override
         public @Nullable Actor actor() {
             return schedule == null ? null : Actor.SYSTEM;
+        }
+    }
+
+    record UndoRequested(String requestedBy, @Nullable String reason) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("requested_by", requestedBy).put("reason", reason);
+        }
+    }
+
+    record UndoStarted(UUID undoRunId, int tasks) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("undo_run_id", undoRunId).put("tasks", tasks);
+        }
+    }
+
+    record UndoRefused(String errorCode, String errorMessage) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("error_code", errorCode).put("error_message", errorMessage);
+        }
+    }
+
+    /** @param undoRunId null where there was nothing to undo */
+    record UndoEnded(String state, @Nullable UUID undoRunId, int undone, int byHand, int notDone, int notUndone)
+            implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("state", state).put("undo_run_id", undoRunId).put("undone", undone).put("by_hand", byHand)
+                    .put("not_done", notDone).put("not_undone", notUndone);
         }
     }
 }

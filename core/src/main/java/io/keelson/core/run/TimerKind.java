@@ -37,7 +37,9 @@ public enum TimerKind {
     /** A child run is to be checked; the subject is its step. */
     EVALUATE_CHILD,
     /** The parent run is to be checked. */
-    EVALUATE_PARENT;
+    EVALUATE_PARENT,
+    /** A run is to be undone, or the run that undoes it is to be checked. */
+    EVALUATE_UNDO;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
 

@@ -167,7 +167,7 @@ final class Invariants {
     private static void noZombies(World world) {
         assertThat(world.queue).isEmpty();
         assertThat(world.timers.keySet()).as("it may look at what it has started")
-                .allMatch(key -> key.kind() == TimerKind.EVALUATE_CHILD);
+                .allMatch(key -> key.kind() == TimerKind.EVALUATE_CHILD || key.kind() == TimerKind.EVALUATE_UNDO);
         assertThat(world.view.tasks()).allMatch(TaskRow::terminal);
         assertThat(world.view.steps.values()).allMatch(step -> step.state.terminal());
         assertThat(world.view.agents()).allMatch(agent -> agent.state().terminal());
@@ -194,7 +194,7 @@ final class Invariants {
                                             + t.steps.stream().map(s -> s.state + "" + s.queued).toList())
                                     .toList())
                     .isTrue();
-            assertThat(world.view.tickets).isEmpty();
+            assertThat(world.view.tickets.isEmpty() || world.view.run.policy().undo().undoes() != null).isTrue();
         }
         if (world.view.run.state == RunState.ESCALATED) {
             assertThat(world.view.tickets).isNotEmpty();

@@ -124,7 +124,7 @@ final class Plans {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
                     policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget(),
                     policy.judges(), policy.ladder(), policy.untrusted(), policy.unchained(), policy.repeat(),
-                    policy.flow()));
+                    policy.flow(), policy.undo(), policy.undoes()));
         }
 
         T verify(String... names) {

@@ -35,6 +35,9 @@ final class Evaluations {
             case EVALUATE_PARENT -> {
                 return parent(store.run(rows.parent.runId()), rows.parent.stepId());
             }
+            case EVALUATE_UNDO -> {
+                return Undos.answer(store, rows);
+            }
             default -> {
             }
         }
@@ -52,7 +55,8 @@ final class Evaluations {
             case EVALUATE_TASK_OUTPUT -> output(rows, rows.tasks.get(asked.subject()));
             case EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
             case EVALUATE_PLAN -> RandomPlans.another(rows);
-            case EVALUATE_CHILD, EVALUATE_PARENT, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY,
+            case EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY,
+                    AGENT_RETRY,
                     RUN_RETRY, START, HUMAN,
                     HEARTBEAT, WATCH ->
                 throw new IllegalArgumentException(asked.toString());

@@ -33,7 +33,9 @@ final class EventLaws {
 
     /** What may happen after an end; only a retry leads on. */
     private static final Set<EventType> AFTER_THE_END =
-            Set.of(EventType.RUN_RETRYING, EventType.RUN_BUDGET_CHANGED, EventType.RUN_BUDGET_INCREASED,
+            Set.of(EventType.RUN_RETRYING, EventType.RUN_UNDO_REQUESTED, EventType.RUN_UNDO_STARTED,
+                    EventType.RUN_UNDO_REFUSED, EventType.RUN_UNDO_ENDED, EventType.RUN_BUDGET_CHANGED,
+                    EventType.RUN_BUDGET_INCREASED,
                     EventType.PROPOSAL_ACCEPTED, EventType.PROPOSAL_REJECTED, EventType.PROPOSAL_WITHDRAWN,
                     EventType.MODEL_ANSWER_LOST);
 

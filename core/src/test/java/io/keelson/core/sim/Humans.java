@@ -5,6 +5,7 @@ import io.keelson.core.decide.ChildRow;
 import io.keelson.core.decide.ParentRow;
 import io.keelson.core.decide.RunRow.Gate;
 import io.keelson.core.decide.TaskBudgetRow;
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
@@ -56,6 +57,7 @@ final class Humans {
         for (RunRows rows : new ArrayList<>(sim.store.runs())) {
             help(rows);
             propose(rows);
+            undo(rows);
             if (!sim.faultRates.calm() && sim.chance(restlessness)) {
                 meddle(rows);
             }
@@ -79,7 +81,7 @@ final class Humans {
                     : new DecideGate(run, DecideGate.Gate.PLAN, false, null, Map.of(), null, ANN)), TRIES);
             case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
             case ESCALATED -> rows.openTickets().forEach(ticket -> ask(new Command.Resolve(run, ticket.id(),
-                    sim.faultRates.calm() ? Resolution.RESUME : any(Resolution.values()), null, ANN), TRIES));
+                    sim.faultRates.calm() ? Resolution.RESUME : answer(rows), null, ANN), TRIES));
             case BUDGET_EXCEEDED -> ask(overBudget(rows), TRIES);
             case RUNNING -> decide(rows);
             case RETRYING -> {
@@ -98,6 +100,25 @@ final class Humans {
                     SKIPPED ->
                 {
                 }
+        }
+    }
+
+    /** The first four of all answers for a run that undoes nothing, so that the other choices stay as they were. */
+    private Resolution answer(RunRows rows) {
+        return Resolution.values()[sim.random.nextInt(Undos.is(rows) ? 5 : 4)];
+    }
+
+    /** Requests the undo of some ended runs, and answers the tickets of undos that continue. */
+    private void undo(RunRows rows) {
+        if (!RandomPlans.undoes(sim.seed) || sim.faultRates.calm()) {
+            return;
+        }
+        if (sim.chance(rows.run.state().terminal() ? 8 : 1)) {
+            ask(new Command.Undo(rows.id(), null, ANN), 2);
+        }
+        if (Undos.is(rows) && rows.run.state() == RunState.RUNNING && sim.chance(30)) {
+            rows.openTickets().forEach(
+                    ticket -> ask(new Command.Resolve(rows.id(), ticket.id(), answer(rows), null, ANN), TRIES));
         }
     }
 

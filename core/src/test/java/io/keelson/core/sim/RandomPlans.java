@@ -21,6 +21,8 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.plan.Undo;
+import io.keelson.core.plan.UndoRules;
 import io.keelson.core.policy.CallApproval;
 import io.keelson.core.policy.CallApprovals;
 import io.keelson.core.policy.EscalationPolicy;
@@ -31,9 +33,11 @@ import io.keelson.core.run.NewRun;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -46,25 +50,35 @@ final class RandomPlans {
             new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(8), 2, 0.1);
     private static final RetryPolicy SLOW = new RetryPolicy(2, 4, Duration.ofSeconds(20), Duration.ofMinutes(2), 2, 0);
 
+    private static final Set<Long> WITHOUT_UNDO = Set.of(2L, 9L, 30L, 37L, 58L, 191L, 247L, 1_269L);
+
     private final Random random;
     private final int places;
     private final boolean chains;
     private final boolean rounds;
+    private final boolean undos;
 
     RandomPlans(Random random) {
-        this(random, 2, false, false);
+        this(random, 2, false, false, false);
     }
 
     /**
      * @param places of decimals in its amounts
      * @param chains whether most steps are of tools that nodes run
      * @param rounds whether some tasks are done in rounds
+     * @param undos whether most tasks have an undo
      */
-    RandomPlans(Random random, int places, boolean chains, boolean rounds) {
+    RandomPlans(Random random, int places, boolean chains, boolean rounds, boolean undos) {
+        this.undos = undos;
         this.random = random;
         this.places = places;
         this.chains = chains;
         this.rounds = rounds;
+    }
+
+    /** Stories whose runs are undone. Stories that find a rare mutant keep their commands. */
+    static boolean undoes(long seed) {
+        return seed % 7 == 2 && !WITHOUT_UNDO.contains(seed);
     }
 
     /** Stories with rounds. Without rounds a story keeps its commands: one of them finds a rare mutant. */
@@ -87,12 +101,12 @@ final class RandomPlans {
                 budget(), id.getLeastSignificantBits() % 3 == 2 ? new Concurrency("key", 1) : null);
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
-            tasks.add(repeated(climbing(
-                    task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())), id), id));
+            tasks.add(undone(repeated(climbing(
+                    task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())), id), id), id));
         }
         boolean goal = policy.failures().planner() != null && id.getLeastSignificantBits() % 4 == 1;
         NewRun run = new NewRun(id, workspace, "r", null, "goal", goal ? new Plan(0, List.of()) : new Plan(1, tasks),
-                name(id), "{}", policy,
+                name(id), "{}", undone(policy, id),
                 "{}", "[]",
                 chance(30) ? "{}" : null, random.nextInt(3), "manual", null, null, "ann");
         return id.getLeastSignificantBits() % 4 == 3
@@ -214,6 +228,25 @@ final class RandomPlans {
         }
         return task.with(task.policy().repeated(new Repeat("${ . }", 2 + number % 7, Duration.ofSeconds(number % 4 * 2),
                 number % 5 == 4 ? BigDecimal.valueOf(1 + number, places) : null, 1 + number % 6 / 4)));
+    }
+
+    private RunPolicy undone(RunPolicy policy, UUID run) {
+        long number = Math.floorMod(run.getLeastSignificantBits() * 5, 4L);
+        return undos ? policy.with(new UndoRules(number < 3, number % 2 == 0, null)) : policy;
+    }
+
+    /** Most tasks have an undo, as a whole or by their steps; by the run's id. */
+    private TaskSpec undone(TaskSpec task, UUID run) {
+        int number = Math.floorMod((int) run.getLeastSignificantBits() * 11 + task.id().hashCode() * 7, 12);
+        if (!undos || number < 2) {
+            return task;
+        }
+        List<StepSpec> calls = List.of(new StepSpec("back", StepKind.TOOL, number % 2 == 0 ? LOCAL : "remote", "{}",
+                RetryPolicy.STEP, Duration.ofSeconds(20)));
+        Map<String, List<StepSpec>> ofSteps = new HashMap<>();
+        task.steps().forEach(step -> ofSteps.put(step.name(), calls));
+        return task.with(task.policy()
+                .undoneBy(number < 8 ? new Undo(calls, Map.of()) : new Undo(List.of(), ofSteps)));
     }
 
     private TaskSpec task(String id, int earlier, @Nullable BigDecimal budget) {

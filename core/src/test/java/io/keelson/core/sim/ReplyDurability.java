@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.UndoPlan;
 import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Event;
@@ -71,6 +72,7 @@ final class ReplyDurability {
                     && rows.budgets.keySet().containsAll(c.tasks().keySet());
             case Command.Cancel c -> !done || rows.run.state() == RunState.CANCELLED;
             case Command.SendSignal c -> !done || rows.signals.containsKey(c.id());
+            case Command.Undo c -> !done || rows.undo != null;
             case Command.Retry c -> !changed || rows.run.attempt() > 1;
             case Command.Claim c -> !done;
             case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);
@@ -115,7 +117,8 @@ final class ReplyDurability {
     /** An approved call has left its wait; any other decided step has ended. */
     private static boolean decided(Saved.Step step, boolean approved) {
         return step.spec().kind() == StepKind.CALL ? step.state() != StepState.WAITING_APPROVAL
-                : step.state() == (approved ? StepState.COMPLETED : StepState.FAILED);
+                : step.state() == (approved ? StepState.COMPLETED
+                        : step.spec().name().equals(UndoPlan.QUESTION) ? StepState.CANCELLED : StepState.FAILED);
     }
 
     /** An answered question waits no more; the call may have got further since. */

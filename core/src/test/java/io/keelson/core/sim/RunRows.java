@@ -11,6 +11,7 @@ import io.keelson.core.decide.ParentRow;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.TaskBudgetRow;
 import io.keelson.core.decide.TaskRow;
+import io.keelson.core.decide.UndoRow;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.plan.Dependency;
@@ -65,6 +66,8 @@ final class RunRows {
     /** Null for a run that no step has started. */
     ParentRow parent;
     final Map<UUID, ChildRow> children;
+    /** Null while it is not undone. */
+    UndoRow undo;
     /** By the tasks' ids in the plan. */
     final Map<String, TaskBudgetRow> budgets;
     /** In the order in which they came. */
@@ -115,6 +118,7 @@ final class RunRows {
         this.plan = other.plan;
         this.artifacts = new LinkedHashMap<>(other.artifacts);
         this.parent = other.parent;
+        this.undo = other.undo;
         this.children = new LinkedHashMap<>(other.children);
         this.budgets = new LinkedHashMap<>(other.budgets);
         this.signals = new LinkedHashMap<>(other.signals);
@@ -238,6 +242,9 @@ final class RunRows {
         }
         waits.forEach((step, call) -> view.restoreCall(step, call.restore()));
         children.values().forEach(view::add);
+        if (undo != null) {
+            view.add(undo);
+        }
         budgets.values().forEach(view::add);
         signals.values().forEach(sent -> {
             if (sent.takenBy() == null) {
@@ -262,7 +269,7 @@ final class RunRows {
                 view.restoreEvaluation(timer.key().kind(), timer.key().subject());
             }
         });
-        if (run.state().type() == StateType.PAUSED) {
+        if (run.state().type() == StateType.PAUSED || Undos.is(this)) {
             openTickets().stream().sorted(Comparator.comparing(Saved.Ticket::openedAt).thenComparing(Saved.Ticket::id))
                     .forEach(ticket -> view.add(ticket.restore()));
         }

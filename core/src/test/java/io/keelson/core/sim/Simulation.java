@@ -153,6 +153,7 @@ public final class Simulation {
             RunRows child = store.run(known.runId());
             Violation.unless(child != null && child.parent.stepId().equals(step), "no such child: %s", known);
         });
+        Undos.check(store, rows);
         if (rows.parent != null) {
             ChildRow known = store.run(rows.parent.runId()).children.get(rows.parent.stepId());
             Violation.unless(known.runId().equals(rows.id()), "its parent knows nothing of it: %s", rows.run);
@@ -168,7 +169,7 @@ public final class Simulation {
 
     private List<NewRun> submitted() {
         RandomPlans plans = new RandomPlans(random, tiny() ? 6 : 2, Executor.chains(seed),
-                RandomPlans.repeats(seed));
+                RandomPlans.repeats(seed), RandomPlans.undoes(seed));
         List<NewRun> runs = new ArrayList<>();
         for (int i = size.fewest() + random.nextInt(size.more() + 1); i > 0; i--) {
             runs.add(plans.run(runId(i + 1), workspace(random.nextInt(2))));
@@ -185,7 +186,7 @@ public final class Simulation {
     }
 
     private boolean allEnded() {
-        return store.runs().stream().allMatch(rows -> rows.run.state().terminal());
+        return store.runs().stream().allMatch(rows -> rows.run.state().terminal() && Undos.known(store, rows));
     }
 
     Instant now() {

@@ -291,7 +291,8 @@ final class SmallWorld {
                 case EVALUATE_STEP -> List.of(new Evaluation.Opened("{}", null, null));
                 case EVALUATE_TASK_OUTPUT -> List.of(new Evaluation.Output("1"), new Evaluation.Repeats(1));
                 case EVALUATE_RUN_OUTPUT -> List.of(new Evaluation.Output("1"));
-                case EVALUATE_PLAN, EVALUATE_CHILD, EVALUATE_PARENT, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY,
+                case EVALUATE_PLAN, EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO, STEP_RETRY, STEP_WAIT,
+                        TASK_CONTINUE, TASK_RETRY,
                         AGENT_RETRY, RUN_RETRY, START,
                         HUMAN,
                         HEARTBEAT, WATCH ->

@@ -258,6 +258,7 @@ final class Store {
             changes.budgets().forEach(each -> draft(each.run().id()).budgets.put(each.row().task(), each.row()));
             changes.children().forEach(child -> draft(child.run().id()).children.put(child.row().stepId(),
                     child.row()));
+            changes.undos().forEach(undo -> draft(undo.run().id()).undo = undo.row());
             changes.newSignals().forEach(s -> {
                 Saved.Sent earlier = draft(s.run().id()).signals.putIfAbsent(s.signal().id(), Saved.Sent.of(s));
                 Violation.unless(earlier == null, "two signals of one id: %s", s);

@@ -50,7 +50,8 @@ final class WorkLaws {
             TaskState.CONTINUING, TaskState.VERIFYING);
 
     /** Timers with which one run evaluates another one, which may have ended meanwhile. */
-    private static final Set<TimerKind> KIN = Set.of(TimerKind.EVALUATE_CHILD, TimerKind.EVALUATE_PARENT);
+    private static final Set<TimerKind> KIN = Set.of(TimerKind.EVALUATE_CHILD, TimerKind.EVALUATE_PARENT,
+            TimerKind.EVALUATE_UNDO);
 
     private final RunRows rows;
     private final RunPolicy policy;
@@ -77,6 +78,7 @@ final class WorkLaws {
         unless(rows.run.replans() <= (rows.run.planVersion() == 0 ? 3 : policy.failures().maxReplans()), "%s new plans",
                 rows.run.replans());
         unless(state != RunState.ESCALATED || !rows.openTickets().isEmpty(), "escalated without a ticket");
+        new UndoLaws(rows).check();
         switch (state.type()) {
             case TERMINAL -> ended();
             case RUNNING -> running();
@@ -129,6 +131,7 @@ final class WorkLaws {
                             && rows.tasks.get(subject).nextRunAt() != null;
             case EVALUATE_GATE, EVALUATE_TASK_OUTPUT -> !rows.tasks.get(subject).state().terminal();
             case EVALUATE_CHILD, EVALUATE_PARENT -> true;
+            case EVALUATE_UNDO -> rows.undo != null && state.terminal();
             case EVALUATE_STEP -> !rows.steps.get(subject).state().terminal();
             case TASK_RETRY -> rows.tasks.get(subject).state() == TaskState.AWAITING_RETRY;
             case AGENT_RETRY -> rows.agents.get(subject).nextRunAt() != null;
@@ -222,7 +225,8 @@ final class WorkLaws {
         unless(!task.superseded() || task.state().terminal(), "superseded and open: %s", task);
         unless(!task.parked() || ticket(task.id(), null), "parked without a ticket: %s", task);
         boolean waits = rows.timers.containsKey(new TimerKey(TimerKind.TASK_RETRY, task.id()));
-        unless(task.state() != TaskState.AWAITING_RETRY || waits || state != RunState.RUNNING,
+        unless(task.state() != TaskState.AWAITING_RETRY || waits || state != RunState.RUNNING
+                || Undos.is(rows) && task.parked(),
                 "no retry is due: %s", task);
         turns(task);
         if (task.isLoop()) {
@@ -451,7 +455,7 @@ final class WorkLaws {
                 || rows.children.values().stream().anyMatch(child -> !child.ended());
         unless(!rows.queue.isEmpty() || timer || others || !rows.requests.isEmpty(), "I5: nothing can move the run: %s",
                 rows.tasksNow());
-        unless(rows.openTickets().isEmpty(), "runs with open tickets: %s", rows.openTickets());
+        unless(Undos.is(rows) || rows.openTickets().isEmpty(), "runs with open tickets: %s", rows.openTickets());
         failFast();
         int agentsAtWork = 0;
         boolean waiting = false;

@@ -38,11 +38,13 @@ import io.keelson.server.mission.plan.ModelRules;
 import io.keelson.server.mission.plan.NewPlans;
 import io.keelson.server.mission.plan.PlannerAnswerValidator;
 import io.keelson.server.mission.plan.StoredPlans;
+import io.keelson.server.mission.plan.UndoMissions;
 import io.keelson.server.mission.recipe.RecipeStore;
 import io.keelson.server.mission.roster.AgentCandidates;
 import io.keelson.server.mission.roster.Roster;
 import io.keelson.server.mission.submission.PlanEdits;
 import io.keelson.server.mission.submission.RecipeMissions;
+import io.keelson.server.mission.submission.RunUndos;
 import io.keelson.server.mission.submission.StartedRuns;
 import io.keelson.server.mission.submission.SubmissionServices;
 import io.keelson.server.tenant.workspace.WorkspaceRules;
@@ -123,7 +125,10 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 settings.execution().waitingSlots(), SlotKind.MODEL, settings.execution().modelCalls());
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
                 new PlannerAnswerValidator(plans, computation),
-                new StartedRuns(recipeMissions, agents::of, observation.tracing()), storage.artifacts(), clock,
+                new StartedRuns(recipeMissions, agents::of, observation.tracing()),
+                new RunUndos(database, store.scopes(), tools, new UndoMissions(knowledge::timeout),
+                        observation.tracing()),
+                storage.artifacts(), clock,
                 new Engine.Options(slots, settings.execution().lease(),
                         KeelsonVersion.current().toString(), settings.execution().chains(), artifacts.retention(),
                         artifacts.maxBytesOfRun(),

@@ -30,6 +30,7 @@ import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.execute.StepLogs;
 import io.keelson.server.engine.execute.ToolRunner;
 import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.engine.execute.Undos;
 import io.keelson.server.engine.history.DatabaseHistory;
 import io.keelson.server.engine.live.LiveTexts;
 import io.keelson.server.engine.store.KeyUse;
@@ -136,12 +137,15 @@ public final class Engine implements Commands, AutoCloseable {
     /** @param replanner creates new plans from planners' answers */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
             Replanner replanner, ArtifactStore artifacts, Clock clock, Options options) {
-        this(database, store, catalog, expressions, secrets, replanner, ChildMissions.NONE, artifacts, clock, options);
+        this(database, store, catalog, expressions, secrets, replanner, ChildMissions.NONE, Undos.NONE, artifacts,
+                clock,
+                options);
     }
 
-    /** An engine with steps that can start runs. */
+    /** An engine with steps that can start runs, and with runs that can be undone. */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
-            Replanner replanner, ChildMissions children, ArtifactStore artifacts, Clock clock, Options options) {
+            Replanner replanner, ChildMissions children, Undos undos, ArtifactStore artifacts, Clock clock,
+            Options options) {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         history = new DatabaseHistory(database, node, UuidCreator::getTimeOrderedEpoch);
         List<Observer> observers = Stream.concat(options.observers().stream(), Stream.of(history)).toList();
@@ -156,7 +160,8 @@ public final class Engine implements Commands, AutoCloseable {
         ownTools = runner::knows;
         available = new WorkAvailability(ownTools, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
-        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, catalog, this::own);
+        Evaluator evaluator =
+                new Evaluator(database, store.scopes(), scopes, replanner, children, undos, catalog, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, logs::details, clock, Actor.agent(node),
                 available::slotFreed, Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)),
                 options.chains().firstReport(), options.chains().longest(), options.chains().beforeCreation());

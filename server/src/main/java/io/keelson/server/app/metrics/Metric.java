@@ -22,6 +22,7 @@ public enum Metric {
     LEASES_LOST(Kind.COUNTER, "keelson_leases_lost_total", "leases that expired without a heartbeat"),
     LEASES_RELEASED(Kind.COUNTER, "keelson_leases_released_total", "leases handed back before the work was done"),
     TASK_ROUNDS(Kind.COUNTER, "keelson_task_rounds_total", "ended rounds of tasks with repeat"),
+    UNDOS(Kind.COUNTER, "keelson_undos_total", "ended undos of runs"),
     STEPS_DEFERRED(Kind.COUNTER, "keelson_steps_deferred_total", "steps handed back because a system was busy"),
     HUMANS_ASKED(Kind.COUNTER, "keelson_humans_asked_total", "new waits for a person", "what"),
     LEDGER_ENTRIES(Kind.COUNTER, "keelson_ledger_entries_total", "ledger entries of runs", "kind"),

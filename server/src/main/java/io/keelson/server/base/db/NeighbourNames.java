@@ -19,7 +19,7 @@ final class NeighbourNames {
                     + " orchestration_runs"
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
-                    + " run_parents run_plans run_signals run_tool_versions"
+                    + " run_parents run_plans run_signals run_tool_versions run_undos"
                     + " saved_views schedule_ticks schedules secrets sign_in_states step_logs step_progress step_results task_budgets task_rounds task_steps timers tool_versions triggers trigger_deliveries trigger_feed trigger_replays upload_slots"
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_messages work_queue work_rates workers workspace_limits";
 
@@ -47,7 +47,7 @@ final class NeighbourNames {
                     + " ix_orch_runs_concurrency ix_orch_runs_coordinator ix_orch_runs_created_by"
                     + " ix_orch_runs_ended_badly ix_orch_runs_paused ix_orch_runs_ws_created ix_orch_steps_task"
                     + " ix_orch_tasks_agent ix_orch_tasks_board ix_orch_tasks_run ix_simulated_effects_workspace"
-                    + " ix_step_results_free"
+                    + " ix_step_results_free ix_task_rounds_task"
                     + " ix_proposals_pending ix_proposals_run ix_proposals_workspace ix_run_children_run"
                     + " ix_run_parents_parent ix_schedule_ticks_at_work ix_schedule_ticks_open"
                     + " ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human ix_timers_run"
@@ -59,7 +59,7 @@ final class NeighbourNames {
                     + " ix_workspaces_purge uq_agent_reports_subject uq_artifacts_key"
                     + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run uq_mcp_tools_change"
                     + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"
-                    + " uq_run_signals_step uq_triggers_notice ux_agents_slug ux_workflow_recipes_id ux_workflow_recipes_name";
+                    + " uq_run_signals_step uq_run_undos_run uq_triggers_notice ux_agents_slug ux_workflow_recipes_id ux_workflow_recipes_name";
 
     private static final String DIFFERENT = "with " + Neighbours.OURS + SharedIndexes.SHARED + """
             select format('The index %1$I of %2$I is not the one that Keelson needs: alter index %1$I rename to %3$I',

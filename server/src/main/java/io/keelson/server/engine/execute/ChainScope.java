@@ -15,7 +15,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class ChainScope {
     private static final Wanted BASE = new Wanted(List.of(), false, List.of(), false, false, false, false, false,
-            false);
+            false, false);
 
     /** Reads a scope from the database. */
     interface Reader {
@@ -55,7 +55,8 @@ final class ChainScope {
             }
             return reader.read(wanted, new EndedSteps());
         }
-        if (wanted.allSteps() || wanted.allTasks() || wanted.previous() || !wanted.tasks().isEmpty()
+        if (wanted.allSteps() || wanted.allTasks() || wanted.previous() || wanted.original()
+                || !wanted.tasks().isEmpty()
                 || !ended.containsAll(named.steps())) {
             return read(reader, wanted);
         }

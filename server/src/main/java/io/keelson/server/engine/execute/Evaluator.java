@@ -51,18 +51,21 @@ public final class Evaluator {
     private final Scopes scopes;
     private final Replanner replanner;
     private final ChildMissions children;
+    private final Undos undos;
     private final ToolCatalog catalog;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Semaphore running = new Semaphore(MAX_CONCURRENT);
     private final Semaphore admitted = new Semaphore(MAX_WAITING);
 
     public Evaluator(Database database, ScopeReader reader, Scopes scopes, Replanner replanner, ChildMissions children,
+            Undos undos,
             ToolCatalog catalog, Function<Command, CompletableFuture<Reply>> commands) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes.yielding(running);
         this.replanner = replanner;
         this.children = children;
+        this.undos = undos;
         this.catalog = catalog;
         this.commands = commands;
     }
@@ -101,6 +104,7 @@ public final class Evaluator {
                 case EVALUATE_PLAN -> replanner.judge(database.withConnection(c -> reader.replan(c, request.runId())));
                 case EVALUATE_CHILD -> database.withConnection(c -> reader.child(c, request.subject()));
                 case EVALUATE_PARENT -> database.withConnection(c -> reader.parent(c, request.runId()));
+                case EVALUATE_UNDO -> undos.of(request.runId());
                 case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                         WATCH ->
                     throw new IllegalArgumentException(request.toString());

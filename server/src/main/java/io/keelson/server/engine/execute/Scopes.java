@@ -28,6 +28,9 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Resolves expressions in a run. Reads only the values that they name. */
 public final class Scopes {
+    /** The parts of the scope that a task of an undo has from its original. */
+    private static final List<String> ORIGINAL = List.of("input", "output", "item", "index", "round");
+
     private final Database database;
     private final ScopeReader reader;
     private final Expressions expressions;
@@ -199,7 +202,8 @@ public final class Scopes {
     private static Wanted toRead(References named) {
         return new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
                 named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"),
-                named.reach("transcript"), named.reach("previous"));
+                named.reach("transcript"), named.reach("previous"),
+                ORIGINAL.stream().anyMatch(named::reach));
     }
 
     private ObjectNode read(UUID run, @Nullable UUID task, Wanted wanted, EndedSteps ended) {

@@ -210,7 +210,7 @@ final class ChangesWriter {
                 RunTreeTables.UPDATE_PARENT.of(those(changes.parents().isEmpty() ? List.of() : runs.values(),
                         run -> !changes.isNew(run.id()) && changes.parents().contains(run))),
                 RunTreeTables.PUT_CHILD.of(changes.children()), TaskBudgetsTable.PUT.of(changes.budgets()),
-                RunVersionsTable.INSERT.of(changes.pins()),
+                UndosTable.PUT.of(changes.undos()), RunVersionsTable.INSERT.of(changes.pins()),
                 RoundsTable.FOLD.of(changes.folded()), RoundsTable.REMOVE.of(changes.folded()));
     }
 

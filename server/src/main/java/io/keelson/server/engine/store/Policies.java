@@ -8,6 +8,7 @@ import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.Timeouts;
+import io.keelson.core.plan.UndoRules;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.sql.TextColumns;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ final class Policies {
         leaveOut(document, "hooks", policy.hooks().equals(Hooks.NONE));
         leaveOut(document, "budget", policy.budget().equals(Budget.NONE));
         leaveOut(document, "concurrency", policy.concurrency() == null);
+        leaveOut(document, "undo", policy.undo().equals(UndoRules.NONE));
         return document.toString();
     }
 

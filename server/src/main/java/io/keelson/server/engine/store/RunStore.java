@@ -180,6 +180,7 @@ public final class RunStore {
             CallWaitsTable.load(c, loader);
             GatewayRequestsTable.load(c, loader);
             RunTreeTables.load(c, loader);
+            UndosTable.load(c, loader);
             TaskBudgetsTable.load(c, loader);
             RunVersionsTable.load(c, loader);
             ResultsTable.loadRecent(c, loader, clock);

@@ -54,10 +54,11 @@ final class TicketsTable {
 
     private TicketsTable() {}
 
-    /** Open tickets; only held-up runs have any. */
+    /** Open tickets; only held-up runs and undos have any. */
     static void load(Connection c, ViewLoader loader) throws SQLException {
         List<UUID> held = loader.views.values().stream().map(view -> view.run())
-                .filter(run -> run.state().type() == StateType.PAUSED).map(run -> run.id()).toList();
+                .filter(run -> run.state().type() == StateType.PAUSED || run.policy().undo().undoes() != null)
+                .map(run -> run.id()).toList();
         if (!held.isEmpty()) {
             ViewLoader.each(c, LOAD, held, row -> loader.view(row).add(ticket(row)));
         }

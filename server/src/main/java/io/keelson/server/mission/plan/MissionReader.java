@@ -242,6 +242,8 @@ public final class MissionReader {
             pointer = verifier.group(1) + VerifyReader.asWritten(document.at(verifier.group(1)), verifier.group(2));
         } else if (pointer.endsWith("/id") && document.at(pointer).isMissingNode()) {
             pointer = pointer.substring(0, pointer.length() - "id".length()) + "temp_id";
+        } else {
+            pointer = UndoReader.asWritten(document, pointer);
         }
         return new PlanProblem(problem.code(), pointer, problem.message());
     }

@@ -11,6 +11,7 @@ import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.Timeouts;
+import io.keelson.core.plan.UndoRules;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation.Planned;
 import java.math.BigDecimal;
@@ -47,7 +48,12 @@ final class RunConfigReader {
                 DEFAULT.maxFanOut(), FailureConfig.rules(config, taskRetry(config), steps),
                 timeouts(config.path("timeouts"), config.path("heartbeat")), humans(config, plan),
                 new Hooks(hook(config, "before_run", steps), hook(config, "after_run", steps)),
-                budget(config.path("budget"), plan), concurrency(config.path("concurrency")));
+                budget(config.path("budget"), plan), concurrency(config.path("concurrency")))
+                .with(new UndoRules(undoes(config, "on_failure"), undoes(config, "on_cancel"), null));
+    }
+
+    private static boolean undoes(JsonNode config, String when) {
+        return UndoReader.UNDO.equals(JsonFields.text(config, when));
     }
 
     /** Turns of an agent in a task, the first included. */

@@ -35,9 +35,14 @@ final class StepReader {
 
     StepSpec read(JsonNode raw, int index, String at) {
         StepKind kind = kind(raw);
-        return new StepSpec(JsonFields.text(raw, "name", "step-" + (index + 1)), kind, tool(raw, kind, at),
+        return new StepSpec(JsonFields.text(raw, "name", name(index)), kind, tool(raw, kind, at),
                 JsonFields.object(raw, "input").toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
                 JsonFields.seconds(raw, "timeout_seconds", timeout(raw, kind)));
+    }
+
+    /** The name of a step that its plan does not name. */
+    static String name(int index) {
+        return "step-" + (index + 1);
     }
 
     /**

@@ -46,6 +46,7 @@ final class TaskReader {
 
     private final StepReader steps;
     private final VerifyReader verifiers;
+    private final UndoReader undos;
     private final LadderReader ladders;
     private final RetryPolicy retry;
     private final AgentAssignment agentAssignment;
@@ -70,6 +71,7 @@ final class TaskReader {
         this.timeouts = config.path("timeouts");
         this.agentAssignment = agentAssignment;
         this.steps = steps;
+        this.undos = new UndoReader(steps, problems);
         this.verifiers = new VerifyReader(steps, problems, VerifyReader.judge(config));
         this.retry = retry;
         this.problems = problems;
@@ -126,7 +128,8 @@ final class TaskReader {
                 .untrusted(untrusted || raw.path(UNTRUSTED).asBoolean(false))
                 .unchained(!raw.path("chain").asBoolean(true))
                 .repeated(raw.path(REPEAT).isObject() ? repeat(raw.path(REPEAT)) : null)
-                .at(raw.path(FlatPlan.FLOW).isObject() ? StoredPlans.flow(raw.path(FlatPlan.FLOW)) : null);
+                .at(raw.path(FlatPlan.FLOW).isObject() ? StoredPlans.flow(raw.path(FlatPlan.FLOW)) : null)
+                .undoneBy(undos.read(raw, at)).undoing(UndoReader.original(raw));
     }
 
     private static Repeat repeat(JsonNode raw) {

@@ -72,6 +72,11 @@ public record ToolRules(Rule workspace, JsonNode config) {
                     add(problems, policy, step.tool(), at + "/steps/" + j + "/tool");
                 }
             }
+            undos(problems, policy, raw.path(UndoReader.UNDO), at + "/" + UndoReader.UNDO);
+            for (int j = 0; j < raw.path("steps").size(); j++) {
+                undos(problems, policy, raw.path("steps").path(j).path(UndoReader.UNDO),
+                        at + "/steps/" + j + "/" + UndoReader.UNDO);
+            }
             List<String> needed = JsonFields.texts(raw.path("tools_needed"));
             for (int j = 0; j < needed.size(); j++) {
                 add(problems, policy, needed.get(j), at + "/tools_needed/" + j);
@@ -86,6 +91,15 @@ public record ToolRules(Rule workspace, JsonNode config) {
                 call -> add(problems, own, JsonFields.text(config.at(call), "tool"), "/config" + call + "/tool"));
         needed(problems, plan, tools);
         return problems;
+    }
+
+    private static void undos(List<PlanProblem> problems, ToolPolicy policy, JsonNode undo, String at) {
+        if (undo.isObject()) {
+            add(problems, policy, JsonFields.text(undo, "tool"), at + "/tool");
+        }
+        for (int i = 0; i < undo.size() && undo.isArray(); i++) {
+            add(problems, policy, JsonFields.text(undo.path(i), "tool"), at + "/" + i + "/tool");
+        }
     }
 
     /** The tools that a plan names for its agents. A name that no call reaches is a problem. */

@@ -317,9 +317,9 @@ class HotPlansTest {
 
         ScopeReader scopes = new ScopeReader();
         scopes.scope(c, run, held.task().id(),
-                new Wanted(List.of("a"), false, List.of("one"), false, true, true, true, true, true));
+                new Wanted(List.of("a"), false, List.of("one"), false, true, true, true, true, true, true));
         scopes.scope(c, run, held.task().id(),
-                new Wanted(List.of(), true, List.of(), true, true, true, true, true, true));
+                new Wanted(List.of(), true, List.of(), true, true, true, true, true, true, true));
         scopes.replan(c, run);
         scopes.task(c, held.task().id());
         scopes.step(c, held.id());

@@ -342,6 +342,6 @@ class ReadersTest {
     private static ScopeReader.Wanted wanted(List<String> tasks, boolean allTasks, List<String> steps,
             boolean allSteps) {
         return new ScopeReader.Wanted(tasks, allTasks, steps, allSteps, false, false, false, false,
-                false);
+                false, false);
     }
 }

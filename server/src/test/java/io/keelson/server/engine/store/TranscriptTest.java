@@ -224,7 +224,8 @@ class TranscriptTest {
 
     private JsonNode transcript() {
         return world.database.withConnection(c -> new ScopeReader().scope(c, RUN, task.id(),
-                new ScopeReader.Wanted(Set.of(), false, Set.of(), false, false, false, false, true, false))
+                new ScopeReader.Wanted(Set.of(), false, Set.of(), false, false, false, false, true, false,
+                        false))
                 .get("transcript"));
     }
 }

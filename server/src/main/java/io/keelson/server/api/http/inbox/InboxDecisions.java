@@ -253,7 +253,8 @@ public final class InboxDecisions {
 
     private void escalation(ApiRequest request, UUID id, Decision said) throws InterruptedException {
         ObjectNode ticket = reads.escalation(request.workspace(), id);
-        Resolution no = ticket.get("kind").stringValue().equals("replan_approval") ? Resolution.SKIP : Resolution.FAIL;
+        boolean skips = ticket.get("kind").stringValue().equals("replan_approval") || ticket.get("undo").booleanValue();
+        Resolution no = skips ? Resolution.SKIP : Resolution.FAIL;
         escalations.answer(request, ticket, said.accept() ? Resolution.RESUME : no, said.comment(), false);
     }
 

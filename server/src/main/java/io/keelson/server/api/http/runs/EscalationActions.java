@@ -100,7 +100,9 @@ public final class EscalationActions {
 
     private static ObjectNode shown(ObjectNode ticket) {
         boolean open = ticket.get("state").stringValue().equals("open");
-        ticket.set("suggested_actions", Json.strings(open ? ANSWERS : List.of()));
+        boolean undo = ticket.get("undo").booleanValue();
+        ticket.set("suggested_actions", Json.strings(!open ? List.of()
+                : ANSWERS.stream().filter(each -> undo || !each.equals(Resolution.DONE.wire())).toList()));
         return ticket;
     }
 }

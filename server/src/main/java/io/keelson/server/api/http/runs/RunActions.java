@@ -80,6 +80,8 @@ public final class RunActions {
             return new Command.Replan(run, body.reason(), request.actor());
         }));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", RunAction.Retry.class, this::retry);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/undo", Reason.class, (request, body) -> done(request,
+                run -> new Command.Undo(run, body.reason(), request.actor())));
         table.postAlso(Scope.APPROVE, "/runs/{id}/approve", RunAction.PlanApproval.class, this::approve);
         table.postAlso(Scope.APPROVE, "/runs/{id}/reject", Reason.class, (request, body) -> done(request,
                 run -> new Command.Reject(run, body.reason(), request.actor())));

@@ -82,6 +82,10 @@ public final class RunFork {
         }
         String task = body.task();
         UUID source = request.id("id", IdKind.RUN);
+        ObjectNode original = reads.run(request.workspace(), source);
+        if (original.path("undoes").isString()) {
+            throw ApiProblem.of(ErrorCode.UNDO_OF_UNDO, "the run is an undo and has no forks: retry it if it failed");
+        }
         CheckedMission mission = mission(request.workspace(), source, body, round);
         if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
             throw ApiProblem.of("UNKNOWN_REFERENCE", "/task",
@@ -89,6 +93,7 @@ public final class RunFork {
         }
         Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, request.workspace(), source));
         Map<String, UUID> carried = carried(mission.plan(), task, completed);
+        requireEffects(original, carried);
         if (mission.plan().tasks().stream().anyMatch(each -> carried.containsKey(each.id()) && decidedByHumans(each))) {
             request.require(Scope.APPROVE);
         }
@@ -103,6 +108,16 @@ public final class RunFork {
         var _ = SubmissionMapping.submitted(submission.submit(SubmissionMapping.of(request,
                 new Command.Create(run, true, request.actor()), mission.externalIdPolicy())));
         return ApiResponse.created("/api/v1/runs/" + id, reads.run(request.workspace(), id));
+    }
+
+    /** A fork takes over no work that is undone. */
+    private static void requireEffects(ObjectNode source, Map<String, UUID> carried) {
+        String undo = source.path("undo").path("state").asString("nothing");
+        if (!carried.isEmpty() && !undo.equals("nothing") && !undo.equals("refused")) {
+            throw ApiProblem.of(ErrorCode.RUN_UNDONE,
+                    "the completed work of the run is undone: a fork can only begin at its"
+                            + " first tasks");
+        }
     }
 
     /** The task's upstreams are not executed again for it alone. */

@@ -57,6 +57,8 @@ public enum ErrorCode {
     TASK_WITHOUT_BUDGET(409, "Task has no budget"), RUN_FINISHING(409, "Run ends at its limit"),
     CHILD_BUDGETS_REQUIRED(409, "Child runs without a limit"),
     PARENT_BUDGET_EXCEEDED(409, "Limit of the parent run exceeded"),
+    RUN_UNDONE(409, "Run is undone"), UNDO_OF_UNDO(409, "Run is an undo"),
+    UNDO_FROM_START(409, "Undo cannot start over"), NOT_AN_UNDO(409, "Ticket of another kind"),
     RUN_ARCHIVED(409, "Run is archived"), RETRY_PARENT_INSTEAD(409, "Run was started by another run"),
     RETRIES_EXHAUSTED(409, "No retries left"),
     RETRY_STATE_TERMINAL(409, "Task failed finally"), SIGNAL_NOT_AWAITED(409, "Signal not awaited"),

@@ -32,7 +32,14 @@ final class ReadSql {
                 r.priority, r.trigger, %1$s r.config, r.tags, r.agent_slug, r.external_id, r.attempt_number,
                 r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
                 parent.parent_run_id, parent.parent_step_id,
-                (select count(*) from run_children k where k.run_id = r.id)::int as child_count, r.start_at,
+                (select count(*) from run_children k where k.run_id = r.id)::int as child_count,
+                case r.state_type when 'terminal' then (
+                    select jsonb_build_object('state', u.state, 'run_id', u.undo_run_id, 'tasks', u.tasks, 'undone', u.undone,
+                            'by_hand', u.by_hand, 'not_done', u.not_done, 'not_undone', u.not_undone,
+                            'requested_by', u.requested_by, 'reason', u.reason, 'requested_at', u.requested_at,
+                            'error_code', u.error_code, 'error_message', u.error_message)
+                      from run_undos u where u.run_id = r.id) end as undo,
+                r.policy #>> '{undo,undoes}' as undoes, r.start_at,
                 r.origin ->> 'recipe_id' as recipe_id, (r.origin ->> 'recipe_version')::int as recipe_version,
                 r.origin ->> 'schedule_id' as schedule_id, r.origin ->> 'scheduled_for' as scheduled_for,
                 (select count(*) from escalation_tickets e
@@ -422,7 +429,8 @@ final class ReadSql {
     private static final String ESCALATIONS = """
             select e.id, e.run_id, r.title as run_name, e.attempt, e.kind, e.task_id, t.key as task_key, e.step_id,
                 s.name as step_name, e.severity, e.reason, e.error_code, e.message, e.state, e.resolution,
-                e.resolved_by, e.comment as resolution_reason, e.opened_at, e.resolved_at
+                e.resolved_by, e.comment as resolution_reason, e.opened_at, e.resolved_at,
+                coalesce(r.policy #>> '{undo,undoes}' is not null, false) as undo
               from escalation_tickets e
               join orchestration_runs r on r.id = e.run_id
               left join orchestration_tasks t on t.id = e.task_id

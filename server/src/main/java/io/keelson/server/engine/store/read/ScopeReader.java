@@ -99,9 +99,10 @@ public final class ScopeReader {
      * @param failure whether to read {@code .failure}
      * @param transcript whether to read {@code .transcript}
      * @param previous whether to read {@code .previous}
+     * @param original whether to read {@code .input} and {@code .output} of the work that a task undoes
      */
     public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
-            boolean output, boolean plan, boolean failure, boolean transcript, boolean previous) {
+            boolean output, boolean plan, boolean failure, boolean transcript, boolean previous, boolean original) {
 
         /** Whether so many outputs are read that they are fetched in parts, within a transaction. */
         public boolean many() {
@@ -271,8 +272,27 @@ public final class ScopeReader {
 
     private static final String OWN = """
             select key, attempt_number as attempt, item, item_index, error_code, error_class, error_message,
-                task_type = 'planning' as planner
+                task_type = 'planning' as planner, policy -> 'undoes' ->> 'task' as undoes
               from orchestration_tasks where id = ?""";
+
+    /**
+     * The work that a task undoes: a step that has acted, or the whole task. Of a folded round the output is left.
+     */
+    private static final String ORIGINAL = """
+            with original as (
+                select (policy -> 'undoes' ->> 'task')::uuid as task, policy -> 'undoes' ->> 'step' as step
+                  from orchestration_tasks where id = ?)
+            select t.item, t.item_index, done.input, case when o.step is null then %s else done.output end as output
+              from original o
+              join orchestration_tasks t on t.id = o.task
+              left join lateral (
+                select %s as input, s.output from orchestration_steps s
+                 where s.task_id = t.id and (o.step is null or s.name = o.step) and s.called_by is null
+                   and s.kind not in ('verify', 'approval', 'wait', 'signal')
+                 order by (s.state = 'completed') desc, s.task_attempt desc, s.position desc, s.turn desc limit 1) done on true
+            union all
+            select null, r.round, null, r.output from original o join task_rounds r on r.task_id = o.task""".formatted(
+            TaskSql.YIELD, TaskSql.ATTEMPT_INPUT);
 
     /** A task's output before verification: its template's, else its last step's. */
     private static final String SUBMITTED = """
@@ -490,7 +510,7 @@ public final class ScopeReader {
     /**
      * The scope of an expression: {@code .inputs}, {@code .run}, {@code .tasks.<key>.output|state} of the run's current
      * attempt. A task also has {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index}, or
-     * {@code .round} and {@code .previous}, and {@code .transcript}: its agent's turns. Its {@code .task} has {@code key}, {@code attempt}, {@code failure}
+     * {@code .round} and {@code .previous}; a task of an undo has {@code .input} and {@code .output} of its original, and {@code .transcript}: its agent's turns. Its {@code .task} has {@code key}, {@code attempt}, {@code failure}
      * (of its previous attempt) and {@code output} (before verification). A planner sees {@code .run.plan} and {@code
      * .failure}.
      *
@@ -541,6 +561,9 @@ public final class ScopeReader {
             } else if (row.getInt("item_index") > 0) {
                 scope.put("round", row.getInt("item_index"));
             }
+            if (row.getString("undoes") != null) {
+                scope.put("undoes", row.getString("undoes"));
+            }
             task.put("key", row.getString("key")).put("attempt", row.getInt("attempt")).putNull("failure");
             if (row.getInt("attempt") > 1 && row.getString("error_code") != null) {
                 task.putObject("failure").put("error_code", row.getString("error_code"))
@@ -551,6 +574,17 @@ public final class ScopeReader {
         });
         if (wanted.previous && scope.has("round")) {
             scope.set("previous", one(c, PREVIOUS, taskId, row -> json(row, "output")));
+        }
+        if (wanted.original && scope.path("undoes").isString()) {
+            var _ = one(c, ORIGINAL, taskId, row -> {
+                if (row.getString("item") != null) {
+                    scope.set("item", json(row, "item"));
+                    scope.put("index", row.getInt("item_index"));
+                } else if (row.getInt("item_index") > 0) {
+                    scope.put("round", row.getInt("item_index"));
+                }
+                return scope.set("input", json(row, "input")).set("output", json(row, "output"));
+            });
         }
         if (wanted.output) {
             task.set("output", one(c, SUBMITTED, taskId, row -> json(row, "output")));

@@ -1,0 +1,147 @@
+package io.keelson.server.engine.store.read;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.TaskPolicy;
+import io.keelson.core.plan.Undo;
+import io.keelson.core.plan.UndoWork;
+import io.keelson.core.run.Command.Evaluation.UndoCounts;
+import io.keelson.core.run.Command.Evaluation.UndoIs;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Reads ended runs that are undone, for the plans of their undos. */
+public final class UndoneRuns {
+    private static final String STATE = """
+            select coalesce(r.state, 'completed') as state,
+                (select t.due_at from timers t where t.kind = 'evaluate_undo' and t.subject = u.run_id) as armed,
+                count(t.id) filter (where t.state = 'completed') as undone,
+                count(t.id) filter (where t.state = 'skipped' and t.error_code = 'DONE_BY_HAND') as by_hand,
+                count(t.id) filter (where t.state = 'skipped' and t.error_code = 'NOT_DONE') as not_done,
+                count(t.id) as tasks
+              from run_undos u
+              left join orchestration_runs r on r.id = u.undo_run_id
+              left join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+                and t.key not like '.%'
+             where u.run_id = ? and u.state <> 'requested'
+             group by u.run_id, r.state""";
+
+    private static final String SOURCE = """
+            select goal, inputs, config, input_declarations, agent_slug from orchestration_runs where id = ?""";
+
+    /** The tasks of all attempts, and folded rounds; no work that a task took over from another run. */
+    private static final String ROWS = """
+            select t.id, t.key, t.title, g.key as group_key, t.parallel_steps, t.state = 'completed' as completed,
+                case when t.group_id is not null and t.item is null then t.item_index else 0 end as round,
+                case when t.reused_from is null and t.step_specs is null then coalesce(g.policy, t.policy) end as policy,
+                array(select distinct up.key from orchestration_task_dependencies d
+                        join orchestration_tasks up on up.id = d.depends_on_id where d.task_id = t.id)::text[] as upstreams,
+                (select jsonb_agg(jsonb_build_object('name', s.name, 'completed', s.state = 'completed',
+                        'executions', s.lease_epoch, 'kind', s.kind, 'tool', s.tool, 'error_code', s.error_code,
+                        'error_class', s.error_class) order by s.task_attempt, s.position, s.turn)
+                   from orchestration_steps s where s.task_id = t.id and s.called_by is null
+                    and s.kind in ('tool', 'turn', 'call', 'run')) as steps,
+                t.attempt, t.sequence_number, t.item_index
+              from orchestration_tasks t left join orchestration_tasks g on g.id = t.group_id
+             where t.run_id = ? and t.key not like '.%'
+            union all
+            select r.task_id, concat(g.key, '[', r.round, ']'), g.title, g.key, g.parallel_steps, r.state = 'completed',
+                r.round, g.policy, array[]::text[], null, g.attempt, g.sequence_number, r.round
+              from task_rounds r join orchestration_tasks g on g.id = r.loop_id
+             where r.run_id = ?
+             order by attempt, sequence_number, item_index nulls first""";
+
+    /**
+     * The mission of a run.
+     *
+     * @param declarations null if absent
+     */
+    public record Source(String goal, JsonNode inputs, JsonNode config, @Nullable JsonNode declarations,
+            @Nullable String agentSlug) {}
+
+    private UndoneRuns() {}
+
+    /** The state of the run that undoes another; empty while that run is to be made. */
+    public static Optional<UndoIs> state(Connection c, UUID run) throws SQLException {
+        return query(c, STATE, row -> {
+            int undone = row.getInt("undone");
+            int byHand = row.getInt("by_hand");
+            int notDone = row.getInt("not_done");
+            return new UndoIs(RunState.of(row.getString("state")),
+                    new UndoCounts(undone, byHand, notDone, row.getInt("tasks") - undone - byHand - notDone),
+                    Rows.optionalTime(row, "armed"));
+        }, run).stream().findFirst();
+    }
+
+    public static Source source(Connection c, UUID run) throws SQLException {
+        return query(c, SOURCE, row -> {
+            String declarations = row.getString("input_declarations");
+            return new Source(row.getString("goal"), Json.read(row.getString("inputs")),
+                    Json.read(row.getString("config")), declarations == null ? null : Json.read(declarations),
+                    row.getString("agent_slug"));
+        }, run).getFirst();
+    }
+
+    /**
+     * The tasks of a run with the recorded facts about their work.
+     *
+     * @param effects whether a tool may change anything outside the run
+     */
+    public static List<UndoWork.Row> rows(Connection c, UUID run, Predicate<String> effects) throws SQLException {
+        return query(c, ROWS, row -> new UndoWork.Row(ViewLoader.uuid(row, "id"), row.getString("key"),
+                row.getString("title"), row.getString("group_key"), row.getInt("round"),
+                Stream.of((Object[]) row.getArray("upstreams").getArray()).map(Object::toString).toList(),
+                row.getBoolean("parallel_steps"), undo(row.getString("policy")), row.getBoolean("completed"),
+                steps(row.getString("steps"), effects)), run, run);
+    }
+
+    private static @Nullable Undo undo(@Nullable String policy) {
+        return policy == null ? null : Json.MAPPER.readValue(policy, TaskPolicy.class).undo();
+    }
+
+    private static List<UndoWork.Step> steps(@Nullable String json, Predicate<String> effects) {
+        List<UndoWork.Step> steps = new ArrayList<>();
+        for (JsonNode step : json == null ? Json.array() : Json.read(json)) {
+            boolean acts = !step.path("kind").asString("").equals("tool")
+                    || effects.test(step.path("tool").asString(""));
+            steps.add(new UndoWork.Step(step.path("name").asString(""), step.path("completed").asBoolean(false),
+                    step.path("executions").asInt(0), acts, text(step, "error_code"), text(step, "error_class")));
+        }
+        return steps;
+    }
+
+    private static @Nullable String text(JsonNode step, String member) {
+        return step.path(member).isString() ? step.path(member).stringValue() : null;
+    }
+
+    private interface Take<T> {
+        T from(ResultSet row) throws SQLException;
+    }
+
+    private static <T> List<T> query(Connection c, String sql, Take<T> take, UUID... ids) throws SQLException {
+        List<T> found = new ArrayList<>();
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            for (int i = 0; i < ids.length; i++) {
+                statement.setObject(i + 1, ids[i]);
+            }
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(take.from(row));
+                }
+            }
+        }
+        return found;
+    }
+}
