@@ -41,8 +41,8 @@ final class Versions {
      * @param version of the worker; null for an executor of a node
      */
     static void claimed(Decision d, String tool, @Nullable String version) {
-        VersionRule rule = version == null ? null : d.capacity.version(d.run.workspaceId(), tool);
-        if (rule == null || !rule.pinned() || d.view.versions.putIfAbsent(tool, version) != null) {
+        VersionRule rule = d.capacity.version(d.run.workspaceId(), tool);
+        if (version == null || rule == null || !rule.pinned() || d.view.versions.putIfAbsent(tool, version) != null) {
             return;
         }
         d.changes.touch(d.run);

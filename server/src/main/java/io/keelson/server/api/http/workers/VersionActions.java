@@ -65,19 +65,19 @@ public final class VersionActions {
             throw ApiProblem.of(ErrorCode.TOOL_OF_SERVER,
                     "no worker gets the steps of '" + tool + "': the server executes them");
         }
-        return change(request, tool, () -> keyed.answer(request, c -> answer(versions.promote(c, request.workspace(),
+        return change(tool, () -> keyed.answer(request, c -> answer(versions.promote(c, request.workspace(),
                 tool, promotion, request.origin(), check(request)))));
     }
 
     private ApiResponse rollback(ApiRequest request) {
         String tool = tool(request);
-        return change(request, tool, () -> keyed.answer(request,
+        return change(tool, () -> keyed.answer(request,
                 c -> answer(versions.rollback(c, request.workspace(), tool, request.origin(), check(request)))));
     }
 
     private ApiResponse clear(ApiRequest request) {
         String tool = tool(request);
-        return change(request, tool, () -> {
+        return change(tool, () -> {
             if (!database.inTransaction(
                     c -> versions.clear(c, request.workspace(), tool, request.origin(), check(request)))) {
                 throw notFound(tool);
@@ -90,7 +90,7 @@ public final class VersionActions {
         ApiResponse make();
     }
 
-    private ApiResponse change(ApiRequest request, String tool, Change change) {
+    private ApiResponse change(String tool, Change change) {
         try {
             ApiResponse response = change.make();
             changed.run();
