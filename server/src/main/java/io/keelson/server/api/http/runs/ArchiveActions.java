@@ -23,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.UUID;
 
 /** Routes about the archive: its size, the check of its contents, and the return of runs. */
@@ -93,7 +94,7 @@ public final class ArchiveActions {
         try {
             database.runInTransaction(c -> {
                 try {
-                    if (archive.restore(c, run, content, request.actor().id())) {
+                    if (archive.restore(c, run, content, String.valueOf(request.actor().id()))) {
                         AuditLog.write(c, request.origin(), "run_restored", run.workspaceId(), run.runId().toString(),
                                 Json.object());
                     }
@@ -102,7 +103,7 @@ public final class ArchiveActions {
                 }
             });
         } catch (UncheckedIOException e) {
-            throw ArchivedRuns.unreadable(run, e.getCause());
+            throw ArchivedRuns.unreadable(run, Objects.requireNonNull(e.getCause()));
         }
     }
 }
