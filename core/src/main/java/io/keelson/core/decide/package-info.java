@@ -15,7 +15,7 @@
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
  * Pauses, LostAnswers, Metering, Requests, CallWaits.
  * <li>Dispatch and money: SlotScheduling, Chains, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
- * ChildBudgets, RetryModels.
+ * ChildBudgets, RetryModels, Versions.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals, Undoing.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike, Questions.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, Question, ChildRow,
