@@ -207,7 +207,7 @@ class RunUndo(Document):
     by_hand: int
     """Tasks that a person has done by other means."""
     not_done: int
-    """Tasks whose original was not done, as a person says."""
+    """Tasks whose original was not done, by a person's answer."""
     not_undone: int
     """All other tasks."""
     requested_by: str

@@ -960,7 +960,7 @@ export interface components {
             undone: number;
             /** @description Tasks that a person has done by other means */
             by_hand: number;
-            /** @description Tasks whose original was not done, as a person says */
+            /** @description Tasks whose original was not done, by a person's answer */
             not_done: number;
             /** @description All other tasks */
             not_undone: number;

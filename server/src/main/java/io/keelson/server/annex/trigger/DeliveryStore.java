@@ -1,6 +1,5 @@
 package io.keelson.server.annex.trigger;
 
-import io.keelson.api.trigger.TriggerDelivery;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Page;
 import io.keelson.server.base.db.RecordColumns;

@@ -231,9 +231,9 @@ final class TriggerCheck {
         if (flow != null) {
             var _ = expecting("/flow", () -> expressions.keys(workspace, flow, scope));
         }
-        if (given.signal() != null) {
-            var _ = expecting("/signal",
-                    () -> expressions.target(workspace, given.name(), given.signal(), scope));
+        Trigger.Signal signal = given.signal();
+        if (signal != null) {
+            var _ = expecting("/signal", () -> expressions.target(workspace, given.name(), signal, scope));
             return new Evaluation(given.inputs(), null);
         }
         ObjectNode inputs = expecting("/inputs", () -> expressions.inputs(workspace, given, scope));
