@@ -32,7 +32,7 @@ begin
     end loop;
 end $$;
 
-drop view if exists open_questions, work_results, free_usage, orchestration_steps, orchestration_event_feed, orchestration_events_kept, run_event_packs_kept, orchestration_events_archive,
+drop view if exists inbox_questions, open_questions, work_results, free_usage, orchestration_steps, orchestration_event_feed, orchestration_events_kept, run_event_packs_kept, orchestration_events_archive,
     orchestration_events;
 drop table if exists event_watermark, step_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads,
     upload_slots, escalation_tickets, proposals, inbox_assignments, run_signals, run_plans, webhook_deliveries, webhook_endpoints, webhook_feed, status_document_progress, workers, run_agents, run_attempts,

@@ -191,7 +191,7 @@ class TidyTest {
         owners.put("triggers|trigger_\\w+", "trigger");
         owners.put("federated_\\w+|sign_in_states", "auth");
         owners.put("database_losses", "history");
-        owners.put("archive_objects|archived_\\w+|restored_runs", "store");
+        owners.put("archive_objects|archive_deletions|archived_\\w+|restored_runs", "store");
         owners.put("installation_backups", "backup");
         // The inbox is a query over all that waits for people.
         // Claims and their explanation read the limits of concurrent work; the artifact quota reads its limit under its

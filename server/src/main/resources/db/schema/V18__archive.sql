@@ -90,13 +90,17 @@ create table if not exists restored_runs (
 
 comment on table restored_runs is 'Runs that have come back from the archive.';
 
+-- Servers that compare remembered events with the database ignore those of deleted runs.
+create table if not exists archive_deletions (
+    workspace_id uuid primary key references workspaces (id) on delete cascade,
+    ended_before timestamptz not null
+);
+
+comment on table archive_deletions is 'Deletion of archived runs, by workspace.';
+comment on column archive_deletions.ended_before is 'archived runs that ended earlier have been deleted';
+
 select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspace())', true)
-  from unnest('{archive_objects, archived_runs, archived_files, restored_runs}'::text[]) as own;
-
--- Archived runs that ended before have been deleted. Servers that compare remembered events with the database ignore those.
-alter table workspaces add column if not exists archive_deleted_before timestamptz;
-
-comment on column workspaces.archive_deleted_before is 'archived runs that ended earlier have been deleted';
+  from unnest('{archive_objects, archived_runs, archived_files, restored_runs, archive_deletions}'::text[]) as own;
 
 -- A run waits for its forks, which read its outputs.
 create index if not exists ix_orch_runs_forked on orchestration_runs (forked_from) where forked_from is not null;

@@ -13,7 +13,7 @@ import java.util.List;
 final class NeighbourNames {
 
     static final String OWN_TABLES =
-            "archive_objects archived_files archived_runs restored_runs call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
+            "archive_deletions archive_objects archived_files archived_runs restored_runs call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
                     + " credit_months credit_slots status_document_progress engine_nodes engine_outages database_losses escalation_tickets event_exports federated_identities federated_sessions gateway_requests gateway_tokens"
                     + " execution_commands former_secrets idempotency_cache inbox_assignments installation_backups live_texts operator_audit"
                     + " orchestration_runs"

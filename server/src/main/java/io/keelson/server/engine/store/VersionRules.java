@@ -69,6 +69,11 @@ public final class VersionRules implements LocalCapacity.Versions {
         }
     }
 
+    /** Whether any tool has a rule. */
+    public boolean any() {
+        return !rules.isEmpty();
+    }
+
     /** The rules of a workspace at this moment, by tool. */
     public static Map<String, VersionRule> in(Connection c, UUID workspaceId) throws SQLException {
         Map<String, VersionRule> found = new HashMap<>();

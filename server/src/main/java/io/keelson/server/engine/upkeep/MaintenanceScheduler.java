@@ -20,6 +20,8 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private static final Duration ORPHAN_SCAN_INTERVAL = Duration.ofHours(6);
     /** How soon a node reads limits and prices that were changed elsewhere, without a notification. */
     private static final Duration SETTINGS_INTERVAL = Duration.ofSeconds(5);
+    /** Polls of the settings for one of the rules about versions while there are none; other servers announce new ones. */
+    private static final int POLLS_WITHOUT_VERSIONS = 6;
 
     private final NodeHeartbeat heartbeat;
     private final DueWorkPoller dueWorkPoller;
@@ -33,6 +35,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final ExpiredData expired;
     private final DatabaseHistory history;
     private volatile List<BackgroundTask> tasks = List.of();
+    private int polls;
 
     public MaintenanceScheduler(NodeHeartbeat heartbeat, DueWorkPoller dueWorkPoller, Reconciler reconciler,
             RunEnds ends, WorkLimits limits, VersionRules versions, WorkAvailability available, CurrentPrices prices,
@@ -59,7 +62,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         dueWorkPoller.onReturn(beat::nudge);
         tasks = List.of(history.task(), dueWorkPoller.watch(), beat,
                 BackgroundTask.every("ended-runs", TIMER_INTERVAL, ends::poll),
-                BackgroundTask.every("settings", SETTINGS_INTERVAL, this::readSettings),
+                BackgroundTask.every("settings", SETTINGS_INTERVAL, this::pollSettings),
                 BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> dueWorkPoller.look(actions)),
                 BackgroundTask.every("stuck-joins", JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
                 BackgroundTask.every("months", MONTH_CHECK_INTERVAL, reconciler::endedMonths),
@@ -85,8 +88,16 @@ public final class MaintenanceScheduler implements AutoCloseable {
 
     /** Reads limits, rules about versions, prices and tools of workspaces; of two concurrent calls the later one's result counts. */
     public void readSettings() {
+        readSettings(true);
+    }
+
+    private void pollSettings() {
+        readSettings(versions.any() || polls++ % POLLS_WITHOUT_VERSIONS == 0);
+    }
+
+    private void readSettings(boolean withVersions) {
         boolean news = dueWorkPoller.query(c -> {
-            boolean changed = versions.refresh(c);
+            boolean changed = withVersions && versions.refresh(c);
             limits.refresh(c);
             prices.refresh(c);
             workspaceTools.refresh(c);

@@ -238,7 +238,7 @@ class ReadersTest {
         assertThat(workers.seen(c, world.workspace, "w1", List.of("echo", "own"), null, 2, null)).isTrue();
         assertThat(reader.workers(c, world.workspace)).singleElement().satisfies(worker -> {
             assertThat(worker.tools()).containsExactly("echo", "own");
-            assertThat(worker.version()).isEqualTo("1.0");
+            assertThat(worker.version()).as("of the latest claim").isNull();
             assertThat(Json.time(worker.lastSeenAt())).isEqualTo(Json.time(world.now));
         });
 

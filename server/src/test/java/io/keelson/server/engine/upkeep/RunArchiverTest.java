@@ -305,6 +305,6 @@ class RunArchiverTest {
         assertThat(archiver.delete()).isEqualTo(1);
         assertThat(count("archived_runs")).isZero();
         assertThat(orphans()).hasSize(1);
-        assertThat(count("workspaces where archive_deleted_before = '" + ENDED + "'")).isEqualTo(1);
+        assertThat(count("archive_deletions where ended_before = '" + ENDED + "'")).isEqualTo(1);
     }
 }

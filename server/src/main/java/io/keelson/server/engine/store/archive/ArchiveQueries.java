@@ -119,7 +119,8 @@ final class ArchiveQueries {
 
     static final Sql NOTE_EXPIRED =
             Sql.of("""
-            update workspaces set archive_deleted_before = greatest(archive_deleted_before, :before) where id = :workspace""");
+            insert into archive_deletions as d (workspace_id, ended_before) values (:workspace, :before)
+            on conflict (workspace_id) do update set ended_before = greatest(d.ended_before, excluded.ended_before)""");
 
     /** An hour later than the artifact itself: a download may be under way. */
     static final Sql EXPIRED_FILES = Sql.of(MOMENT + """

@@ -28,8 +28,9 @@ public final class KnownEvents {
                      where p.run_id = k.run_id and p.first_seq = k.seq
                        and (extract(epoch from p.created_at) * 1000000)::bigint <> k.at))
                and not exists (
-                    select from workspaces w where w.id = k.workspace_id and (w.purge_asked_at is not null
-                        or (extract(epoch from w.archive_deleted_before) * 1000000)::bigint >= k.at))
+                    select from workspaces w left join archive_deletions d on d.workspace_id = w.id
+                     where w.id = k.workspace_id and (w.purge_asked_at is not null
+                        or (extract(epoch from d.ended_before) * 1000000)::bigint >= k.at))
              order by k.place""");
 
     private static final Sql LATEST = Sql.of("""
