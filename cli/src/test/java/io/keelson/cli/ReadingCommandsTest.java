@@ -27,12 +27,13 @@ class ReadingCommandsTest {
 
     /** They execute or change something, so that they may start a server. */
     private static final Set<String> MAY_START = Set.of("run", "watch", "pause", "resume", "cancel", "fail", "retry",
-            "replan",
+            "replan", "undo", "archive restore",
             "fork", "budget", "delete", "task", "signal", "bulk stop", "approve", "reject", "resolve", "inbox assign",
             "recipes save", "recipes create", "recipes delete", "schedules create", "schedules pause",
             "schedules resume",
             "schedules trigger", "schedules backfill", "schedules delete", "triggers create", "triggers replay",
-            "triggers on", "triggers off", "triggers delete", "agents create", "agents update",
+            "triggers on", "triggers off", "triggers delete", "triggers send", "versions promote", "versions rollback",
+            "versions clear", "agents create", "agents update",
             "agents delete",
             "mcp add", "mcp remove", "mcp check", "mcp allow", "mcp accept", "secrets set", "secrets remove",
             "orders cancel",
