@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Deliveries whose runs failed to start repeatedly, in the inbox. */
-@Breadth.Spread
+@Breadth.InPart(3)
 class DeadLettersTest {
 
     @TempDir

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.engine.store.archive.RunArchive;
@@ -27,6 +28,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** An archived run answers as before, changes nothing, and comes back as it was. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class ArchiveApiTest {
 
     private static final Duration AGE = Duration.ofDays(90);

@@ -26,6 +26,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Faults that users reported about other orchestrators, as trials of this server. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class PeerReportsTest {
 
     private static final String RUNS = "/api/v1/runs/";

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** Undos over HTTP: order, expressions, tickets, questions, refusals. */
+@Breadth.Spread
 class UndoApiTest {
     private static final String CALL = "{\"tool\": \"echo\", \"input\": {\"of\": \"${ .output.n }\"}}";
 

@@ -3,6 +3,7 @@ package io.keelson.server.engine.upkeep;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.artifact.ArtifactStore;
 import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.db.Database;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A run is in the tables or in the archive, whole and once, at any end of the process, and comes back as it was. */
+@Breadth.Spread
 class RunArchiverTest {
 
     private static final Instant ENDED = Instant.parse("2026-01-01T00:00:00Z");

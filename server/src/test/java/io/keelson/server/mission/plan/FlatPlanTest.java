@@ -2,6 +2,7 @@ package io.keelson.server.mission.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Flow;
 import io.keelson.core.plan.TaskSpec;
@@ -16,6 +17,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -166,7 +168,7 @@ class FlatPlanTest {
     @Test
     void flatPlanDoesTheTasksOfTheChosenBranches() {
         Set<String> seen = new HashSet<>();
-        for (int seed = 0; seed < 300; seed++) {
+        for (int seed : Breadth.of(IntStream.range(0, 300).boxed().toList())) {
             Nested nested = new Nested(new Random(seed));
             CheckedMission mission = Missions.json(nested.mission());
             Set<String> done = flat(mission.plan().tasks(), nested.inputs);
@@ -176,7 +178,7 @@ class FlatPlanTest {
                             .collect(Collectors.toSet()));
             seen.add(done.size() + " of " + mission.plan().tasks().size());
         }
-        assertThat(seen).as("different plans").hasSizeGreaterThan(50);
+        assertThat(seen).as("different plans").hasSizeGreaterThan(20);
     }
 
     private static String shown(TaskSpec task) {
