@@ -60,7 +60,7 @@ class DashboardTriggersTest extends DashboardChecks {
         sees(dialog(page).getByText("\"total\": \"many\""));
         assertThat(browser.violations(page)).isEmpty();
         save(page, "Close").click();
-        button(page, "Replay second").click();
+        events.filter(text("second")).getByText("Replay").click();
         sees(page.getByText("1 event will be decided again"));
         page.getByLabel("Outcome").selectOption("refused");
         PlaywrightAssertions.assertThat(events).hasCount(1);
