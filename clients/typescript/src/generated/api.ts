@@ -430,7 +430,7 @@ export interface components {
              * @description Name of the action
              * @enum {unknown}
              */
-            name: "accept" | "reject" | "skip" | "try_all_again" | "skip_all" | "fail" | "cancel" | "downgrade" | "finish_current" | "assign" | Other;
+            name: "accept" | "reject" | "skip" | "done" | "try_all_again" | "skip_all" | "fail" | "cancel" | "downgrade" | "finish_current" | "assign" | Other;
             /**
              * @description HTTP method
              * @enum {unknown}

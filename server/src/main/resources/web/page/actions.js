@@ -7,6 +7,9 @@ import { route } from '../store/route.js';
 
 const reason = { name: 'reason', label: 'Reason', hint: 'The events show it beside your name.' };
 
+const undone = (run) => run.undo && !['refused', 'nothing'].includes(run.undo.state);
+const retried = (run) => ['failed', 'cancelled'].includes(run.state) && !undone(run);
+
 export const ACTIONS = [
   { name: 'start', title: 'Start', icon: 'play', when: (run) => run.state === 'created', first: true },
   {
@@ -29,7 +32,7 @@ export const ACTIONS = [
     name: 'retry',
     title: 'Retry',
     icon: 'retry',
-    when: (run) => ['failed', 'cancelled'].includes(run.state),
+    when: retried,
     first: true,
     ask: () => ({
       title: 'Retry this run?',
@@ -58,13 +61,28 @@ export const ACTIONS = [
     name: 'retry',
     title: 'Retry from the start…',
     icon: 'retry',
-    when: (run) => ['failed', 'cancelled'].includes(run.state),
+    when: (run) => retried(run) && !run.undoes,
     ask: () => ({
       title: 'Do everything again?',
       text: 'All tasks are done again, at full cost.',
       yes: 'Retry from the start',
     }),
     body: () => ({ from: 'start' }),
+  },
+  {
+    name: 'undo',
+    title: 'Undo…',
+    said: 'Undo requested',
+    icon: 'undo',
+    danger: true,
+    when: (run) => !isOpen(run) && !run.undoes && (!run.undo || run.undo.state === 'refused'),
+    ask: (run) => ({
+      title: `Undo ${run.name}?`,
+      text: 'A run of its own undoes the completed work that has an undo, in reverse order. This run has no further attempt then.',
+      yes: 'Undo the run',
+      danger: true,
+      fields: [reason],
+    }),
   },
   {
     name: 'replan',

@@ -17,14 +17,15 @@ import { json } from '../part/json.js';
 import { comparable, planTasks } from '../part/plan.js';
 import { checks, earlier, facts, given, newPlan, result, shown } from '../part/subject.js';
 
-const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
+const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs', done: 'Done by hand' };
 const FAILED = { accept: 'Try again', reject: 'Fail the run' };
+const UNDO = { accept: 'Try again', reject: 'Leave not undone' };
 const DEAD = { accept: 'Replay', reject: 'Dismiss' };
 /** Scopes that answers take besides `approve`. */
 const SCOPES = { tool_change: 'admin', dead_letter: 'runs:write' };
 const failed = (item) => item.kind === 'escalation' && !item.data?.changes;
 const titleOf = (action, item) =>
-  (failed(item) ? FAILED : item.kind === 'dead_letter' ? DEAD : {})[action] ??
+  (item.data?.undo ? UNDO : failed(item) ? FAILED : item.kind === 'dead_letter' ? DEAD : {})[action] ??
   TITLES[action] ??
   (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
 /** A clause of the API as a sentence. */
@@ -59,7 +60,7 @@ const CALL_REASONS = {
 };
 /** Members of the data that are shown elsewhere. */
 const KNOWN = {
-  escalation: ['why', 'task_title', 'error_code', 'alike'],
+  escalation: ['why', 'undo', 'task_title', 'error_code', 'alike'],
   task_review: ['score', 'attempt'],
   budget: ['total_cost'],
 };
@@ -464,6 +465,7 @@ class Inbox extends Page {
     const lacks = this.#lacks(item);
     const [symbol, kind] = kindOf(item);
     const raised = item.kind === 'budget';
+    const beside = failed(item) && (item.data?.undo ? 'done' : 'skip');
     const before = this.changed?.before;
     const others =
       this.single?.id === item.id
@@ -547,7 +549,7 @@ class Inbox extends Page {
         >
           ${icon(raised ? 'coins' : 'check', 'small')}${raised ? 'Raise…' : titleOf('accept', item)} <kbd>a</kbd>
         </button>
-        ${failed(item) ? html`<button class="btn" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'skip')}>Skip</button>` : nothing}
+        ${beside ? html`<button class="btn" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, beside)}>${titleOf(beside, item)}</button>` : nothing}
         <button
           class="btn danger"
           ?disabled=${!!lacks || this.busy}

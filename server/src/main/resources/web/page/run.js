@@ -58,6 +58,23 @@ const WORDS = {
   failed: 'failed tries',
   other: 'other',
 };
+/** The states of an undo, in words, and the look of its note. */
+const UNDO = {
+  requested: ['Its undo begins.', ''],
+  running: ['It is being undone.', ''],
+  undone: ['It is undone.', ''],
+  partly_undone: ['It is partly undone.', 'warn'],
+  failed: ['Its undo has failed. Retry that run to continue.', 'warn'],
+  cancelled: ['Its undo was cancelled.', 'warn'],
+  nothing: ['No work of it has an undo.', ''],
+  refused: ['Its undo could not begin.', 'warn'],
+};
+const COUNTS = [
+  ['undone', 'undone'],
+  ['by_hand', 'done by hand'],
+  ['not_done', 'never done'],
+  ['not_undone', 'not undone'],
+];
 const RESTORE = { name: 'restore', title: 'Restore', doing: 'Restoring…', icon: 'retry' };
 const CHECK_MS = 30_000;
 const MOST_SIGNALS = 4;
@@ -175,7 +192,7 @@ class Run extends Part {
         route.go(`/ui/runs/${answer.id}`);
         return;
       }
-      this.#done(`${action.title.replace('…', '')}: done`, answer);
+      this.#done(action.said ?? `${action.title.replace('…', '')}: done`, answer);
     } catch (failure) {
       toast(`${failure.message} (${failure.code})`, true);
     } finally {
@@ -298,6 +315,24 @@ class Run extends Part {
         ${first.code.startsWith('MISSING_') ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}
         ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show the task</button>` : nothing}</span
       >
+    </div>`;
+  }
+
+  /** How far the undo of the run is. */
+  #undo({ undo, undoes }) {
+    const link = (id, text) => html`<a class="btn low" href="/ui/runs/${id}">${icon('right', 'small')}${text}</a>`;
+    if (undoes)
+      return html`<div class="note">
+        ${icon('undo')}<span class="grow">This run undoes another.</span>${link(undoes, 'The original')}
+      </div>`;
+    if (!undo) return nothing;
+    const counts = COUNTS.filter(([key]) => undo[key]).map(([key, what]) => `${count(undo[key])} ${what}`);
+    return html`<div class="note ${UNDO[undo.state][1]}" role="status">
+      ${icon('undo')}
+      <span class="grow"
+        ><strong>${UNDO[undo.state][0]}</strong
+        >${counts.length ? html` <span class="soft">${counts.join(', ')} of ${many(undo.tasks, 'task')}</span>` : nothing}${undo.error_code ? html` ${name(undo.error_message, 600)} <code>${undo.error_code}</code>` : nothing}</span
+      >${undo.run_id ? link(undo.run_id, 'The undo') : nothing}
     </div>`;
   }
 
@@ -500,7 +535,7 @@ class Run extends Part {
         </div>
       </div>
       ${gone ? html`<div class="note warn" role="status">${icon('alert')}<span>This run was deleted${deletion ? html` by ${name(deletion.actor_id, 80)}, at ${clock(deletion.created_at)}` : html`, at ${clock(gone)} at the latest`}. What you see is from before.</span></div>` : nothing}
-      ${this.#headline(run)}${this.#facts(run)}
+      ${this.#headline(run)}${this.#undo(run)}${this.#facts(run)}
       ${run.goal && run.goal !== run.name ? html`<p class="goal soft">${name(run.goal, 600)}</p>` : nothing}
       <div class="views tabs" role="tablist" aria-label="Parts of the run">
         ${TABS.map(([id, title]) => html`<button class="view" role="tab" aria-selected=${view === id} @click=${() => route.set({ view: id === 'timeline' ? null : id })}>${title}</button>`)}

@@ -96,7 +96,7 @@ public record InboxItem(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Lis
      * @param confirm the consequence, for a confirmation; null if the action needs no confirmation
      */
     public record Action(
-            @OneOf({"accept", "reject", "skip", "try_all_again", "skip_all", "fail", "cancel", "downgrade",
+            @OneOf({"accept", "reject", "skip", "done", "try_all_again", "skip_all", "fail", "cancel", "downgrade",
                     "finish_current", "assign"}) String name,
             @OneOf("POST") String method, String href, @Ref("Scope") String scope,
             Map<String, @Types({"string", "boolean"}) JsonNode> body, List<String> fields, @Nullable String confirm) {}

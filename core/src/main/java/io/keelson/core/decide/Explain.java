@@ -1,5 +1,6 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
@@ -98,6 +99,7 @@ public final class Explain {
     public static List<Explanation> run(RunView view, Surroundings around) {
         Explain explain = new Explain(view, around);
         if (!explain.addRunReasons()) {
+            explain.ticketsOfUndo();
             movable(view).limit(SHOWN).forEach(explain::task);
         }
         return explain.ordered();
@@ -182,10 +184,12 @@ public final class Explain {
                 List<Explanation> failures = IgnoredFailure.in(view).toList();
                 add("ENDED", failures.isEmpty() ? "the run is " + run.state.wire()
                         : "the run completed with failures: " + failures.size(), null);
+                undo();
                 failures.stream().limit(SHOWN).forEach(reasons::add);
             }
             case FAILED, CANCELLED -> {
                 add("ENDED", "the run is " + run.state.wire() + error(run.errorCode, run.errorMessage), null);
+                undo();
                 view.tasks.values().stream().filter(task -> task.state == TaskState.FAILED)
                         .flatMap(task -> task.steps.stream())
                         .filter(step -> step.state == StepState.FAILED && !step.failureIgnored).limit(SHOWN)
@@ -195,6 +199,26 @@ public final class Explain {
             }
         }
         return true;
+    }
+
+    /** Adds the progress of the undo of an ended run. */
+    private void undo() {
+        UndoRow undo = view.undo;
+        if (undo != null) {
+            reasons.add(new Explanation("UNDO", undo.text(), null, null, null,
+                    undo.undoRun() == null ? List.of() : List.of(undo.undoRun().toString())));
+        }
+    }
+
+    /** Adds all tickets of an undo, though they do not hold it up yet. */
+    private void ticketsOfUndo() {
+        if (isUndo()) {
+            view.tickets.values().forEach(this::ticket);
+        }
+    }
+
+    private boolean isUndo() {
+        return view.run.policy().undo().undoes() != null;
     }
 
     private static String error(@Nullable String code, @Nullable String message) {
@@ -333,7 +357,9 @@ public final class Explain {
         String why = TicketRow.words(ticket.reason());
         reasons.add(new Explanation("TICKET_OPEN",
                 (one ? ticket.message() : alike.size() + " steps or tasks failed alike, the first: " + ticket.message())
-                        + (why == null ? "" : "; " + why),
+                        + (why == null ? "" : "; " + why)
+                        + (isUndo() && view.run.state == RunState.RUNNING ? "; the other tasks of the undo continue"
+                                : ""),
                 one ? ticket.taskId() : null, one ? ticket.stepId() : null,
                 around.due(TimerKind.HUMAN, ticket.id()), alike.stream().map(each -> each.id().toString()).toList()));
     }

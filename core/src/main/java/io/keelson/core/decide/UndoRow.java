@@ -61,4 +61,25 @@ public record UndoRow(State state, @Nullable UUID undoRun, int tasks, UndoCounts
         return new UndoRow(State.REFUSED, null, 0, UndoCounts.NONE, requestedBy, reason, requestedAt, error.code(),
                 error.message());
     }
+
+    /** The progress of the undo, in words about the run that is undone. */
+    String text() {
+        return switch (state) {
+            case REQUESTED -> "it is to be undone: the run that undoes it is being made";
+            case RUNNING -> "run " + undoRun + " undoes it at present, in " + tasks + (tasks == 1 ? " task" : " tasks");
+            case UNDONE -> "run " + undoRun + " has undone it" + countsText();
+            case PARTLY_UNDONE -> "run " + undoRun + " has undone a part of it" + countsText();
+            case FAILED -> "run " + undoRun + " was to undo it and has failed: `keelson retry " + undoRun
+                    + "` continues it" + countsText();
+            case CANCELLED -> "run " + undoRun + " was to undo it and was cancelled" + countsText();
+            case NOTHING -> "it was to be undone, but no work of it has an undo";
+            case REFUSED -> "it was to be undone, but the run that undoes it could not be created: " + errorCode
+                    + (errorMessage == null ? "" : ": " + errorMessage);
+        };
+    }
+
+    private String countsText() {
+        return " (" + counts.undone() + " of " + tasks + " tasks undone, " + counts.byHand() + " done by hand, "
+                + counts.notDone() + " never done, " + counts.notUndone() + " not undone)";
+    }
 }

@@ -24,10 +24,12 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.Command.Resolution;
+import io.keelson.core.run.Explanation;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -176,6 +178,42 @@ class UndoingTest extends OneRun {
         world.resolve(world.ticket(), Resolution.RESUME);
         world.complete(world.claim("x"));
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void explanationTellsTheProgressOfTheUndo() {
+        world = World.start(ON_FAILURE, plan(task("a"), task("b").on("a").retry(RetryPolicy.NONE)));
+        world.complete(world.claim("a"));
+        world.fail(world.claim("b"), ErrorClass.PERMANENT);
+        assertThat(undoReason()).extracting(Explanation::text, Explanation::on)
+                .containsExactly("it is to be undone: the run that undoes it is being made", List.of());
+        world.answer(world.evaluations.getLast(), new Evaluation.Undoes(run()));
+        assertThat(undoReason()).extracting(Explanation::text, Explanation::on)
+                .containsExactly("run " + OTHER + " undoes it at present, in 1 task", List.of(OTHER.toString()));
+        is(RunState.FAILED, new Evaluation.UndoCounts(0, 0, 0, 1));
+        assertThat(undoReason().text()).contains("`keelson retry " + OTHER + "` continues it");
+        is(RunState.COMPLETED, new Evaluation.UndoCounts(0, 1, 0, 0));
+        assertThat(undoReason().text()).isEqualTo("run " + OTHER
+                + " has undone it (0 of 1 tasks undone, 1 done by hand, 0 never done, 0 not undone)");
+    }
+
+    @Test
+    void explanationOfARunningUndoNamesItsTicketsFirst() {
+        world = World.start(UNDO, plan(undoing("w"), undoing("x")));
+        world.fail(world.claim("x"), ErrorClass.PERMANENT);
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        Explanation first = Explain.run(world.view, new ExplainTest().around).getFirst();
+        assertThat(first).extracting(Explanation::code, Explanation::on)
+                .containsExactly("TICKET_OPEN", List.of(world.ticket().id().toString()));
+        assertThat(first.text()).endsWith("; the other tasks of the undo continue");
+        world.complete(world.claim("w"));
+        assertThat(Explain.run(world.view, new ExplainTest().around)).singleElement()
+                .extracting(Explanation::text).asString().doesNotContain("continue");
+    }
+
+    private Explanation undoReason() {
+        return Explain.run(world.view, new ExplainTest().around).stream()
+                .filter(reason -> reason.code().equals("UNDO")).findFirst().orElseThrow();
     }
 
     @Test

@@ -126,7 +126,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
                 new PlannerAnswerValidator(plans, computation),
                 new StartedRuns(recipeMissions, agents::of, observation.tracing()),
-                new RunUndos(database, store.scopes(), tools, new UndoMissions(knowledge::timeout),
+                new RunUndos(database, store.scopes(), tools, served::announced, new UndoMissions(knowledge::timeout),
                         observation.tracing()),
                 storage.artifacts(), clock,
                 new Engine.Options(slots, settings.execution().lease(),

@@ -18,8 +18,11 @@ import io.keelson.server.engine.store.read.UndoneRuns.Source;
 import io.keelson.server.engine.tool.ToolCatalog;
 import io.keelson.server.mission.plan.UndoMissions;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Prepares the runs that undo others. */
@@ -29,13 +32,17 @@ public final class RunUndos implements Undos {
     private final Database database;
     private final ScopeReader reader;
     private final ToolCatalog tools;
+    private final Function<UUID, Map<String, JsonNode>> announced;
     private final UndoMissions missions;
     private final Tracing tracing;
 
-    public RunUndos(Database database, ScopeReader reader, ToolCatalog tools, UndoMissions missions, Tracing tracing) {
+    /** @param announced the announced tools of a workspace's workers, by name */
+    public RunUndos(Database database, ScopeReader reader, ToolCatalog tools,
+            Function<UUID, Map<String, JsonNode>> announced, UndoMissions missions, Tracing tracing) {
         this.database = database;
         this.reader = reader;
         this.tools = tools;
+        this.announced = announced;
         this.missions = missions;
         this.tracing = tracing;
     }
@@ -48,8 +55,9 @@ public final class RunUndos implements Undos {
 
     private Evaluation make(UUID run) {
         Starter starter = database.withConnection(c -> reader.starter(c, run));
+        Map<String, JsonNode> ofWorkers = announced.apply(starter.workspaceId());
         List<UndoWork.Row> rows = database.withConnection(
-                c -> UndoneRuns.rows(c, run, tool -> hasEffects(starter.workspaceId(), tool)));
+                c -> UndoneRuns.rows(c, run, tool -> hasEffects(starter.workspaceId(), tool, ofWorkers)));
         Plan plan;
         try {
             plan = UndoPlan.of(UndoWork.of(rows));
@@ -67,8 +75,10 @@ public final class RunUndos implements Undos {
                 starter.trace().given() == null ? null : tracing.ofRun(starter.trace())));
     }
 
-    /** True for all tools without declared effects of another kind. */
-    private boolean hasEffects(UUID workspace, String tool) {
-        return tools.find(workspace, tool).map(found -> found.spec().effects() != Effects.READ).orElse(true);
+    /** True for all tools that do not declare to have none. */
+    private boolean hasEffects(UUID workspace, String tool, Map<String, JsonNode> ofWorkers) {
+        JsonNode worker = ofWorkers.get(tool);
+        return tools.find(workspace, tool).map(found -> found.spec().effects() != Effects.READ).orElse(
+                worker == null || !worker.path("effects").asString("").equals(Effects.READ.wire()));
     }
 }

@@ -102,12 +102,19 @@ class UndoApiTest {
         assertThat(items("/api/v1/runs/" + undoing + "/tasks")).filteredOn(
                 task -> task.get("key").stringValue().equals("undo.x")).singleElement().matches(
                         task -> task.get("state").stringValue().equals("completed"));
+        JsonNode item = items("/api/v1/inbox?run_id=" + undoing).getFirst();
+        assertThat(item.get("on_reject").stringValue()).contains("left not undone");
+        assertThat(api.get("/api/v1/inbox/" + item.get("id").stringValue()).json().get("actions").valueStream()
+                .map(each -> each.get("name").stringValue())).contains("done").doesNotContain("skip");
         answer(tickets.getFirst(), "done");
         answer(tickets.getLast(), "skip");
         JsonNode ended = awaitUndo(run, "partly_undone");
         assertThat(List.of(ended.get("undone").asInt(), ended.get("by_hand").asInt(), ended.get("not_undone").asInt()))
                 .containsExactly(2, 1, 1);
         assertThat(api.run(undoing).get("state").stringValue()).isEqualTo("completed");
+        JsonNode reason = api.get("/api/v1/runs/" + run + "/explain").json().at("/reasons/1");
+        assertThat(reason.get("code").stringValue()).isEqualTo("UNDO");
+        assertThat(reason.at("/on/0").stringValue()).isEqualTo(undoing);
     }
 
     @Test
@@ -125,6 +132,29 @@ class UndoApiTest {
         assertThat(item.toString()).contains("It is unknown whether task 'pay' was done");
         api.post("/api/v1/runs/" + undoing + "/reject", "{\"reason\": \"never arrived\"}");
         assertThat(awaitUndo(run, "undone").get("not_done").asInt()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"read, 0", "once, 1"})
+    void workersToolsThatOnlyReadAreNotAskedAbout(String effects, int tasks) {
+        String claim = """
+                {"worker_id": "w", "tools": ["test.%1$s"], "tool_specs": [{"name": "test.%1$s", "effects": "%1$s"}],
+                 "max": 1, "wait_ms": %2$s}""";
+        api.post("/api/v1/dispatch/claim", claim.formatted(effects, 0));
+        String run = api.create("""
+                {"name": "reads", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                 {"tool": "test.%1$s", "retry": {"max_attempts": 1}}], "undo": {"tool": "echo", "input": {}}}]}}"""
+                .formatted(effects));
+        JsonNode step = api.post("/api/v1/dispatch/claim", claim.formatted(effects, 20_000)).json().at("/items/0");
+        api.post("/api/v1/dispatch/fail",
+                """
+                {"worker_id": "w", "items": [{"step_id": %s, "lease_epoch": %s,
+                 "error_class": "infrastructure", "error_code": "GONE", "message": "gone"}]}""".formatted(
+                        step.get("step_id"),
+                        step.get("lease_epoch")));
+        api.awaitState(run, "failed");
+        api.post("/api/v1/runs/" + run + "/undo", "{}");
+        assertThat(awaitUndo(run, tasks == 0 ? "nothing" : "running").get("tasks").asInt()).isEqualTo(tasks);
     }
 
     @Test

@@ -39,8 +39,13 @@ final class InboxAnswers {
                 add(actions, scope, "fail", resolve, Json.object().put("resolution", "fail"), List.of("reason"),
                         "the run fails, and the planner makes no other plan");
             } else {
-                add(actions, scope, "skip", resolve, Json.object().put("resolution", "skip"), List.of("reason"),
-                        "the run continues without the failed work");
+                if (item.at("/data/undo").asBoolean(false)) {
+                    add(actions, scope, "done", resolve, Json.object().put("resolution", "done"), List.of("reason"),
+                            "you have done it by other means, and the undo continues with its other tasks");
+                } else {
+                    add(actions, scope, "skip", resolve, Json.object().put("resolution", "skip"), List.of("reason"),
+                            "the run continues without the failed work");
+                }
                 int alike = item.at("/data/alike").asInt(1);
                 if (alike > 1) {
                     all(actions, "try_all_again", resolve, "resume", "all " + alike

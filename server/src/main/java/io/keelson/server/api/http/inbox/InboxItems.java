@@ -1,6 +1,7 @@
 package io.keelson.server.api.http.inbox;
 
 import io.keelson.core.decide.TicketRow;
+import io.keelson.core.plan.UndoPlan;
 import io.keelson.core.policy.CallGate;
 import io.keelson.server.api.http.runs.ProposalActions;
 import io.keelson.server.api.http.support.ApiProblem;
@@ -239,6 +240,9 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     /** The failure, and the reason of the question, also in words. */
     private static ObjectNode failure(ObjectNode row) {
         ObjectNode data = ((ObjectNode) row.get("subject_data")).deepCopy();
+        if (undo(row)) {
+            data.put("undo", true);
+        }
         return data.put("why", TicketRow.words(text(row, "reason")));
     }
 
@@ -345,7 +349,9 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     private static String onReject(InboxKind kind, ObjectNode row) {
         return switch (kind) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> "the run fails";
-            case APPROVAL_STEP -> "the step fails, and its task with it";
+            case APPROVAL_STEP -> undo(row) && UndoPlan.QUESTION.equals(text(row, "step_name"))
+                    ? "it was not done, so that nothing of it is undone"
+                    : "the step fails, and its task with it";
             case CALL_APPROVAL -> "the call is not made, and the agent sees the reason";
             case QUESTION -> "the agent sees that it gets no answer, and the reason";
             case TASK_REVIEW -> "the task fails, or it is done again with your reason as feedback";
@@ -356,8 +362,14 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case ESCALATION -> replan(row)
                     ? "the new plan is dropped; the planner makes another one if it may, else the run ends by the failures of its"
                             + " old plan"
-                    : "the run fails";
+                    : undo(row) ? "the task is left not undone, and the undo continues with its other tasks"
+                            : "the run fails";
         };
+    }
+
+    /** Whether it is a question of a run that undoes another. */
+    private static boolean undo(ObjectNode row) {
+        return row.path("undo").asBoolean(false);
     }
 
     /** Whether a ticket asks about a new plan. */

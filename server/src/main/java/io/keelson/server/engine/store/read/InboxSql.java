@@ -78,6 +78,7 @@ final class InboxSql {
                     'accepted', m.accepted, 'seen', m.seen) from mcp_tools m where m.change = p.subject)
                     when p.kind = 'dead_letter' then {dead} end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
                 case when p.kind = 'budget' then {limit} end as hard_limit_usd,
+                coalesce(r.policy #>> '{undo,undoes}' is not null, false) as undo,
                 {due} as sort_due, {since} as sort_since
               from page p
               left join orchestration_runs r on r.id = p.run_id
