@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.api.worker.Completion;
 import io.keelson.api.worker.WorkItem;
+import io.keelson.core.Breadth;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Limits of concurrent work in a workspace, with any number of concurrent claims. */
+@Breadth.Spread
 class WorkLimitsTest extends GatedEngines {
 
     /** Knows how many were at work with it at the same time. */

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.engine.store.ModelRates;
@@ -21,6 +22,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
 /** Limits of the steps that begin within a minute, by the times that the database has of them. */
+@Breadth.Spread
 class WorkRatesTest extends GatedEngines {
 
     private static final Sql BEGUN = Sql.of("""

@@ -33,6 +33,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Turns whose provider is busy, unreadable or of another name, and models that make mistakes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class ModelFaultsTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     /** Seconds that a busy model asks for. */

@@ -33,6 +33,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Event streams: each event once and in order, even after lost connections. */
+@Breadth.Spread
 class EventStreamTest {
     private static final int READERS = Breadth.of(40, 1_000);
     private static final int ITEMS = Breadth.of(60, 1_000);

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** Tasks with {@code repeat} over HTTP: rounds, what is left of them, and refusals. */
+@Breadth.Spread
 class RoundsApiTest {
     @TempDir
     private static Path folder;
