@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class CutChargesTest {
-    private static final int CUTS = Integer.getInteger("keelson.charge.cuts", Breadth.of(30, 1_000));
+    private static final int CUTS = Integer.getInteger("keelson.charge.cuts", Breadth.of(15, 1_000));
     private static final long SEED = Long.getLong("keelson.charge.seed", 1);
     private static final String MISSION = """
             name: dear

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 90, unit = TimeUnit.MINUTES)
 class CutCommitsTest {
-    private static final int CUTS = Breadth.of(30, 10_000);
+    private static final int CUTS = Breadth.of(15, 10_000);
     private static final long SEED = Long.getLong("keelson.cut.seed", 1);
     private static final String MISSION = """
             name: short

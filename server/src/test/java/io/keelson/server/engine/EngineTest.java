@@ -29,6 +29,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+@Breadth.Spread
 class EngineTest extends GatedEngines {
     private static final String GATED = """
             name: gated
