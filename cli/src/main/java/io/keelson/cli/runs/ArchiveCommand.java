@@ -53,7 +53,7 @@ public final class ArchiveCommand extends ClientCommand {
     }
 
     @Command(name = "verify",
-            description = "Compares all archived runs of the workspace with their digests and manifests. Prints those that cannot be read, and ends with 1 if there are any.",
+            description = "Compares all archived runs of the workspace with their digests and manifests. Prints damaged runs; the exit code is then 1.",
             footer = {"  keelson archive verify", "  keelson archive verify --json"})
     static final class Verify extends ClientCommand {
 

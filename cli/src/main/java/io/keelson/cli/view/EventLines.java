@@ -75,7 +75,7 @@ public final class EventLines {
             case "run_replanning" -> "run is replanning: " + about;
             case "run_replanned" -> "run has plan version " + event.payload().path("plan_version").asString("");
             case "run_undo_requested" -> "run is to be undone";
-            case "run_undo_started" -> "run is undone by run " + event.payload().path("undo_run_id").asString("");
+            case "run_undo_started" -> "run is being undone by run " + event.payload().path("undo_run_id").asString("");
             case "run_undo_refused" -> "run cannot be undone: " + TerminalText.clean(
                     event.payload().path("error_message").asString(""));
             case "run_undo_ended" -> "undo of the run has ended: " + event.payload().path("state").asString("");

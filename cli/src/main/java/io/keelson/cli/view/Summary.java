@@ -5,6 +5,7 @@ import io.keelson.api.inbox.InboxItem;
 import io.keelson.api.run.Artifact;
 import io.keelson.api.run.Explanation;
 import io.keelson.api.run.Run;
+import io.keelson.api.run.RunUndo;
 import io.keelson.api.run.Step;
 import io.keelson.api.run.Task;
 import io.keelson.api.run.TaskBudget;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -32,6 +34,9 @@ public final class Summary {
             "MODEL_NOT_CONFIGURED",
             "add the model to the file of KEELSON_MODELS and restart the server, or name another"
                     + " in the mission and run it again");
+
+    /** States of an undo after which the run may be tried again. */
+    private static final Set<String> RETRIED_AFTER = Set.of("refused", "nothing");
 
     private Summary() {}
 
@@ -61,8 +66,12 @@ public final class Summary {
                 lines.add(style.dim("copy them with: " + reading(run, command) + " --out DIR"));
             }
         }
+        RunUndo undo = run.undo();
         String change = run.errorCode() == null ? null : CHANGES.get(run.errorCode());
-        if (change != null && run.state().equals("failed")) {
+        if (undo != null && !RETRIED_AFTER.contains(undo.state())) {
+            lines.add(style.dim("undo of its completed work: " + undo.state().replace('_', ' ')
+                    + (undo.runId() == null ? "" : ", see it with: " + command + " watch " + undo.runId())));
+        } else if (change != null && run.state().equals("failed")) {
             lines.add(style.dim(change + "; until then a retry fails the same way"));
         } else if (run.state().equals("failed") && run.attemptNumber() < run.maxAttempts()) {
             lines.add(style.dim("try again with: " + command + " retry " + run.id() + " --watch"));

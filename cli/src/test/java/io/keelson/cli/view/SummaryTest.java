@@ -38,6 +38,20 @@ class SummaryTest {
         assertThat(failed("TASK_FAILED").getLast()).isEqualTo("try again with: keelson retry r --watch");
     }
 
+    /** The server refuses a retry of a run whose work is undone. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|',
+            value = {"running | undo of its completed work: running, see it with: keelson watch u",
+                    "partly_undone | undo of its completed work: partly undone, see it with: keelson watch u",
+                    "nothing | try again with: keelson retry r --watch"})
+    void anUndoneRunIsNotTriedAgain(String state, String text) {
+        assertThat(
+                lines(Map.of("id", "r", "name", "report", "state", "failed", "stateType", "terminal", "attemptNumber",
+                        1, "maxAttempts", 3, "errorCode", "TASK_FAILED", "undo", Map.of("state", state, "runId", "u")))
+                        .getLast())
+                .isEqualTo(text);
+    }
+
     /** `watch` reads an ended run without a server; `show` reads an open run without waiting. */
     @ParameterizedTest
     @CsvSource({"completed, terminal, watch", "running, active, show"})

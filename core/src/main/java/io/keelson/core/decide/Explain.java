@@ -55,7 +55,7 @@ public final class Explain {
         /** Whether a recently active worker of that version serves the tool. */
         boolean isServed(String tool, String version);
 
-        /** The rule that gives the steps of a tool to versions of workers; null if there is none. */
+        /** The rule that gives the steps of a tool to versions of workers; null if absent. */
         @Nullable VersionRule version(String tool);
 
         /** When a lease expires unless extended; null when there is none. */

@@ -191,7 +191,7 @@ public final class LocalCapacity {
         return holder != null && tools.test(tool) && !limits.limited(workspace) && takeSlot(tool);
     }
 
-    /** The rule that gives the steps of a tool to versions of workers; null if there is none. */
+    /** The rule that gives the steps of a tool to versions of workers; null if absent. */
     @Nullable VersionRule version(UUID workspace, String tool) {
         return versions.of(workspace, tool);
     }

@@ -46,7 +46,7 @@ public final class UndoPlan {
      * @param round number of the round, from 1; 0 for any other task
      * @param upstreams keys of the tasks that it depends on
      * @param parallel whether its steps ran side by side
-     * @param parts the work to undo, in the order of its beginning; empty if there is none
+     * @param parts the work to undo, in the order of its beginning; may be empty
      */
     public record Original(UUID task, String key, String title, @Nullable String group, int round,
             List<String> upstreams, boolean parallel, List<Part> parts) {

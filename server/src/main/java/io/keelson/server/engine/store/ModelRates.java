@@ -24,7 +24,7 @@ public interface ModelRates {
     /**
      * The answer to a request.
      *
-     * @param limit that makes the request wait, or refuses it, as {@code NAME=N}; null if there is none
+     * @param limit that makes the request wait, or refuses it, as {@code NAME=N}; null if absent
      * @param pause until the request may be sent, or until it may be repeated if it is refused; null if it is never admitted
      * @param admitted whether the request is counted
      */

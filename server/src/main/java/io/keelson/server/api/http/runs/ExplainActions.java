@@ -89,7 +89,7 @@ public final class ExplainActions {
         return document.put("tasks_left_out", explained.tasksLeftOut());
     }
 
-    /** The principal that does not approve, in words; empty if there is none. */
+    /** The principal that does not approve, in words; empty if all may approve. */
     private String approver(UUID workspace, UUID run, Explanation reason) {
         UUID step = reason.stepId();
         return APPROVALS.contains(reason.code()) && approvers.isOf(workspace)
