@@ -26,8 +26,11 @@ class Minimap extends Part {
     const scale = this.#scale();
     const style = getComputedStyle(this);
     const dense = devicePixelRatio || 1;
-    canvas.width = WIDTH * dense;
-    canvas.height = HEIGHT * dense;
+    const [across, down] = [Math.max(24, this.graph.width * scale), Math.max(24, this.graph.height * scale)];
+    canvas.width = across * dense;
+    canvas.height = down * dense;
+    canvas.style.width = `${across}px`;
+    canvas.style.height = `${down}px`;
     const paint = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     paint.scale(dense, dense);
     const { boxes, box_width: width, box_height: height } = this.graph;
@@ -41,8 +44,8 @@ class Minimap extends Part {
     paint.strokeRect(
       Math.max(1, left * scale),
       Math.max(1, top * scale),
-      Math.min(WIDTH - 2, (right - left) * scale),
-      Math.min(HEIGHT - 2, (bottom - top) * scale),
+      Math.min(across - 2, (right - left) * scale),
+      Math.min(down - 2, (bottom - top) * scale),
     );
   }
 

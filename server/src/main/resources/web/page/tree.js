@@ -15,6 +15,8 @@ import { place } from '../part/place.js';
 
 /** A longer title may be cut before it differs from others, so the key is beside it. */
 const LONG = 60;
+/** Characters of a round's number with its bar, or of a branch, beside the name. */
+const BESIDE = 22;
 const HEIGHT = 32;
 const KINDS = {
   work: 'work',
@@ -304,7 +306,10 @@ class Tree extends Part {
         ...this.data.tasks.flatMap((task) => task.stretches.map((each) => each.kind)),
         ...(asked.length ? ['person'] : []),
       ]);
-      this.longest = this.data.tasks.reduce((most, task) => Math.max(most, (task.title || task.key).length), 0);
+      this.longest = this.data.tasks.reduce(
+        (most, task) => Math.max(most, (task.title || task.key).length + (task.max_rounds || task.flow ? BESIDE : 0)),
+        0,
+      );
       this.#merged.clear();
       this.#question = '';
     }

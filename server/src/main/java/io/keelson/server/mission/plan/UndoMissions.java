@@ -46,8 +46,9 @@ public final class UndoMissions {
     public CheckedMission of(UUID run, String name, int priority, Source source, Plan plan) {
         ObjectNode config = config(source);
         ObjectNode document = write(plan);
-        String own = "Undo of " + name;
-        return new CheckedMission(own.length() <= MAX_NAME ? own : own.substring(0, MAX_NAME), source.goal(), null,
+        String full = "Undo of " + name;
+        String own = full.length() <= MAX_NAME ? full : full.substring(0, MAX_NAME);
+        return new CheckedMission(own, name.equals(source.goal()) ? own : source.goal(), null,
                 plan,
                 document, config, AutonomyDefault.Source.PRODUCT,
                 RunConfigReader.policy(config, document, new StepReader(toolTimeout, new Problems()))
