@@ -51,7 +51,8 @@ import java.util.stream.IntStream;
  * Requests of programs to a model through the gateway, which holds, records and charges each, against equal requests at the provider: how
  * many per second, how many transactions each takes, and how long until the first byte and until the end of an answer. Each request is
  * new. Answers come at once, which shows the most requests that one run may have, or after a second, as models answer. All requests are
- * of one run, or each request in flight is of a run of its own.
+ * of one run, or each request in flight is of a run of its own. The most requests in flight come first, so that a single one meets JVMs
+ * with compiled code.
  */
 public final class GatewayRequests implements Scenario {
     private static final String TOOL = "bench.program";
@@ -148,7 +149,7 @@ public final class GatewayRequests implements Scenario {
             Address provider =
                     new Address("at the provider", "http://127.0.0.1:" + model.port() + "/v1", List.of("none"));
             for (Answers answers : Answers.values()) {
-                for (int callers : IntStream.of(1, 8, MAX_IN_FLIGHT).map(bench.sizes()::callers).distinct()
+                for (int callers : IntStream.of(MAX_IN_FLIGHT, 8, 1).map(bench.sizes()::callers).distinct()
                         .filter(most -> most > 1 || !answers.spread).toArray()) {
                     measure(bench, http, provider, answers, callers);
                     measure(bench, http, programs(server.client(), programs, 1), answers, callers);
