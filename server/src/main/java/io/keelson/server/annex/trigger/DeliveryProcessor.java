@@ -51,19 +51,22 @@ final class DeliveryProcessor implements AutoCloseable {
     private final Replays replays;
     private final DatabaseHistory history;
     private final TriggerObserver observer;
+    private final DecisionPace pace;
     private final Duration lease;
     private final BackgroundTask task = BackgroundTask.every("triggers", POLL_INTERVAL, this::look);
     private final BackgroundTask retention;
     private final BackgroundTask ends;
+    /** Whether more deliveries may be due than one batch. Of the task's thread. */
+    private boolean backlog;
 
     /**
+     * @param pace by which decisions make room for events
      * @param lease for which deliveries are taken
      * @param days for which decided deliveries are kept
      */
     DeliveryProcessor(Database database, TriggerStore triggers, DeliveryStore deliveries, TriggeredRuns runs,
             TriggeredSignals signals, RunEnds ends, FlowGate gate, Replays replays, DatabaseHistory history,
-            TriggerObserver observer, Duration lease,
-            int days) {
+            TriggerObserver observer, DecisionPace pace, Duration lease, int days) {
         this.database = database;
         this.triggers = triggers;
         this.deliveries = deliveries;
@@ -74,6 +77,7 @@ final class DeliveryProcessor implements AutoCloseable {
         this.replays = replays;
         this.history = history;
         this.observer = observer;
+        this.pace = pace;
         this.lease = lease;
         this.retention = BackgroundTask.every("trigger retention", RETENTION_INTERVAL, () -> forget(days));
     }
@@ -109,17 +113,23 @@ final class DeliveryProcessor implements AutoCloseable {
         }
     }
 
-    /** Decides all due deliveries that no other server has taken. */
+    /** Decides all due deliveries that no other server has taken. With more than one batch of them, workspaces take turns. */
     void look() throws InterruptedException {
         List<DeliveryRow> taken;
         boolean replayed;
+        boolean inTurns;
         do {
+            inTurns = backlog;
             replayed = history.loss() == null && replays.step();
-            taken = history.loss() == null ? deliveries.claim(BATCH_SIZE, lease) : List.of();
+            taken = history.loss() == null ? deliveries.claim(BATCH_SIZE, lease, inTurns) : List.of();
+            // A server that takes turns at the same time has locked the same deliveries: the next search finds others.
+            backlog = taken.size() == BATCH_SIZE;
             if (!taken.isEmpty()) {
+                long begun = System.nanoTime();
                 decide(taken);
+                pace.rest(System.nanoTime() - begun);
             }
-        } while ((replayed || taken.size() == BATCH_SIZE) && !task.isClosed());
+        } while ((replayed || backlog || inTurns) && !task.isClosed());
     }
 
     /**
@@ -129,8 +139,6 @@ final class DeliveryProcessor implements AutoCloseable {
      * @param groups whether others may be merged with it
      */
     private record Work(DeliveryRow delivery, int version, boolean groups, Prepared prepared) {}
-
-    private record Decision(DeliveryRow delivery, Outcome outcome, boolean groups) {}
 
     private void decide(List<DeliveryRow> taken) throws InterruptedException {
         Map<UUID, TriggerRow> known =
@@ -146,7 +154,7 @@ final class DeliveryProcessor implements AutoCloseable {
             // The server stops: an expression that was interrupted refuses no event.
             throw new InterruptedException();
         }
-        List<Decision> decided = new ArrayList<>();
+        List<DeliveryStore.Decision> decided = new ArrayList<>();
         InterruptedException interrupted = database.<@Nullable InterruptedException>inTransaction(c -> {
             try {
                 decided.addAll(submitted(c, work));
@@ -156,9 +164,7 @@ final class DeliveryProcessor implements AutoCloseable {
             }
             DeadLetters.open(c, decided.stream().filter(each -> each.outcome().state() == DeliveryRow.State.DEAD)
                     .map(each -> each.delivery().triggerId()).collect(Collectors.toSet()));
-            for (Decision each : decided) {
-                deliveries.decide(c, each.delivery(), each.outcome(), each.groups());
-            }
+            deliveries.decide(c, decided);
             return null;
         });
         if (interrupted != null) {
@@ -245,17 +251,22 @@ final class DeliveryProcessor implements AutoCloseable {
     }
 
     /** Submits the runs, side by side, under the locks of their triggers. */
-    private List<Decision> submitted(Connection c, List<Work> work) throws SQLException, InterruptedException {
+    private List<DeliveryStore.Decision> submitted(Connection c, List<Work> work)
+            throws SQLException, InterruptedException {
         Set<UUID> ids = work.stream().map(each -> each.delivery().triggerId()).collect(Collectors.toSet());
         Map<UUID, TriggerStore.Held> held = new HashMap<>();
         triggers.hold(c, ids).forEach(each -> held.put(each.id(), each));
-        List<Callable<Decision>> all = work.stream().filter(each -> held.containsKey(each.delivery().triggerId()))
-                .<Callable<Decision>>map(each -> () -> new Decision(each.delivery(),
-                        outcome(each, held.get(each.delivery().triggerId())), each.groups()))
+        // A run that exists is not submitted again.
+        Set<UUID> existing = runs.existing(work.stream().filter(each -> each.prepared() instanceof Prepared.Ready)
+                .map(each -> each.delivery().runId()).collect(Collectors.toSet()));
+        List<Callable<DeliveryStore.Decision>> all = work.stream()
+                .filter(each -> held.containsKey(each.delivery().triggerId())).<Callable<DeliveryStore.Decision>>map(
+                        each -> () -> new DeliveryStore.Decision(each.delivery(),
+                                outcome(each, held.get(each.delivery().triggerId()), existing), each.groups()))
                 .toList();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Decision> decided = new ArrayList<>();
-            for (Future<Decision> each : threads.invokeAll(all)) {
+            List<DeliveryStore.Decision> decided = new ArrayList<>();
+            for (Future<DeliveryStore.Decision> each : threads.invokeAll(all)) {
                 decided.add(each.get());
             }
             return decided;
@@ -264,7 +275,8 @@ final class DeliveryProcessor implements AutoCloseable {
         }
     }
 
-    private Outcome outcome(Work work, TriggerStore.@Nullable Held held) throws InterruptedException {
+    private Outcome outcome(Work work, TriggerStore.@Nullable Held held, Set<UUID> existing)
+            throws InterruptedException {
         if (held == null || !held.enabled()) {
             return Outcome.dropped("TRIGGER_DISABLED", "the trigger was disabled before the run was started");
         }
@@ -283,7 +295,8 @@ final class DeliveryProcessor implements AutoCloseable {
             }
             case Prepared.Ready(var request) -> {
                 try {
-                    yield runs.submit(work.delivery(), request);
+                    yield existing.contains(work.delivery().runId()) ? Outcome.started(work.delivery().runId())
+                            : runs.submit(work.delivery(), request);
                 } catch (RuntimeException e) {
                     LOG.warn("could not start the run of delivery {}", work.delivery().id(), e);
                     yield failure(work.delivery(), e);

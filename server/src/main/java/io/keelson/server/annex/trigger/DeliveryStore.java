@@ -48,16 +48,48 @@ final class DeliveryStore {
                  order by due_at limit :limit for update skip locked))
             returning\s""" + ROW.names());
 
-    /** Decides nothing for a delivery that another server has decided; a delivery that was replayed since has another run. */
+    /** One delivery of each workspace, then a second one of each, and so on; the deliveries of a workspace in the order of their times. */
+    private static final Sql CLAIM_IN_TURNS = Sql.of("""
+            with recursive turns as (
+                (select workspace_id from trigger_deliveries where state = 'pending' order by workspace_id limit 1)
+                union all
+                select (select d.workspace_id from trigger_deliveries d
+                         where d.state = 'pending' and d.workspace_id > t.workspace_id order by d.workspace_id limit 1)
+                  from turns t where t.workspace_id is not null),
+            due as (
+                select d.id, d.due_at, row_number() over (partition by d.workspace_id order by d.due_at) as turn
+                  from turns t cross join lateral (
+                    select id, workspace_id, due_at from trigger_deliveries
+                     where workspace_id = t.workspace_id and state = 'pending' and due_at <= (select clock_timestamp())
+                     order by due_at limit :limit) d)
+            update trigger_deliveries set due_at = clock_timestamp() + make_interval(secs => :lease)
+             where id = any (array(
+                select id from trigger_deliveries
+                 where id = any (array(select id from due order by turn, due_at limit :limit))
+                   and state = 'pending' and due_at <= (select clock_timestamp()) for update skip locked))
+            returning\s""" + ROW.names());
+
+    /**
+     * Decides nothing for a delivery that another server has decided; a delivery that was replayed since has another run. In the order of
+     * {@link #ACCEPT}.
+     */
     private static final Sql DECIDE = Sql.of("""
-            update trigger_deliveries
-               set state = :state, run_id = :run, failures = :failures, error_code = left(:code, 100),
-                   error_message = left(:message, 2000),
-                   due_at = clock_timestamp() + :delay::bigint * interval '1 millisecond',
-                   at_work = at_work and :state in ('pending', 'started'),
-                   group_key = case when :state = 'pending' then group_key end,
-                   decided_at = case when :state <> 'pending' then clock_timestamp() end
-             where id = :id and state = 'pending' and run_id = :held""");
+            with outcomes as (
+                select * from unnest(:ids::uuid[], :held::uuid[], :states::text[], :runs::uuid[], :failures::bigint[],
+                        :codes::text[], :messages::text[], :delays::bigint[])
+                    as o (id, held, state, run, failures, code, message, delay)),
+            locked as materialized (
+                select id from trigger_deliveries where id = any (:ids) and state = 'pending'
+                 order by trigger_id, key for no key update)
+            update trigger_deliveries as d
+               set state = o.state, run_id = o.run, failures = o.failures, error_code = left(o.code, 100),
+                   error_message = left(o.message, 2000),
+                   due_at = clock_timestamp() + o.delay * interval '1 millisecond',
+                   at_work = d.at_work and o.state in ('pending', 'started'),
+                   group_key = case when o.state = 'pending' then d.group_key end,
+                   decided_at = case when o.state <> 'pending' then clock_timestamp() end
+              from outcomes o join locked on locked.id = o.id
+             where d.id = o.id and d.state = 'pending' and d.run_id = o.held""");
 
     private static final Sql DECIDE_GROUP = Sql.of("""
             update trigger_deliveries
@@ -120,36 +152,67 @@ final class DeliveryStore {
                 .setUuids("triggers", first.stream().map(Arrived::trigger).toList())
                 .setTexts("keys", first.stream().map(each -> each.event().key()).toList())
                 .setUuids("runs", first.stream().map(Arrived::run).toList())
-                .setTexts("headers", first.stream().map(each -> each.event().headers().toString()).toList())
-                .setTexts("bodies", first.stream().map(each -> each.event().body().toString()).toList())
+                .setTexts("headers", first.stream().map(each -> each.event().headers()).toList())
+                .setTexts("bodies", first.stream().map(each -> each.event().body()).toList())
                 .setLongs("repeats", byKey.values().stream().map(each -> each.size() - 1L).toList())
                 .all(RecordColumns.of(Accepted.class));
     }
 
-    /** Takes due deliveries for the time of the lease; another server takes them after it. */
-    List<DeliveryRow> claim(int limit, Duration lease) {
-        return database.inTransaction(
-                c -> CLAIM.on(c).set("lease", (int) lease.toSeconds()).set("limit", limit).all(ROW));
+    /**
+     * Takes due deliveries for the time of the lease; another server takes them after it.
+     *
+     * @param inTurns whether workspaces take turns: a search that costs more, for a time with many due deliveries
+     */
+    List<DeliveryRow> claim(int limit, Duration lease, boolean inTurns) {
+        Sql claim = inTurns ? CLAIM_IN_TURNS : CLAIM;
+        return database
+                .inTransaction(c -> claim.on(c).set("lease", (int) lease.toSeconds()).set("limit", limit).all(ROW));
     }
 
     /**
-     * Records the outcome of a pending delivery.
+     * The outcome of a pending delivery.
      *
      * @param groups whether the delivery may have others merged with it, which get the outcome as well if it has no run
      */
-    void decide(Connection c, DeliveryRow delivery, Outcome outcome, boolean groups) throws SQLException {
-        // An expression can fail with any text.
-        String message = Optional.ofNullable(outcome.message()).map(SafeText::clean).orElse(null);
-        if ((groups || delivery.formedAt() != null) && outcome.state() != DeliveryRow.State.PENDING) {
-            DeliveryRow.State ofOthers = outcome.state().hasRun() ? DeliveryRow.State.MERGED : outcome.state();
-            DECIDE_GROUP.on(c).set("state", ofOthers.wire()).set("code", outcome.code())
-                    .set("message", message).set("trigger", delivery.triggerId())
-                    .set("run", delivery.runId()).set("id", delivery.id()).update();
+    record Decision(DeliveryRow delivery, Outcome outcome, boolean groups) {
+
+        private boolean ofGroup() {
+            return (groups || delivery.formedAt() != null) && outcome.state() != DeliveryRow.State.PENDING;
         }
-        DECIDE.on(c).set("state", outcome.state().wire()).set("run", outcome.runOr(delivery.runId()))
-                .set("failures", delivery.failures() + (outcome.failed() ? 1 : 0)).set("code", outcome.code())
-                .set("message", message).set("delay", millis(outcome.delay())).set("id", delivery.id())
-                .set("held", delivery.runId()).update();
+
+        /** An expression can fail with any text. */
+        private @Nullable String message() {
+            return Optional.ofNullable(outcome.message()).map(SafeText::clean).orElse(null);
+        }
+    }
+
+    /** Records outcomes. */
+    void decide(Connection c, List<Decision> decided) throws SQLException {
+        for (Decision each : decided) {
+            if (each.ofGroup()) {
+                decideGroup(c, each);
+            }
+        }
+        if (!decided.isEmpty()) {
+            DECIDE.on(c).setUuids("ids", decided.stream().map(each -> each.delivery.id()).toList())
+                    .setUuids("held", decided.stream().map(each -> each.delivery.runId()).toList())
+                    .setTexts("states", decided.stream().map(each -> each.outcome.state().wire()).toList())
+                    .setUuids("runs",
+                            decided.stream().map(each -> each.outcome.runOr(each.delivery.runId())).toList())
+                    .setLongs("failures", decided.stream()
+                            .map(each -> each.delivery.failures() + (each.outcome.failed() ? 1L : 0)).toList())
+                    .setTexts("codes", decided.stream().map(each -> each.outcome.code()).toList())
+                    .setTexts("messages", decided.stream().map(Decision::message).toList())
+                    .setLongs("delays", decided.stream().map(each -> millis(each.outcome.delay())).toList()).update();
+        }
+    }
+
+    private static void decideGroup(Connection c, Decision decided) throws SQLException {
+        DeliveryRow.State state = decided.outcome.state();
+        DECIDE_GROUP.on(c).set("state", (state.hasRun() ? DeliveryRow.State.MERGED : state).wire())
+                .set("code", decided.outcome.code()).set("message", decided.message())
+                .set("trigger", decided.delivery.triggerId()).set("run", decided.delivery.runId())
+                .set("id", decided.delivery.id()).update();
     }
 
     /** Rounded up: a delivery that is due too early would wait again. */

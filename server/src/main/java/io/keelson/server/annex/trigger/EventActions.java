@@ -34,12 +34,12 @@ final class EventActions {
     private static final Set<String> ATTRIBUTES = Set.of("id", "source", "type", "subject", "time", "dataschema");
     private static final int ACCEPTED = 202;
 
-    private final TriggerStore triggers;
+    private final Hooks hooks;
     private final EventExpressions expressions;
     private final EventIntake intake;
 
-    EventActions(TriggerStore triggers, EventExpressions expressions, EventIntake intake) {
-        this.triggers = triggers;
+    EventActions(Hooks hooks, EventExpressions expressions, EventIntake intake) {
+        this.hooks = hooks;
         this.expressions = expressions;
         this.intake = intake;
     }
@@ -68,17 +68,19 @@ final class EventActions {
         // All keys before the first delivery: a request that is refused stores nothing.
         Map<UUID, Boolean> grouped = new HashMap<>();
         List<EventIntake.Incoming> incoming = new ArrayList<>();
-        for (TriggerRow trigger : triggers.ofEvents(workspace)) {
-            Trigger.Definition definition = trigger.read();
+        Event texts = Event.of(event.id(), event.headers(), event.body());
+        for (Hooks.Receiver each : hooks.ofEvents(workspace)) {
+            TriggerRow trigger = each.trigger();
+            Trigger.Definition definition = each.definition();
             if (takes(definition.source(), event.name())) {
                 grouped.put(trigger.id(), FlowGate.groups(definition));
                 incoming.add(new EventIntake.Incoming(trigger.id(),
-                        new Event(key(trigger, definition, event), event.headers(), event.body())));
+                        texts.withKey(key(trigger, definition, event))));
             }
         }
         List<JsonNode> receipts = new ArrayList<>();
         if (!incoming.isEmpty()) {
-            intake.accept(incoming).forEach(each -> receipts.add(Json.document(
+            intake.accept(workspace, incoming).forEach(each -> receipts.add(Json.document(
                     each.receipt(grouped.getOrDefault(each.delivery().triggerId(), false)))));
         }
         return ApiResponse.json(ACCEPTED, Lists.page(receipts, null));

@@ -6,6 +6,7 @@ import io.keelson.server.annex.trigger.DeliveryStore.Accepted;
 import io.keelson.server.annex.trigger.DeliveryStore.Arrived;
 import io.keelson.server.annex.trigger.TriggerObserver.Happened;
 import io.keelson.server.api.http.support.ApiProblem;
+import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.WentBack;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.history.DatabaseHistory;
@@ -13,11 +14,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -26,30 +25,31 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class EventIntake {
 
-    private static final int MAX_EVENTS = 256;
-    private static final long MAX_CHARS = 4 << 20;
-
     private final Database database;
     private final DeliveryStore deliveries;
     private final Ids ids;
     private final Runnable signal;
     private final DatabaseHistory history;
     private final TriggerObserver observer;
-    private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
+    private final IntakeQueue<Request> waiting;
+    private final DecisionPace pace;
     private final AtomicBoolean writing = new AtomicBoolean();
 
     /**
      * @param signal has deliveries decided soon; returns at once
      * @param history whether the database lacks commits
+     * @param pace is notified of bursts
      */
     EventIntake(Database database, DeliveryStore deliveries, Ids ids, Runnable signal, DatabaseHistory history,
-            TriggerObserver observer) {
+            TriggerObserver observer, DecisionPace pace, IntakeQueue.Bounds bounds) {
         this.database = database;
         this.deliveries = deliveries;
         this.ids = ids;
         this.signal = signal;
         this.history = history;
         this.observer = observer;
+        this.pace = pace;
+        this.waiting = new IntakeQueue<>(bounds);
     }
 
     /** An event for a trigger. */
@@ -71,37 +71,38 @@ final class EventIntake {
         }
     }
 
-    private record Request(List<Arrived> arrived, CompletableFuture<List<Received>> answer) {
-
-        long chars() {
-            return arrived.stream().mapToLong(each -> each.event().chars()).sum();
-        }
-    }
+    private record Request(List<Arrived> arrived, CompletableFuture<List<Received>> answer) {}
 
     /**
      * Stores events once per key.
      *
      * @return the deliveries; none for a trigger that is disabled or gone
-     * @throws ApiProblem DATABASE_WENT_BACK
+     * @throws ApiProblem DATABASE_WENT_BACK, or OVERLOADED if too many others wait
      */
-    List<Received> accept(List<Incoming> events) {
+    List<Received> accept(UUID workspace, List<Incoming> events) {
         WentBack.require(history);
         Request request = new Request(events.stream()
                 .map(each -> new Arrived(each.trigger(), ids.next(), ids.next(), each.event())).toList(),
                 new CompletableFuture<>());
-        waiting.add(request);
+        long chars = events.stream().mapToLong(each -> each.event().chars()).sum();
+        if (!waiting.offer(workspace, new IntakeQueue.Waiting<>(request, events.size(), chars))) {
+            throw ApiProblem.of(ErrorCode.OVERLOADED, "more events arrive than can be stored; nothing was changed")
+                    .header("Retry-After", "1");
+        }
         write();
         try {
             List<Received> received = request.answer().join();
             received.forEach(
                     each -> observer.delivery(each.duplicate() ? Happened.DUPLICATE : Happened.RECEIVED));
-            if (received.stream().anyMatch(each -> !each.duplicate())) {
-                signal.run();
-            }
             return received;
         } catch (CompletionException e) {
             throw e.getCause() instanceof RuntimeException cause ? cause : e;
         }
+    }
+
+    /** Requests that wait, without the batch that is stored at the moment. */
+    int waiting() {
+        return waiting.size();
     }
 
     /** Counts a request without a valid proof. */
@@ -110,10 +111,13 @@ final class EventIntake {
     }
 
     private void write() {
-        if (!waiting.isEmpty() && writing.compareAndSet(false, true)) {
+        if (waiting.size() > 0 && writing.compareAndSet(false, true)) {
             Thread.ofVirtual().name("trigger intake").start(() -> {
                 try {
-                    for (List<Request> batch = next(); !batch.isEmpty(); batch = next()) {
+                    for (List<Request> batch = waiting.take(); !batch.isEmpty(); batch = waiting.take()) {
+                        if (batch.size() > 1) {
+                            pace.burst();
+                        }
                         store(batch);
                     }
                 } finally {
@@ -124,22 +128,6 @@ final class EventIntake {
         }
     }
 
-    /** Waiting requests that are stored together; the first one of any size. */
-    private List<Request> next() {
-        List<Request> batch = new ArrayList<>();
-        int events = 0;
-        long chars = 0;
-        for (Request each = waiting.peek(); each != null; each = waiting.peek()) {
-            events += each.arrived().size();
-            chars += each.chars();
-            if (!batch.isEmpty() && (events > MAX_EVENTS || chars > MAX_CHARS)) {
-                break;
-            }
-            batch.add(waiting.remove());
-        }
-        return batch;
-    }
-
     /** A failure of requests together is tried again for each: one of them may be the cause. */
     private void store(List<Request> batch) {
         try {
@@ -148,6 +136,7 @@ final class EventIntake {
             Map<List<Object>, Accepted> byKey = new HashMap<>();
             accepted.forEach(each -> byKey.put(List.of(each.triggerId(), each.key()), each));
             batch.forEach(each -> each.answer().complete(answers(each, byKey)));
+            signal.run();
         } catch (RuntimeException | Error e) {
             if (batch.size() == 1) {
                 batch.getFirst().answer().completeExceptionally(e);

@@ -33,7 +33,7 @@ final class FlowGate {
 
     /** Poll interval for events that were received and did not join their group yet. */
     private static final Duration GROUP_POLL = Duration.ofSeconds(1);
-    /** Poll interval for the end of a run that a delivery waits for. */
+    /** Poll interval for the start of a run that an event replaces. */
     private static final Duration SINGLETON_POLL = Duration.ofSeconds(1);
     private static final int MAX_FREED = 10_000;
     /** Maximum bytes of the bodies of a batch. */
@@ -141,6 +141,7 @@ final class FlowGate {
     private void pass(Connection c, Flow rules, List<Arrival> arrivals, Set<UUID> passed, List<Outcome> decided)
             throws SQLException, InterruptedException {
         Instant now = flow.time(c);
+        FlowLines lines = new FlowLines(c);
         List<Arrival> ready = new ArrayList<>();
         Set<UUID> holding = new HashSet<>();
         Map<String, List<Arrival>> groups = new LinkedHashMap<>();
@@ -155,7 +156,7 @@ final class FlowGate {
             }
             String group = each.keys().group();
             Outcome limited = rules.rate() == null || marks.admittedAt() != null ? null
-                    : rate(c, rules.rate(), each.delivery(), Objects.requireNonNull(each.keys().rate()), now);
+                    : rate(c, lines, rules.rate(), each.delivery(), Objects.requireNonNull(each.keys().rate()), now);
             if (limited != null) {
                 decide(c, rules, each, limited, decided);
             } else if (group == null || marks.formedAt() != null) {
@@ -174,7 +175,8 @@ final class FlowGate {
         for (Arrival each : ready) {
             UUID id = each.delivery().id();
             Outcome waits = rules.singleton() == null || holding.contains(id) ? null
-                    : singleton(c, rules.singleton(), each.delivery(), Objects.requireNonNull(each.keys().single()));
+                    : singleton(c, lines, rules.singleton(), each.delivery(),
+                            Objects.requireNonNull(each.keys().single()), now);
             if (waits == null) {
                 passed.add(id);
             } else {
@@ -185,21 +187,30 @@ final class FlowGate {
 
     private void decide(Connection c, Flow rules, Arrival arrival, Outcome outcome, List<Outcome> decided)
             throws SQLException {
-        deliveries.decide(c, arrival.delivery(), outcome, groups(rules));
+        deliveries.decide(c, List.of(new DeliveryStore.Decision(arrival.delivery(), outcome, groups(rules))));
         decided.add(outcome);
     }
 
-    private @Nullable Outcome rate(Connection c, Trigger.Rate rule, DeliveryRow delivery, String key, Instant now)
-            throws SQLException {
-        Duration period = Duration.ofSeconds(rule.periodSeconds());
-        Instant edge = flow.admitted(c, delivery.triggerId(), key, rule.limit()).orElse(null);
-        if (edge == null || !edge.plus(period).isAfter(now)) {
+    /** Deliveries that wait are admitted in the order of their receipt, each due at the time of its admission. */
+    private @Nullable Outcome rate(Connection c, FlowLines lines, Trigger.Rate rule, DeliveryRow delivery, String key,
+            Instant now) throws SQLException {
+        boolean queues = !rule.over().equals("drop");
+        long before = queues ? lines.beforeInRate(delivery, key) : 0;
+        Instant edge =
+                flow.admitted(c, delivery.triggerId(), key, FlowTimes.laterAdmissions(rule, before)).orElse(null);
+        Instant admission = FlowTimes.admission(rule, before, edge, now);
+        boolean waits = admission.isAfter(now);
+        lines.placed(delivery, key, before, waits);
+        if (!waits) {
             flow.admit(c, delivery.id(), key);
             return null;
         }
         String message = rule.limit() + " events are admitted in " + rule.periodSeconds() + " s";
-        return rule.over().equals("drop") ? Outcome.dropped("RATE_LIMITED", message)
-                : Outcome.postponed("RATE_LIMITED", message, Duration.between(now, edge.plus(period)));
+        if (!queues) {
+            return Outcome.dropped("RATE_LIMITED", message);
+        }
+        lines.joinRate(delivery.id(), key);
+        return Outcome.postponed("RATE_LIMITED", message, Duration.between(now, admission));
     }
 
     /**
@@ -267,8 +278,8 @@ final class FlowGate {
         return flow.hasUndecided(c, trigger, since, due) ? GROUP_POLL : Duration.ZERO;
     }
 
-    private @Nullable Outcome singleton(Connection c, Trigger.Singleton rule, DeliveryRow delivery, String key)
-            throws SQLException, InterruptedException {
+    private @Nullable Outcome singleton(Connection c, FlowLines lines, Trigger.Singleton rule, DeliveryRow delivery,
+            String key, Instant now) throws SQLException, InterruptedException {
         List<FlowStore.Holder> open = new ArrayList<>(flow.atWork(c, delivery.triggerId(), key));
         List<FlowStore.Holder> ended = ended(c, open);
         flow.free(c, ended);
@@ -276,8 +287,15 @@ final class FlowGate {
         if (!open.isEmpty() && rule.over().equals("skip")) {
             return Outcome.dropped("SINGLETON_OPEN", "a run of the key is open: " + open.getFirst().runId());
         }
-        if (!open.isEmpty() && rule.over().equals("queue")) {
-            return Outcome.postponed("SINGLETON_OPEN", "it waits for run " + open.getFirst().runId(), SINGLETON_POLL);
+        boolean behind = rule.over().equals("queue") && lines.isBehind(delivery, key);
+        if (rule.over().equals("queue") && (behind || !open.isEmpty())) {
+            Duration delay = lines.joinSingle(delivery, key, behind, now);
+            if (open.isEmpty()) {
+                lines.wakeSingle(delivery.triggerId(), key, Duration.ZERO);
+            }
+            return Outcome.postponed("SINGLETON_OPEN",
+                    open.isEmpty() ? "it waits for events before it" : "it waits for run " + open.getFirst().runId(),
+                    delay);
         }
         for (FlowStore.Holder each : open) {
             if (!cancelled(each.runId())) {
@@ -287,6 +305,7 @@ final class FlowGate {
             flow.free(c, List.of(each));
         }
         flow.occupy(c, delivery.id(), key);
+        lines.wakeSingle(delivery.triggerId(), key, SINGLETON_POLL);
         return null;
     }
 

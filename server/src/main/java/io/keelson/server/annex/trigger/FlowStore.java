@@ -27,7 +27,7 @@ final class FlowStore {
     private static final Sql PENDING = Sql.of("""
             select id, admitted_at, formed_at, at_work from trigger_deliveries where id = :id and state = 'pending'""");
 
-    /** The time of the oldest of the last admissions that count. */
+    /** The time of one of the last admissions. */
     private static final Sql ADMITTED = Sql.of("""
             select admitted_at from trigger_deliveries
              where trigger_id = :trigger and rate_key = :key and admitted_at is not null
@@ -118,9 +118,9 @@ final class FlowStore {
         return PENDING.on(c).set("id", id).first(RecordColumns.of(Marks.class));
     }
 
-    /** The earliest of the times at which the last {@code limit} deliveries of the key were admitted; empty if there are fewer. */
-    Optional<Instant> admitted(Connection c, UUID trigger, String key, int limit) throws SQLException {
-        return ADMITTED.on(c).set("trigger", trigger).set("key", key).set("before", limit - 1)
+    /** The time of the key's last admission but {@code later}; empty if there are fewer. */
+    Optional<Instant> admitted(Connection c, UUID trigger, String key, int later) throws SQLException {
+        return ADMITTED.on(c).set("trigger", trigger).set("key", key).set("before", later)
                 .first(row -> Rows.time(row, "admitted_at"));
     }
 

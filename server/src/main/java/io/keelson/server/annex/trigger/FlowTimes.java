@@ -2,9 +2,11 @@ package io.keelson.server.annex.trigger;
 
 import io.keelson.api.trigger.Trigger;
 import io.keelson.server.annex.trigger.FlowStore.Member;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** When groups of deliveries start their runs. Groups are not empty, in the order in which their members were received. */
 final class FlowTimes {
@@ -31,6 +33,24 @@ final class FlowTimes {
     /** A period after the first event; now for a full group. */
     static Instant batched(Trigger.Batch rule, List<Member> group, Instant now) {
         return group.size() >= rule.max() ? now : group.getFirst().receivedAt().plusSeconds(rule.periodSeconds());
+    }
+
+    /**
+     * When a rate admits a delivery.
+     *
+     * @param before deliveries that wait before it
+     * @param edge time of the admission that leaves the period first for it: the last one but {@link #laterAdmissions}; null if there are fewer
+     * @return now or a time before for a delivery that is admitted
+     */
+    static Instant admission(Trigger.Rate rule, long before, @Nullable Instant edge, Instant now) {
+        Duration period = Duration.ofSeconds(rule.periodSeconds());
+        Instant slot = edge == null || edge.plus(period).isBefore(now) ? now : edge.plus(period);
+        return slot.plus(period.multipliedBy(before / rule.limit()));
+    }
+
+    /** The number of admissions after the admission that leaves the period first for a delivery with {@code before} others before it. */
+    static int laterAdmissions(Trigger.Rate rule, long before) {
+        return (int) (rule.limit() - 1 - before % rule.limit());
     }
 
     /** The first members of a batch, at least one, whose bodies have {@code maxBytes} together at most. */

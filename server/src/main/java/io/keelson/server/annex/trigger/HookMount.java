@@ -13,13 +13,10 @@ import io.keelson.server.base.expr.ExpressionException;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.JsonSize;
 import io.keelson.server.base.json.SafeText;
-import io.keelson.server.tenant.secret.SecretException;
-import io.keelson.server.tenant.secret.SecretStore;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -45,17 +42,14 @@ final class HookMount implements Mount {
     /** Credentials, which are not stored. */
     private static final Set<String> CREDENTIALS = Set.of("authorization", "proxy-authorization", "cookie");
 
-    private final TriggerStore triggers;
+    private final Hooks hooks;
     private final EventExpressions expressions;
-    private final SecretStore secrets;
     private final EventIntake intake;
     private final Clock clock;
 
-    HookMount(TriggerStore triggers, EventExpressions expressions, SecretStore secrets, EventIntake intake,
-            Clock clock) {
-        this.triggers = triggers;
+    HookMount(Hooks hooks, EventExpressions expressions, EventIntake intake, Clock clock) {
+        this.hooks = hooks;
         this.expressions = expressions;
-        this.secrets = secrets;
         this.intake = intake;
         this.clock = clock;
     }
@@ -80,21 +74,17 @@ final class HookMount implements Mount {
             throw ApiProblem.of(ErrorCode.METHOD_NOT_ALLOWED, "a trigger receives events by POST").header("Allow",
                     "POST");
         }
-        TriggerRow trigger = triggers.byId(id).filter(TriggerRow::enabled).orElseThrow(() -> unknown(id));
-        Trigger.Definition definition = trigger.read();
-        if (definition.source().event() != null || TriggerRow.ofRuns(definition)) {
-            throw unknown(id);
-        }
-        return Tenancy.<ApiResponse, IOException>within(trigger.workspaceId(),
-                () -> receive(trigger, definition, request));
+        Hooks.Hook hook = hooks.find(id).orElseThrow(() -> unknown(id));
+        return Tenancy.<ApiResponse, IOException>within(hook.trigger().workspaceId(), () -> receive(hook, request));
     }
 
-    private ApiResponse receive(TriggerRow trigger, Trigger.Definition definition, MountedRequest request)
-            throws IOException {
+    private ApiResponse receive(Hooks.Hook hook, MountedRequest request) throws IOException {
+        TriggerRow trigger = hook.trigger();
+        Trigger.Definition definition = hook.definition();
         // Requests without a proof take memory from their workspace, and not from the paths of others.
         request.body().assign(trigger.workspaceId());
         byte[] bytes = request.body().bytes(MAX_BYTES);
-        if (!Signatures.verify(definition.source(), secretsOf(trigger, definition.source()),
+        if (!Signatures.verify(definition.source(), secretsOf(hook),
                 new Signatures.Request(request::header, bytes), clock.instant())) {
             intake.unverified();
             throw ApiProblem.of(ErrorCode.SIGNATURE_INVALID, "the request has no valid proof of the kind '"
@@ -107,29 +97,22 @@ final class HookMount implements Mount {
         if (challenge != null) {
             return ApiResponse.ok(Json.object().put("challenge", challenge));
         }
-        Event event = new Event(key(trigger, definition, request, headers, body), headers, body);
-        return intake.accept(List.of(new EventIntake.Incoming(trigger.id(), event))).stream().findFirst()
+        Event event = Event.of(key(trigger, definition, request, headers, body), headers, body);
+        return intake.accept(trigger.workspaceId(), List.of(new EventIntake.Incoming(trigger.id(), event))).stream()
+                .findFirst()
                 .map(each -> ApiResponse.json(ACCEPTED, Json.document(each.receipt(FlowGate.groups(definition)))))
                 .orElseThrow(() -> unknown(trigger.id()));
     }
 
     /** The values that exist. An old secret that is removed leaves the new one. */
-    private List<String> secretsOf(TriggerRow trigger, Trigger.NewSource source) {
-        List<String> values = new ArrayList<>();
-        for (String name : source.secrets()) {
-            try {
-                values.addAll(secrets.open(trigger.workspaceId(), Set.of(name)).values().values());
-            } catch (SecretException e) {
-                LOG.debug("trigger {}: {}", trigger.id(), e.getMessage());
-            }
-        }
-        if (values.isEmpty()) {
-            LOG.warn("trigger {} of workspace {} has none of its secrets: {}", trigger.id(), trigger.workspaceId(),
-                    source.secrets());
+    private static List<String> secretsOf(Hooks.Hook hook) {
+        if (hook.secrets().isEmpty()) {
+            LOG.warn("trigger {} of workspace {} has none of its secrets: {}", hook.trigger().id(),
+                    hook.trigger().workspaceId(), hook.definition().source().secrets());
             throw ApiProblem.of(ErrorCode.TRIGGER_SECRET_MISSING, "the trigger has no secret; nothing was changed")
                     .header("Retry-After", "60");
         }
-        return values;
+        return hook.secrets();
     }
 
     private static JsonNode body(Body body) throws IOException {

@@ -105,7 +105,7 @@ final class RunEnds {
             receivers.stream().filter(each -> each.workspaceId().equals(workspace)
                     && event.get("id").longValue() > each.runEndsFrom())
                     .forEach(each -> arrived.add(new DeliveryStore.Arrived(each.id(), ids.next(), ids.next(),
-                            new Event(event.get("id").asString(), Json.object(), body))));
+                            Event.of(event.get("id").asString(), Json.object(), body))));
         }
         deliveries.accept(c, arrived);
     }

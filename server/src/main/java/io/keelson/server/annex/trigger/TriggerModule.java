@@ -36,6 +36,7 @@ public final class TriggerModule implements ToolModule, InboxDecisions.Workspace
     private final FlowGate gate;
     private final DeliveryProcessor processor;
     private final EventIntake intake;
+    private final Hooks hooks;
     private final Replays replays;
     private final DeadLetters deadLetters;
 
@@ -55,10 +56,12 @@ public final class TriggerModule implements ToolModule, InboxDecisions.Workspace
         this.parts = parts;
         this.triggers = new TriggerStore(parts.database());
         this.deliveries = new DeliveryStore(parts.database());
+        this.hooks = new Hooks(triggers, parts.secrets());
         this.expressions = new EventExpressions(parts.expressions());
         FlowStore flow = new FlowStore(parts.database());
         this.gate = new FlowGate(parts.database(), triggers, flow, deliveries, parts.runs(), parts.commands());
         this.replays = new Replays(parts.database());
+        DecisionPace pace = new DecisionPace();
         this.processor = new DeliveryProcessor(parts.database(), triggers, deliveries,
                 new TriggeredRuns(parts.submissions().runs(), parts.submissions().missions(),
                         new WorkspaceStore(parts.database()), parts.database(), parts.runs(), expressions, flow),
@@ -66,10 +69,10 @@ public final class TriggerModule implements ToolModule, InboxDecisions.Workspace
                         new SignalCommands(parts.database(), parts.runs(), parts.secrets()),
                         parts.commands(), parts.computation()),
                 new RunEnds(parts.database(), deliveries, parts.runs(), parts.submissions().missions(), parts.ids()),
-                gate, replays, parts.history(), parts.observer(), parts.lease(), parts.days());
+                gate, replays, parts.history(), parts.observer(), pace, parts.lease(), parts.days());
         this.deadLetters = new DeadLetters(parts.database(), replays, processor::signal);
         this.intake = new EventIntake(parts.database(), deliveries, parts.ids(), processor::signal, parts.history(),
-                parts.observer());
+                parts.observer(), pace, IntakeQueue.Bounds.DEFAULTS);
     }
 
     @Override
@@ -87,12 +90,12 @@ public final class TriggerModule implements ToolModule, InboxDecisions.Workspace
         new TriggerActions(triggers, deliveries, gate, replays,
                 new TriggerCheck(expressions, parts.submissions().missions(), parts.secrets()), parts.database(),
                 parts.ids(), new KeyedTransaction(parts.database(), parts.keys()), processor::signal).addTo(table);
-        new EventActions(triggers, expressions, intake).addTo(table);
+        new EventActions(hooks, expressions, intake).addTo(table);
     }
 
     @Override
     public List<Mount> mounts(Commands commands) {
-        return List.of(new HookMount(triggers, expressions, parts.secrets(), intake, parts.clock()));
+        return List.of(new HookMount(hooks, expressions, intake, parts.clock()));
     }
 
     @Override

@@ -44,14 +44,13 @@ final class TriggerStore {
             + """
 
              from triggers
-             where workspace_id = :workspace and enabled and definition #>> '{source,event}' is not null order by name""");
+             where workspace_id = any (:workspaces) and enabled and definition #>> '{source,event}' is not null
+             order by workspace_id, name""");
 
     private static final Sql ONE =
             Sql.of("select " + ROW.names() + " from triggers where workspace_id = :workspace and id = :id");
 
     private static final Sql LOCKED = ONE.and(" for update");
-
-    private static final Sql BY_ID = Sql.of("select " + ROW.names() + " from triggers where id = :id");
 
     private static final Sql ALL = Sql.of("select " + ROW.names() + " from triggers where id = any (:ids)");
 
@@ -136,9 +135,9 @@ final class TriggerStore {
         return database.withConnection(c -> LIST.on(c).set("workspace", workspace).set("name", name).all(ROW));
     }
 
-    /** Enabled triggers for events of programs, by name. */
-    List<TriggerRow> ofEvents(UUID workspace) {
-        return database.withConnection(c -> OF_EVENTS.on(c).set("workspace", workspace).all(ROW));
+    /** Enabled triggers of workspaces for events of programs, by workspace and name. */
+    List<TriggerRow> ofEvents(Collection<UUID> workspaces) {
+        return database.withConnection(c -> OF_EVENTS.on(c).setUuids("workspaces", workspaces).all(ROW));
     }
 
     Optional<TriggerRow> find(UUID workspace, UUID id) {
@@ -153,11 +152,6 @@ final class TriggerStore {
     Optional<TriggerRow> locked(Connection c, UUID workspace, UUID id) throws SQLException {
         HOLD_ALONE.on(c).set("id", id.toString()).exists();
         return LOCKED.on(c).set("workspace", workspace).set("id", id).first(ROW);
-    }
-
-    /** A trigger of any workspace. */
-    Optional<TriggerRow> byId(UUID id) {
-        return Tenancy.allWorkspaces(() -> database.withConnection(c -> BY_ID.on(c).set("id", id).first(ROW)));
     }
 
     /** The triggers that exist. */
@@ -196,6 +190,7 @@ final class TriggerStore {
         CHANGE.on(c).set("name", given.name()).set("recipe", recipe).set("definition", TriggerRow.columns(given))
                 .set("enabled", given.enabled()).set("workspace", before.workspaceId()).set("id", before.id())
                 .set("run_ends_from", runEndsFrom).set("was_enabled", before.enabled()).update();
+        FlowLines.wake(c, before.id());
         audit(c, origin, before.enabled() == given.enabled() ? "trigger_changed"
                 : given.enabled() ? "trigger_enabled" : "trigger_disabled", before.workspaceId(), before.id());
     }

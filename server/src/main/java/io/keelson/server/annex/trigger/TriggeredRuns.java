@@ -152,12 +152,14 @@ final class TriggeredRuns {
                 trigger.createdBy(), null, origin, null), true, Actor.service("trigger " + trigger.name()));
     }
 
-    /** Submits a run. A run that exists, or existed and was deleted, is not submitted again. */
+    /** The runs of these that exist, or existed and were deleted. */
+    Set<UUID> existing(Set<UUID> runs) {
+        return runs.isEmpty() ? Set.of() : database.withConnection(c -> reader.progress(c, runs)).keySet();
+    }
+
+    /** Submits a run that did not exist before. */
     Outcome submit(DeliveryRow delivery, RunSubmission.Request request) throws InterruptedException {
         UUID run = delivery.runId();
-        if (!database.withConnection(c -> reader.progress(c, Set.of(run))).isEmpty()) {
-            return Outcome.started(run);
-        }
         return switch (submission.submit(request)) {
             case SubmissionResult.Submitted(UUID made, boolean created) -> created || made.equals(run)
                     ? Outcome.started(run)

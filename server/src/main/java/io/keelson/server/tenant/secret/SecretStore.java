@@ -9,6 +9,7 @@ import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,6 +17,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
@@ -23,6 +26,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
  * values are redacted for another day, for steps that began with them.
  */
 public final class SecretStore {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SecretStore.class);
 
     /** Shorter values would be redacted in texts that contain them by chance. */
     public static final int MIN_LENGTH = 4;
@@ -65,6 +70,11 @@ public final class SecretStore {
              where s.previous is not null
             union all
             select f.name, f.key_id, f.sealed, false from former_secrets f join named using (workspace_id, name)""");
+
+    private static final Sql PRESENT =
+            Sql.of("""
+            select workspace_id, name, key_id, sealed from secrets
+              join unnest(:workspaces::uuid[], :names::text[]) as named (workspace_id, name) using (workspace_id, name)""");
 
     private static final Sql FOREIGN = Sql.of("""
             select workspace_id, name, key_id, sealed from secrets where key_id <> :key_id
@@ -173,6 +183,31 @@ public final class SecretStore {
     /** The values to redact for those names: current values and values of the last day. */
     public Redaction redaction(UUID workspace, Set<String> names) {
         return names.isEmpty() ? Redaction.NONE : read(workspace, names).redaction;
+    }
+
+    /** The name of a secret of a workspace. */
+    public record Name(UUID workspaceId, String name) {}
+
+    /** The present values of secrets of any workspaces that exist and can be opened. */
+    public Map<Name, String> present(Set<Name> names) {
+        Map<Name, String> values = new HashMap<>();
+        if (names.isEmpty()) {
+            return values;
+        }
+        List<Name> asked = List.copyOf(names);
+        for (Stored each : database.withConnection(
+                c -> PRESENT.on(c).setUuids("workspaces", asked.stream().map(Name::workspaceId).toList())
+                        .setTexts("names", asked.stream().map(Name::name).toList())
+                        .all(RecordColumns.of(Stored.class)))) {
+            try {
+                values.put(new Name(each.workspaceId, each.name),
+                        keyOf(each.keyId, each.name).open(each.sealed, context(each.workspaceId, each.name)));
+            } catch (SecretException e) {
+                LOG.debug("secret '{}' of workspace {} cannot be opened: {}", each.name, each.workspaceId,
+                        e.getMessage());
+            }
+        }
+        return values;
     }
 
     private Opened read(UUID workspace, Set<String> names) {

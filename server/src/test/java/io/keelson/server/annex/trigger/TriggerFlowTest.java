@@ -140,6 +140,69 @@ class TriggerFlowTest {
         await(trigger, third, "pending RATE_LIMITED");
     }
 
+    /** Seconds until a waiting delivery is due, rounded to tens. */
+    private static long due(String id) {
+        return Math.round(
+                TestTriggers.count(api.database(), "select extract(epoch from due_at - clock_timestamp())::bigint"
+                        + " from trigger_deliveries where id = '" + id + "'") / 10.0)
+                * 10;
+    }
+
+    @Test
+    void deliveriesThatWaitForARateAreDueByTheirPlaces() {
+        JsonNode trigger = made("line", "{\"rate\": {\"limit\": 2, \"period_seconds\": 1000}}", false);
+        String path = "/api/v1/triggers/" + trigger.get("id").stringValue();
+        await(trigger, sent(trigger, 1, "a"), "started ");
+        await(trigger, sent(trigger, 2, "a"), "started ");
+        List<String> line = new ArrayList<>();
+        for (int n = 3; n <= 7; n++) {
+            line.add(sent(trigger, n, "a"));
+        }
+        line.forEach(each -> await(trigger, each, "pending RATE_LIMITED"));
+        assertThat(line.stream().map(TriggerFlowTest::due)).containsExactly(1000L, 1000L, 2000L, 2000L, 3000L);
+
+        api.sql("update trigger_deliveries set received_at = received_at - interval '1001 s',"
+                + " admitted_at = admitted_at - interval '1001 s', due_at = due_at - interval '1001 s'"
+                + " where trigger_id = '" + trigger.get("id").stringValue() + "'");
+        look(trigger.get("id").stringValue());
+        await(trigger, line.get(0), "started ");
+        await(trigger, line.get(1), "started ");
+        assertThat(line.subList(2, 5).stream().map(TriggerFlowTest::due)).containsExactly(1000L, 1000L, 2000L);
+
+        patched(path, "{\"flow\": {\"rate\": {\"limit\": 4, \"period_seconds\": 1000}}}");
+        look(trigger.get("id").stringValue());
+        await(trigger, line.get(2), "started ");
+        await(trigger, line.get(3), "started ");
+        await(trigger, line.get(4), "pending RATE_LIMITED");
+        patched(path, "{\"enabled\": false}");
+        look(trigger.get("id").stringValue());
+        await(trigger, line.get(4), "dropped TRIGGER_DISABLED");
+    }
+
+    @Test
+    void deliveriesThatWaitForASingletonStartInOrderAndOnlyTheFirstLooks() {
+        JsonNode trigger = made("single-line", "{\"singleton\": {\"over\": \"queue\"}}", true);
+        String open = sent(trigger, 1, "a");
+        await(trigger, open, "started ");
+        String first = sent(trigger, 2, "a");
+        await(trigger, first, "pending SINGLETON_OPEN");
+        String second = sent(trigger, 3, "a");
+        String third = sent(trigger, 4, "a");
+        await(trigger, second, "pending SINGLETON_OPEN");
+        await(trigger, third, "pending SINGLETON_OPEN");
+        assertThat(due(first)).isZero();
+        assertThat(due(second)).isEqualTo(60);
+        assertThat(due(third)).isEqualTo(60);
+
+        cancel(trigger, open);
+        await(trigger, first, "started ");
+        assertThat(due(second)).isZero();
+        assertThat(due(third)).isEqualTo(60);
+        cancel(trigger, first);
+        await(trigger, second, "started ");
+        assertThat(outcome(trigger, third)).isEqualTo("pending SINGLETON_OPEN");
+    }
+
     @Test
     void batchStartsOneRunForItsEvents() {
         JsonNode trigger = made("batch",
