@@ -85,6 +85,9 @@ public final class Explain {
         /** Some of the runs of the workspace that are at work with that concurrency key, the earliest first. */
         List<UUID> atWork(String key);
 
+        /** The time before which the run does not begin, by the rate of its concurrency key; null without a wait for it. */
+        @Nullable Instant turn(UUID run);
+
         /** The prices in force, for a run or a step that limits have stopped. */
         Prices prices();
     }
@@ -245,6 +248,14 @@ public final class Explain {
         Concurrency turn = run.policy().concurrency();
         if (turn != null) {
             List<String> on = new ArrayList<>(List.of(turn.key()));
+            Instant at = turn.rate() == null ? null : around.turn(run.id());
+            if (turn.rate() != null && at != null) {
+                reasons.add(new Explanation("CONCURRENCY_KEY", "it waits for its turn: at most " + turn.rate().limit()
+                        + (turn.rate().limit() == 1 ? " run" : " runs") + " with the concurrency key '" + turn.key()
+                        + "' begin in " + turn.rate().periodSeconds() + " s, and by those before it, it begins at " + at
+                        + " at the earliest", null, null, at, on));
+                return true;
+            }
             around.atWork(turn.key()).forEach(ahead -> on.add(ahead.toString()));
             reasons.add(new Explanation("CONCURRENCY_KEY",
                     "it waits for its turn: at most " + turn.limit() + (turn.limit() == 1 ? " run" : " runs")

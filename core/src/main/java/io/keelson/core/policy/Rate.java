@@ -6,25 +6,30 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A rate as a token bucket of half a second. Its state is the time until which the admitted work lasts at equal intervals
- * (theoretical arrival time of the generic cell rate algorithm), so servers share it as one column. Within any minute,
+ * (theoretical arrival time of the generic cell rate algorithm), so servers share it as one column. Within any period,
  * the rate, the work of half a second and one are admitted at most.
  *
- * @param perMinute maximum number within a minute; 0 admits nothing
+ * @param limit maximum number within the period; 0 admits nothing
  */
-public record Rate(long perMinute) {
+public record Rate(long limit, long periodSeconds) {
 
     /** How far {@code until} may be ahead of the time when one more is admitted. */
     private static final long TOLERANCE_MICROS = 500_000;
-    private static final long MICROS_PER_MINUTE = 60_000_000;
+    private static final long MICROS_PER_SECOND = 1_000_000;
 
     public Rate {
-        if (perMinute < 0) {
-            throw new IllegalArgumentException("a rate is not negative: " + perMinute);
+        if (limit < 0 || periodSeconds < 1) {
+            throw new IllegalArgumentException("no rate: " + limit + " in " + periodSeconds + " s");
         }
     }
 
+    /** So many within a minute. */
+    public static Rate perMinute(long limit) {
+        return new Rate(limit, 60);
+    }
+
     private long intervalMicros() {
-        return Math.max(1, Math.ceilDiv(MICROS_PER_MINUTE, perMinute));
+        return Math.max(1, Math.ceilDiv(periodSeconds * MICROS_PER_SECOND, limit));
     }
 
     /**
@@ -33,7 +38,7 @@ public record Rate(long perMinute) {
      * @param until null if nothing was admitted yet
      */
     public long available(@Nullable Instant until, Instant now) {
-        if (perMinute == 0) {
+        if (limit == 0) {
             return 0;
         }
         long slack = TOLERANCE_MICROS - ahead(until, now);
@@ -52,7 +57,7 @@ public record Rate(long perMinute) {
 
     /** The time that an amount of work lasts. */
     public long micros(long admitted) {
-        return Math.ceilDiv(Math.multiplyExact(admitted, MICROS_PER_MINUTE), perMinute);
+        return Math.ceilDiv(Math.multiplyExact(admitted, periodSeconds * MICROS_PER_SECOND), limit);
     }
 
     /**
@@ -61,7 +66,7 @@ public record Rate(long perMinute) {
      * @param until null if nothing was admitted yet
      */
     public @Nullable Instant next(@Nullable Instant until, Instant now) {
-        return perMinute == 0 ? null
+        return limit == 0 ? null
                 : now.plus(Math.max(0, ahead(until, now) - TOLERANCE_MICROS), ChronoUnit.MICROS);
     }
 

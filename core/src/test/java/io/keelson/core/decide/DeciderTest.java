@@ -76,7 +76,7 @@ class DeciderTest extends OneRun {
 
     @Test
     void aRunThatTakesItsTurnIsReadyUntilItsFirstStepIsClaimed() {
-        world = World.start(RunPolicy.DEFAULT.with(new Concurrency("k", 1)), plan(task("a")));
+        world = World.start(RunPolicy.DEFAULT.with(new Concurrency("k", 1, null)), plan(task("a")));
         assertThat(world.refused(new Command.Pause(world.id(), null, World.WHO)).code())
                 .isEqualTo("INVALID_STATE_TRANSITION");
         world.done(new Command.Admit(world.id(), Actor.SYSTEM));

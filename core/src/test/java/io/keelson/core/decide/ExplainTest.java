@@ -14,6 +14,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.EscalationPolicy;
+import io.keelson.core.policy.Rate;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Deferral;
@@ -96,6 +97,11 @@ class ExplainTest {
         @Override
         public List<UUID> atWork(String key) {
             return key.equals("prod") ? List.of(AHEAD) : List.of();
+        }
+
+        @Override
+        public @Nullable Instant turn(UUID run) {
+            return LATER;
         }
 
         @Override
@@ -195,12 +201,24 @@ class ExplainTest {
 
     @Test
     void aConcurrencyKey() {
-        World world = World.start(RunPolicy.DEFAULT.with(new Concurrency("prod", 2)), plan(task("a")));
+        World world = World.start(RunPolicy.DEFAULT.with(new Concurrency("prod", 2, null)), plan(task("a")));
         Explanation reason = Explain.run(world.view, around).getFirst();
         assertThat(reason.code()).isEqualTo("CONCURRENCY_KEY");
         assertThat(reason.text()).isEqualTo("it waits for its turn: at most 2 runs with the concurrency key 'prod'"
                 + " may be at work, and others came first");
         assertThat(reason.on()).containsExactly("prod", AHEAD.toString());
+    }
+
+    @Test
+    void aRateOfAConcurrencyKey() {
+        World world = World.start(RunPolicy.DEFAULT.with(new Concurrency("prod", 100, new Rate(5, 3600))),
+                plan(task("a")));
+        Explanation reason = Explain.run(world.view, around).getFirst();
+        assertThat(reason.code()).isEqualTo("CONCURRENCY_KEY");
+        assertThat(reason.text()).isEqualTo("it waits for its turn: at most 5 runs with the concurrency key 'prod'"
+                + " begin in 3600 s, and by those before it, it begins at " + LATER + " at the earliest");
+        assertThat(reason.until()).isEqualTo(LATER);
+        assertThat(reason.on()).containsExactly("prod");
     }
 
     @Test

@@ -31,7 +31,7 @@ class RateTest {
             "6000,    0,  51,     0",
             "6000,  505,   0,     5"})
     void admitsWhatTheRateAllows(long perMinute, long aheadMs, long available, long nextMs) {
-        Rate rate = new Rate(perMinute);
+        Rate rate = Rate.perMinute(perMinute);
         Instant until = NOON.plusMillis(aheadMs);
 
         assertThat(rate.available(until, NOON)).isEqualTo(available);
@@ -40,13 +40,13 @@ class RateTest {
 
     @Test
     void noRateAdmitsNothing() {
-        assertThat(new Rate(0).available(null, NOON)).isZero();
-        assertThat(new Rate(0).next(null, NOON)).isNull();
+        assertThat(Rate.perMinute(0).available(null, NOON)).isZero();
+        assertThat(Rate.perMinute(0).next(null, NOON)).isNull();
     }
 
     @Test
     void nothingIsCountedBeforeTheFirst() {
-        Rate rate = new Rate(600);
+        Rate rate = Rate.perMinute(600);
 
         assertThat(rate.available(null, NOON)).isEqualTo(6);
         assertThat(rate.after(null, NOON, 3)).isEqualTo(NOON.plusMillis(300));
@@ -56,15 +56,15 @@ class RateTest {
     /** Tokens of a request: their interval is no whole number of microseconds. */
     @Test
     void muchAtATimeLastsExactlyAsLong() {
-        assertThat(new Rate(40_000_000).after(null, NOON, 1_000_000)).isEqualTo(NOON.plusMillis(1_500));
-        assertThat(new Rate(7).micros(1)).isEqualTo(8_571_429);
+        assertThat(Rate.perMinute(40_000_000).after(null, NOON, 1_000_000)).isEqualTo(NOON.plusMillis(1_500));
+        assertThat(Rate.perMinute(7).micros(1)).isEqualTo(8_571_429);
     }
 
     /** A minute has no more than the rate, half a second's work and one, at any times of the claims; frequent claims get all of the rate. */
     @ParameterizedTest
     @ValueSource(longs = {1, 7, 59, 60, 61, 599, 7_000})
     void anyMinuteHasTheRate(long perMinute) {
-        Rate rate = new Rate(perMinute);
+        Rate rate = Rate.perMinute(perMinute);
         Random random = new Random(perMinute);
         Deque<Instant> last = new ArrayDeque<>();
         long allowed = perMinute + perMinute / 120 + 1;

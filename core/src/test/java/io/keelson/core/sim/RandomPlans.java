@@ -98,7 +98,7 @@ final class RandomPlans {
                 chance(50) ? Timeouts.DEFAULT : timeouts(), humans(), new Hooks(
                         chance(15) ? step("before", StepKind.TOOL) : null,
                         chance(15) ? step("after", StepKind.TOOL) : null),
-                budget(), id.getLeastSignificantBits() % 3 == 2 ? new Concurrency("key", 1) : null);
+                budget(), id.getLeastSignificantBits() % 3 == 2 ? new Concurrency("key", 1, null) : null);
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(undone(repeated(climbing(

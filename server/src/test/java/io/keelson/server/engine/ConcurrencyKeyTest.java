@@ -89,6 +89,27 @@ class ConcurrencyKeyTest extends GatedEngines {
         Awaitility.await().until(() -> nodes.state(failed).equals("failed"));
     }
 
+    @Test
+    void twoNodesTogetherKeepToTheRateOfAKey() throws Exception {
+        List<Engine> engines = List.of(nodes.node(), nodes.node());
+        int count = 60;
+        for (int i = 0; i < count; i++) {
+            nodes.submit(engines.get(i % 2), """
+                    name: turns
+                    goal: g
+                    config: {concurrency: {key: mail, rate: {limit: 20, period_seconds: 1}}}
+                    plan: {tasks: [{id: a, steps: [{tool: noop}]}]}""");
+        }
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> nodes.count(
+                "select count(*) from orchestration_runs where state = 'completed'") == count);
+
+        // The work of half a second and one begin at once; then 20 a second.
+        double seconds = Double.parseDouble(nodes.text(
+                "select extract(epoch from max(updated_at) - min(created_at)) from orchestration_runs"));
+        assertThat(seconds).isGreaterThanOrEqualTo((count - 11) / 20.0);
+        assertThat(nodes.text("select string_agg(name, ' ') from work_rates")).isEqualTo("runs:mail");
+    }
+
     private List<UUID> submit(Engine engine, int count, String key, int limit) {
         List<UUID> runs = new ArrayList<>();
         for (int i = 0; i < count; i++) {

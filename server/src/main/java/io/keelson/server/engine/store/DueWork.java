@@ -197,12 +197,15 @@ final class DueWork {
 
     /**
      * Runs that may be admitted under their concurrency key: running and earlier runs leave capacity. Running runs are
-     * counted by state alone. Reads all open runs with a key.
+     * counted by state alone. Reads all open runs with a key. Of runs with a rate, as many as it may admit at once, after the others.
      */
     private static final String ADMISSIBLE = """
             with open as materialized (
                 select id, workspace_id, policy #>> '{concurrency,key}' as key,
-                    (policy #>> '{concurrency,limit}')::integer as most, state = 'pending' as waits, priority, state_since
+                    (policy #>> '{concurrency,limit}')::integer as most,
+                    (policy #>> '{concurrency,rate,limit}')::bigint as rate_limit,
+                    (policy #>> '{concurrency,rate,period_seconds}')::bigint as rate_seconds,
+                    state = 'pending' as waits, priority, state_since
                   from orchestration_runs
                  where policy #>> '{concurrency,key}' is not null and state_type <> 'terminal'
                    and (state not in ('created', 'retrying')) is true),
@@ -211,10 +214,13 @@ final class DueWork {
             waiting as (
                 select o.*, row_number() over (partition by workspace_id, key order by priority, state_since, id) as place
                   from open o where waits)
-            select w.id
+            select w.id, w.workspace_id, w.key, w.rate_limit, w.rate_seconds, r.admitted_until, clock_timestamp() as now
               from waiting w left join busy b on b.workspace_id = w.workspace_id and b.key = w.key
+              left join work_rates r on r.workspace_id = w.workspace_id and r.name = 'runs:' || w.key
              where coalesce(b.runs, 0) + w.place <= w.most
-             order by w.priority, w.state_since, w.id
+               and (w.rate_limit is null or w.place <= 1 + w.rate_limit / (2 * w.rate_seconds))
+             order by w.rate_limit is not null and r.admitted_until > clock_timestamp() + interval '500 milliseconds',
+                w.priority, w.state_since, w.id
              limit ?""";
 
     /** From then on no heartbeat extends them and no details are written. Skips a lane whose heartbeat is not committed. */
@@ -462,7 +468,7 @@ final class DueWork {
         }
     }
 
-    List<UUID> admissible(Connection c, int limit) throws SQLException {
+    List<RunTurn> admissible(Connection c, int limit) throws SQLException {
         try (PreparedStatement turn = c.prepareStatement(TURN); ResultSet row = turn.executeQuery()) {
             row.next();
             if (!row.getBoolean(1)) {
@@ -471,10 +477,10 @@ final class DueWork {
         }
         try (PreparedStatement statement = c.prepareStatement(ADMISSIBLE)) {
             statement.setInt(1, limit);
-            List<UUID> found = new ArrayList<>();
+            List<RunTurn> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    found.add(ViewLoader.uuid(row, "id"));
+                    found.add(RunTurn.of(row));
                 }
             }
             return found;

@@ -36,6 +36,10 @@ final class Policies {
         leaveOut(document, "hooks", policy.hooks().equals(Hooks.NONE));
         leaveOut(document, "budget", policy.budget().equals(Budget.NONE));
         leaveOut(document, "concurrency", policy.concurrency() == null);
+        if (policy.concurrency() != null && policy.concurrency().rate() == null) {
+            // Servers of former versions do not know it.
+            ((ObjectNode) document.get("concurrency")).remove("rate");
+        }
         leaveOut(document, "undo", policy.undo().equals(UndoRules.NONE));
         return document.toString();
     }

@@ -315,7 +315,7 @@ public final class RunStore {
     }
 
     /** Runs that may be admitted under their concurrency key; none while another transaction looks for them. */
-    public List<UUID> admissible(Connection c, int limit) throws SQLException {
+    public List<RunTurn> admissible(Connection c, int limit) throws SQLException {
         return due.admissible(c, limit);
     }
 

@@ -79,7 +79,7 @@ public final class SharedModelRates implements ModelRates {
                 }
                 if (next.isAfter(at)) {
                     at = next;
-                    limit = name + "=" + rate.perMinute();
+                    limit = name + "=" + rate.limit();
                 }
             }
             Duration wait = Duration.between(present.now, at);
@@ -113,7 +113,7 @@ public final class SharedModelRates implements ModelRates {
     @Override
     public void correct(Admission request, long tokens) {
         Rate rate = rates(request.workspace(), request.model()).get(TOKENS + request.model());
-        if (rate != null && rate.perMinute() > 0 && request.admitted() && request.tokens() > 0
+        if (rate != null && rate.limit() > 0 && request.admitted() && request.tokens() > 0
                 && tokens != request.tokens()) {
             Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
                 // A request that is counted meanwhile would overwrite the correction.
@@ -129,7 +129,7 @@ public final class SharedModelRates implements ModelRates {
             Map<String, Rate> read = new HashMap<>();
             Tenancy.allWorkspaces(() -> database.withConnection(c -> LIMITS.on(c).set("workspace", workspace)
                     .set("requests", REQUESTS + model).set("tokens", TOKENS + model)
-                    .all(row -> read.put(row.getString("name"), new Rate(row.getLong("most"))))));
+                    .all(row -> read.put(row.getString("name"), Rate.perMinute(row.getLong("most"))))));
             return read;
         });
     }

@@ -255,7 +255,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
             this.left = new HashMap<>(most);
             most.forEach((key, count) -> {
                 if (key.perMinute() && ids.contains(key.workspaceId)) {
-                    rates.put(key, new Rate(count));
+                    rates.put(key, Rate.perMinute(count));
                 }
             });
         }

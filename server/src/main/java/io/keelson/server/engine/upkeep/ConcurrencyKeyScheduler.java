@@ -6,14 +6,16 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.store.RunStore;
+import io.keelson.server.engine.store.RunTurn;
+import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
  * Admits runs that wait for a concurrency key. Counts running runs each time, on one node at a time until the
- * admissions are committed. So a place is never used twice, and a crash loses none.
+ * admissions are committed. So a place is never used twice, and a crash loses none. Admissions of rates are stored before
+ * them: a crash in between loses the time of some runs, and admits none too early.
  */
 public final class ConcurrencyKeyScheduler implements AutoCloseable {
     private static final int BATCH_SIZE = 500;
@@ -21,7 +23,7 @@ public final class ConcurrencyKeyScheduler implements AutoCloseable {
     private final Database database;
     private final RunStore store;
     private final Function<Command, CompletableFuture<Reply>> commands;
-    private final BackgroundTask task = BackgroundTask.onNudge("concurrency-keys", this::admit);
+    private final BackgroundTask task = BackgroundTask.paced("concurrency-keys", BackgroundTask.ON_NUDGE, this::admit);
 
     public ConcurrencyKeyScheduler(Database database, RunStore store,
             Function<Command, CompletableFuture<Reply>> commands) {
@@ -35,18 +37,26 @@ public final class ConcurrencyKeyScheduler implements AutoCloseable {
         task.nudge();
     }
 
-    /** Admits runs within their limits, unless another node is doing so. */
-    void admit() {
-        int admitted;
+    /**
+     * Admits runs within their limits, unless another node is doing so.
+     *
+     * @return the time after which a rate admits the next run
+     */
+    Duration admit() {
+        RunTurn.Admitted admitted;
         do {
             admitted = database.inTransaction(c -> {
-                List<UUID> runs = store.admissible(c, BATCH_SIZE);
-                List<CompletableFuture<Reply>> answers = runs.stream()
+                RunTurn.Admitted turns = RunTurn.admit(store.admissible(c, BATCH_SIZE));
+                if (!turns.rates().isEmpty()) {
+                    database.runInTransaction(own -> RunTurn.store(own, turns.rates()));
+                }
+                List<CompletableFuture<Reply>> answers = turns.runs().stream()
                         .map(run -> commands.apply(new Command.Admit(run, Actor.SYSTEM))).toList();
                 answers.forEach(CompletableFuture::join);
-                return runs.size();
+                return turns;
             });
-        } while (admitted == BATCH_SIZE);
+        } while (admitted.runs().size() == BATCH_SIZE);
+        return admitted.next() == null ? BackgroundTask.ON_NUDGE : admitted.next();
     }
 
     public BackgroundTask task() {

@@ -12,6 +12,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.UndoRules;
+import io.keelson.core.policy.Rate;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation.Planned;
 import java.math.BigDecimal;
@@ -27,6 +28,7 @@ final class RunConfigReader {
 
     private static final List<String> AMOUNTS = List.of("hard_limit_usd", "soft_limit_usd", "min_credits");
     private static final int MAX_SCALE = 6;
+    private static final int SECONDS_PER_MINUTE = 60;
 
     private RunConfigReader() {}
 
@@ -114,7 +116,15 @@ final class RunConfigReader {
 
     private static @Nullable Concurrency concurrency(JsonNode raw) {
         String key = JsonFields.text(raw, "key");
-        return key == null ? null : new Concurrency(key, Math.max(1, JsonFields.integer(raw, "limit", 1)));
+        JsonNode rate = raw.path("rate");
+        if (key == null) {
+            return null;
+        }
+        return rate.isObject()
+                ? new Concurrency(key, Math.max(1, JsonFields.integer(raw, "limit", Integer.MAX_VALUE)),
+                        new Rate(Math.max(1, JsonFields.integer(rate, "limit", 1)),
+                                Math.max(1, JsonFields.integer(rate, "period_seconds", SECONDS_PER_MINUTE))))
+                : new Concurrency(key, Math.max(1, JsonFields.integer(raw, "limit", 1)), null);
     }
 
     /**

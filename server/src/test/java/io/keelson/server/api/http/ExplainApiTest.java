@@ -125,6 +125,29 @@ class ExplainApiTest {
     }
 
     @Test
+    void rateOfAConcurrencyKeyNamesTheSecondOfATurn() {
+        String mission = """
+                {"name": "m", "start": true, "config": {"concurrency": {"key": "hourly",
+                    "rate": {"limit": 1, "period_seconds": 3600}}},
+                 "plan": {"tasks": [{"id": "a", "steps": [{"tool": "noop"}]}]}}""";
+        api.awaitState(api.create(mission), "completed");
+        Instant begun = Instant.now();
+        String second = api.create(mission);
+        JsonNode waits = api.get("/api/v1/runs/" + second + "/explain").json();
+        assertThat(codes(waits)).containsExactly("CONCURRENCY_KEY");
+        assertThat(Instant.parse(waits.at("/reasons/0/until").stringValue()))
+                .isBetween(begun.plusSeconds(3_500), begun.plusSeconds(3_601));
+        String third = api.create(mission);
+        assertThat(Instant
+                .parse(api.get("/api/v1/runs/" + third + "/explain").json().at("/reasons/0/until").stringValue()))
+                .isBetween(begun.plusSeconds(7_100), begun.plusSeconds(7_201));
+
+        for (String run : List.of(second, third)) {
+            api.post("/api/v1/runs/" + run + "/cancel", "{}");
+        }
+    }
+
+    @Test
     void aLimitOfTheWorkspaceIsNamed() {
         api.sql("insert into workspace_limits (workspace_id, name, most) select id, 'tool:lonely', 0 from workspaces");
         api.post("/api/v1/dispatch/claim", """

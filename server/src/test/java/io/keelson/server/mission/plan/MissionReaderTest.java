@@ -316,7 +316,7 @@ class MissionReaderTest {
                                         StepSpec.OF_TASK)),
                         new Budget(new BigDecimal("0.3"), Map.of(), new BigDecimal("1.5"), new BigDecimal("0.1"),
                                 new BigDecimal("80"), new BigDecimal("10")),
-                        new Concurrency("order-7", 2)));
+                        new Concurrency("order-7", 2, null)));
     }
 
     /** members of the plan | of its first task | of its second | which tokens its estimate counts. */

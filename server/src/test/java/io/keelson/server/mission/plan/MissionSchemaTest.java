@@ -122,13 +122,13 @@ class MissionSchemaTest {
         for (int i = 0; i < path.length - 1; i++) {
             parent = parent.withObjectProperty(path[i]);
             around = i == 0 ? around : around.path("properties").path(path[i]);
-        }
-        String key = path[path.length - 1];
-        for (JsonNode needed : around.path("required")) {
-            if (!needed.asString().equals(key)) {
-                parent.set(needed.asString(), example(around.path("properties").path(needed.asString())));
+            for (JsonNode needed : around.path("required")) {
+                if (!needed.asString().equals(path[i + 1])) {
+                    parent.set(needed.asString(), example(around.path("properties").path(needed.asString())));
+                }
             }
         }
+        String key = path[path.length - 1];
         String before = parent.isEmpty() ? base : document.toString();
         parent.set(key, example(schema));
         CheckedMission mission = Missions.json(document.toString());

@@ -115,6 +115,23 @@ public final class Explainer {
                    and state not in ('created', 'pending', 'retrying')
                  order by created_at, id limit 5) r""";
 
+    /** The times before which pending runs do not begin, by the rate of their concurrency key and those before them. */
+    private static final Sql TURNS = Sql.of("""
+            select r.id, date_trunc('second', n.next_at + interval '999999 microseconds') as next_at
+              from orchestration_runs r
+              join work_rates b on b.workspace_id = r.workspace_id and b.name = 'runs:' || (r.policy #>> '{concurrency,key}')
+             cross join lateral (
+                select count(*) as ahead from orchestration_runs o
+                 where o.workspace_id = r.workspace_id and o.policy #>> '{concurrency,key}' = r.policy #>> '{concurrency,key}'
+                   and o.policy #>> '{concurrency,key}' is not null and o.state_type <> 'terminal' and o.state = 'pending'
+                   and (o.priority, o.state_since, o.id) < (r.priority, r.state_since, r.id)) o
+             cross join lateral (
+                select b.admitted_until - interval '500 milliseconds'
+                    + o.ahead * (r.policy #>> '{concurrency,rate,period_seconds}')::bigint * interval '1 second'
+                        / (r.policy #>> '{concurrency,rate,limit}')::bigint as next_at) n
+             where r.id = any (:runs) and r.state = 'pending' and r.policy #>> '{concurrency,rate,limit}' is not null
+               and n.next_at > clock_timestamp()""");
+
     /** The last new request of each program that differs from the record. */
     private static final Sql DIFFERENCES = Sql.of("""
             select distinct on (g.step_id) g.task_id, g.step_id, g.lease_epoch, t.key || '/' || s.name as step,
@@ -165,7 +182,7 @@ public final class Explainer {
             Map<Lane, Instant> leases,
             Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels,
             Map<UUID, String> questions, @Nullable String branch, Map<UUID, Explain.Pause> pauses,
-            Map<String, List<UUID>> atWork, Prices prices)
+            Map<String, List<UUID>> atWork, Map<UUID, Instant> turns, Prices prices)
             implements Explain.Surroundings {
         @Override
         public boolean isServed(String tool) {
@@ -218,6 +235,11 @@ public final class Explainer {
         @Override
         public List<UUID> atWork(String key) {
             return atWork.getOrDefault(key, List.of());
+        }
+
+        @Override
+        public @Nullable Instant turn(UUID run) {
+            return turns.get(run);
         }
 
         @Override
@@ -328,7 +350,8 @@ public final class Explainer {
         return new Around(builtIn, remote(c, workspaceId), VersionRules.in(c, workspaceId), leases(c, ids),
                 timers(c, ids), full(c, workspaceId),
                 texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"), branch, pauses(c, views.values()),
-                atWork(c, workspaceId, views.values()), stopped ? runs.prices(c) : Prices.NONE);
+                atWork(c, workspaceId, views.values()), turns(c, views.values()),
+                stopped ? runs.prices(c) : Prices.NONE);
     }
 
     private static List<Explanation> past(@Nullable UUID task, @Nullable UUID step) {
@@ -376,6 +399,18 @@ public final class Explainer {
         if (paused.length > 0) {
             each(c, PAUSES, c.createArrayOf("uuid", paused), row -> found.put(ViewLoader.uuid(row, "id"),
                     new Explain.Pause(row.getString("by"), row.getString("reason"))));
+        }
+        return found;
+    }
+
+    private static Map<UUID, Instant> turns(Connection c, Collection<RunView> views) throws SQLException {
+        List<UUID> rated = views.stream().map(RunView::run).filter(run -> run.state() == RunState.PENDING)
+                .filter(run -> run.policy().concurrency() != null && run.policy().concurrency().rate() != null)
+                .map(RunRow::id).toList();
+        Map<UUID, Instant> found = new HashMap<>();
+        if (!rated.isEmpty()) {
+            TURNS.on(c).setUuids("runs", rated)
+                    .all(row -> found.put(row.getObject("id", UUID.class), Rows.time(row, "next_at")));
         }
         return found;
     }

@@ -1,0 +1,91 @@
+package io.keelson.server.engine.store;
+
+import io.keelson.core.policy.Rate;
+import io.keelson.server.base.db.Rows;
+import io.keelson.server.base.db.Sql;
+import io.keelson.server.engine.store.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run whose turn has come under its concurrency key, but for the rate of the key.
+ *
+ * @param rate of the runs that begin; null without one
+ * @param until the state of the rate; null if it has admitted none lately
+ */
+public record RunTurn(UUID run, Key key, @Nullable Rate rate, @Nullable Instant until, Instant now) {
+
+    private static final Duration MIN_WAIT = Duration.ofMillis(5);
+
+    private static final Sql ADMIT = Sql.of("""
+            insert into work_rates (workspace_id, name, admitted_until) values (:workspace, :name, :until)
+            on conflict (workspace_id, name) do update set admitted_until = excluded.admitted_until""");
+
+    /** A rate that has admitted none lately needs no row. */
+    private static final Sql FORGET =
+            Sql.of("""
+            delete from work_rates where name like 'runs:%' and admitted_until < clock_timestamp() - interval '1 minute'""");
+
+    /** A concurrency key of a workspace. */
+    public record Key(UUID workspaceId, String name) {}
+
+    /**
+     * Runs that rates admit.
+     *
+     * @param rates the new states of their rates
+     * @param next the time until a rate may admit a further run; null without a rate
+     */
+    public record Admitted(List<UUID> runs, Map<Key, Instant> rates, @Nullable Duration next) {}
+
+    static RunTurn of(ResultSet row) throws SQLException {
+        long limit = row.getLong("rate_limit");
+        Rate rate = row.wasNull() ? null : new Rate(limit, row.getLong("rate_seconds"));
+        return new RunTurn(ViewLoader.uuid(row, "id"),
+                new Key(ViewLoader.uuid(row, "workspace_id"), row.getString("key")), rate,
+                row.getObject("admitted_until") == null ? null : Rows.time(row, "admitted_until"),
+                Rows.time(row, "now"));
+    }
+
+    /** Applies the rates, in the given order. */
+    public static Admitted admit(List<RunTurn> turns) {
+        List<UUID> runs = new ArrayList<>();
+        Map<Key, Instant> rates = new HashMap<>();
+        Duration next = null;
+        for (RunTurn each : turns) {
+            Rate rate = each.rate;
+            if (rate == null) {
+                runs.add(each.run);
+                continue;
+            }
+            Instant until = rates.getOrDefault(each.key, each.until);
+            if (rate.available(until, each.now) > 0) {
+                runs.add(each.run);
+                until = rate.after(until, each.now, 1);
+                rates.put(each.key, until);
+            }
+            Duration wait = Duration.between(each.now, Objects.requireNonNull(rate.next(until, each.now)));
+            Duration later = wait.compareTo(MIN_WAIT) < 0 ? MIN_WAIT : wait;
+            next = next == null || later.compareTo(next) < 0 ? later : next;
+        }
+        return new Admitted(runs, rates, next);
+    }
+
+    /** Stores the states of rates, and forgets old ones. */
+    public static void store(Connection c, Map<Key, Instant> rates) throws SQLException {
+        for (Map.Entry<Key, Instant> each : rates.entrySet()) {
+            ADMIT.on(c).set("workspace", each.getKey().workspaceId).set("name", "runs:" + each.getKey().name)
+                    .set("until", each.getValue()).update();
+        }
+        FORGET.on(c).update();
+    }
+}
