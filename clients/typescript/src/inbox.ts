@@ -41,6 +41,11 @@ export class Inbox {
     return this.decide("reject", id, options);
   }
 
+  /** Takes back the caller's approval of an item that several people have to approve. */
+  async withdraw(id: string, options: Abortable = {}): Promise<InboxItem> {
+    return (await this.#transport.send(post(path`/inbox/${id}/withdraw`, {}, "InboxItem", options))).document as InboxItem;
+  }
+
   private async decide(answer: string, id: string, { signal, ...body }: Abortable & Readonly<Record<string, unknown>>): Promise<InboxDecision> {
     const call = post(`${path`/inbox/${id}`}/${answer}`, body, "InboxDecision", { signal });
     return (await this.#transport.send(call)).document as InboxDecision;

@@ -857,11 +857,13 @@ class InboxItem(Document):
     """Further text of a `proposal`; a warning about an `elicitation` whose form requires a password, key or …"""
     data: Any
     """Subject of the decision. `plan_approval`: `goal`, `estimated_cost`, `task_count` and the `plan` with …"""
+    approvals: InboxItemApprovals | None
+    """Only of a question that several people have to approve."""
     links: InboxItemLinks
     """Paths of related requests."""
     _kinds = {
         "actions": "[InboxItemAction]", "created_at": "time", "due_at": "time", "reminder_at": "time",
-        "hard_limit_usd": "decimal", "data": "free", "links": "InboxItemLinks"
+        "hard_limit_usd": "decimal", "data": "free", "approvals": "InboxItemApprovals", "links": "InboxItemLinks"
     }
 
 
@@ -884,6 +886,34 @@ class InboxItemAction(Document):
     """The consequence, for a confirmation; null if the action needs no confirmation."""
     _kinds = {
         "body": "{free}"
+    }
+
+
+class InboxItemApprovals(Document):
+    """The people who have to approve a question, and those who have."""
+
+    required: int
+    """Different people who have to approve the same."""
+    votes: list[InboxItemVote]
+    """The approvals so far, oldest first; an approval with another `digest` counts for itself."""
+    _kinds = {
+        "votes": "[InboxItemVote]"
+    }
+
+
+class InboxItemVote(Document):
+    """One person's approval."""
+
+    by: str
+    """The principal."""
+    at: datetime
+    """Time of the approval."""
+    reason: str | None
+    """As it was given."""
+    digest: str
+    """SHA-256 of the members with which the approval says more than yes, such as a new limit."""
+    _kinds = {
+        "at": "time"
     }
 
 
@@ -913,13 +943,15 @@ class InboxDecision(Document):
     kind: str
     """Kind of the item."""
     decision: str
-    """The decision."""
+    """The decision; `voted` if other people have to approve as well."""
+    approvals: InboxItemApprovals | None
+    """Only of a question that several people have to approve and that still waits."""
     run_id: str | None
     """Run of the item; null for a `tool_change` and a `dead_letter`"""
     run_state: str | None
     """State of the run after the decision; null for a `tool_change` and a `dead_letter`"""
     _kinds = {
-
+        "approvals": "InboxItemApprovals"
     }
 
 

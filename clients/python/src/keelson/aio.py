@@ -216,6 +216,10 @@ class Inbox:
         """Rejects an item: its `on_reject` takes effect. A repeated answer changes nothing."""
         return await self._decide("reject", item_id, reason, members)
 
+    async def withdraw(self, item_id: str) -> InboxItem:
+        """Takes back the caller's approval of an item that several people have to approve."""
+        return InboxItem(await self._client._run(_core.call(_core.post(path("/inbox/{}/withdraw", item_id), {}))))
+
     async def _decide(self, answer: str, item_id: str, reason: str | None, members: dict[str, Any]) -> InboxDecision:
         body = {**members, **({} if reason is None else {"reason": reason})}
         return InboxDecision(await self._client._run(_core.call(_core.post(path("/inbox/{}/" + answer, item_id), body))))

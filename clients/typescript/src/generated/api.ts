@@ -343,10 +343,12 @@ export interface components {
             /** @description Kind of the item */
             kind: components["schemas"]["InboxKind"];
             /**
-             * @description The decision
+             * @description The decision; `voted` if other people have to approve as well
              * @enum {unknown}
              */
-            decision: "accepted" | "rejected" | Other;
+            decision: "accepted" | "rejected" | "voted" | Other;
+            /** @description Only of a question that several people have to approve and that still waits */
+            approvals?: components["schemas"]["InboxItemApprovals"];
             /**
              * Format: uuid
              * @description Run of the item; null for a `tool_change` and a `dead_letter`
@@ -421,6 +423,8 @@ export interface components {
             body: string | null;
             /** @description Subject of the decision. `plan_approval`: `goal`, `estimated_cost`, `task_count` and the `plan` with its first 50 tasks, each with its `tools`; above 64 KiB without steps and checks; `earlier`, how up to five attempts of the run before this one ended (`attempt`, `error_code`, `message`). `result_acceptance`: `earlier`, the run's `output`; if it has none, or one above 64 KiB, null and its `summary`, and of a run without an output the `results` of its last tasks; `verified`, its first 20 tasks with criteria, checks or several attempts, each with its last ten `checks`: `attempt`, `check`, `verdict`, `score`, `feedback`, `marks` of a judge, and the beginning of an `output` that did not pass; its `artifacts`, counts of tasks, tokens and cost. `task_review`: the `output`, cut to 2,000 characters, and where it was cut `output_ref`, the path of the whole output; `success_criteria`, `score`, `attempt` and `checks`. `approval_step`: its input, resolved. `call_approval`: `tool`, `input` and the input's SHA-256 (`input_sha256`), and the reason for the question: `reason` is `always`, `destructive`, `tainted`, `condition` or `condition_failed`, `detail` the source of the data, the condition, or its error. `question`: `question` and `schema` of the answer. `escalation` of a failure: `task`, `step`, `tool`, `attempt`, `input` of that attempt (null with `input_missing`, a sentence, if no resolved input was recorded), `reason` and the same in words (`why`), `error_code`, `message`, tokens and cost; of a new plan: `reason`, the `failed` tasks, the proposed `plan` with `task_count` and `estimated_cost`, and `changes` with the ids of tasks that are `added`, `replaced`, `dropped` and `kept`. `budget`: `charged`, `hard_limit_usd`, `task_budgets` as in the run, counts of tasks and the titles of the `next` tasks. `proposal`: its data. `elicitation`: the `server`, the `tool` and the `questions` by their names, each with `mode`, `message` and for a form its `schema`, for a page its `url`. `tool_change`: the `server`, the `tool`, `differences` with the JSON `pointer` and both values of what differs, and the descriptions as they were `accepted` and are `seen` now. `dead_letter`: the `trigger`, its `trigger_id`, the `count` of the events, 1,000 at most, `error_code` and `message` of the last one */
             data: unknown;
+            /** @description Only of a question that several people have to approve */
+            approvals?: components["schemas"]["InboxItemApprovals"];
             /** @description Paths of related requests */
             links: components["schemas"]["InboxItemLinks"];
         };
@@ -430,7 +434,7 @@ export interface components {
              * @description Name of the action
              * @enum {unknown}
              */
-            name: "accept" | "reject" | "skip" | "done" | "try_all_again" | "skip_all" | "fail" | "cancel" | "downgrade" | "finish_current" | "assign" | Other;
+            name: "accept" | "reject" | "skip" | "done" | "try_all_again" | "skip_all" | "fail" | "cancel" | "downgrade" | "finish_current" | "withdraw" | "assign" | Other;
             /**
              * @description HTTP method
              * @enum {unknown}
@@ -449,6 +453,13 @@ export interface components {
             /** @description The consequence, for a confirmation; null if the action needs no confirmation */
             confirm: string | null;
         };
+        /** @description The people who have to approve a question, and those who have */
+        InboxItemApprovals: {
+            /** @description Different people who have to approve the same */
+            required: number;
+            /** @description The approvals so far, oldest first; an approval with another `digest` counts for itself */
+            votes: components["schemas"]["InboxItemVote"][];
+        };
         /** @description Paths of related requests */
         InboxItemLinks: {
             /** @description Path that accepts */
@@ -461,6 +472,20 @@ export interface components {
             subject: string;
             /** @description Null for a `tool_change` and a `dead_letter` */
             run: string | null;
+        };
+        /** @description One person's approval */
+        InboxItemVote: {
+            /** @description The principal */
+            by: string;
+            /**
+             * Format: date-time
+             * @description Time of the approval
+             */
+            at: Date;
+            /** @description As it was given */
+            reason: string | null;
+            /** @description SHA-256 of the members with which the approval says more than yes, such as a new limit */
+            digest: string;
         };
         /**
          * @description `plan_approval` and `result_acceptance` are about a run as a whole, `approval_step` about a step of the kind approval, `call_approval` about a call of an agent that waits for a person, `question` about what an agent asks, `task_review` about a task's output, `escalation` about a ticket, `budget` about a run that its hard limit or its workspace's credits have stopped, `proposal` about what a step has proposed, `elicitation` about what a tool of an MCP server asks, `tool_change` about such a tool whose description has changed, `dead_letter` about events of a trigger that were given up

@@ -40,13 +40,23 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "cost": "decimal",
     "progress": "Progress"
   },
+  "InboxDecision": {
+    "approvals": "InboxItemApprovals"
+  },
   "InboxItem": {
     "actions": "[InboxItemAction]",
     "created_at": "time",
     "due_at": "time",
     "reminder_at": "time",
     "hard_limit_usd": "decimal",
+    "approvals": "InboxItemApprovals",
     "links": "InboxItemLinks"
+  },
+  "InboxItemApprovals": {
+    "votes": "[InboxItemVote]"
+  },
+  "InboxItemVote": {
+    "at": "time"
   },
   "LogLine": {
     "created_at": "time"

@@ -50,6 +50,8 @@ const KINDS = {
       'task_human_review_requested',
       'task_human_approved',
       'task_human_rejected',
+      'approval_voted',
+      'approval_vote_withdrawn',
       'escalation_opened',
       'escalation_resolved',
       'proposal_created',

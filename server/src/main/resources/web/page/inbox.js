@@ -17,7 +17,7 @@ import { json } from '../part/json.js';
 import { comparable, planTasks } from '../part/plan.js';
 import { checks, earlier, facts, given, newPlan, result, shown } from '../part/subject.js';
 
-const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs', done: 'Done by hand' };
+const TITLES = { accept: 'Accept', reject: 'Reject', withdraw: 'Withdraw my approval', finish_current: 'Finish what runs', done: 'Done by hand' };
 const FAILED = { accept: 'Try again', reject: 'Fail the run' };
 const UNDO = { accept: 'Try again', reject: 'Leave not undone' };
 const DEAD = { accept: 'Replay', reject: 'Dismiss' };
@@ -28,6 +28,17 @@ const titleOf = (action, item) =>
   (item.data?.undo ? UNDO : failed(item) ? FAILED : item.kind === 'dead_letter' ? DEAD : {})[action] ??
   TITLES[action] ??
   (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
+const mine = (approvals) => approvals?.votes.some((each) => each.by === me.name);
+/** Who has approved a question that several people approve. */
+const votes = ({ required, votes: given }) =>
+  html`<div class="note" role="status">
+    ${icon('user')}
+    <span
+      >${given.length} of ${required} people have
+      approved${given.map((each) => html`${each === given[0] ? ': ' : ', '}<strong>${name(each.by, 80)}</strong> ${when(each.at)}${each.reason ? html` (${name(each.reason, 300)})` : nothing}`)}.
+      ${mine({ votes: given }) ? 'Another person has to approve.' : 'One rejection decides.'}</span
+    >
+  </div>`;
 /** A clause of the API as a sentence. */
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : '');
 const ANSWERED = new Set([
@@ -228,8 +239,8 @@ class Inbox extends Page {
       save: async (values, element) => {
         const body = form.body(values, element);
         try {
-          await post(action.href, body);
-          return 'answered';
+          const made = await post(action.href, body);
+          return answer === 'withdraw' || made?.decision === 'voted' ? 'voted' : 'answered';
         } catch (failure) {
           if (ANSWERED.has(failure.code)) return failure;
           throw failure;
@@ -237,7 +248,10 @@ class Inbox extends Page {
       },
     });
     if (!done) return;
-    if (done === 'answered') {
+    if (done === 'voted') {
+      toast(answer === 'withdraw' ? 'Your approval is withdrawn' : 'Your approval is recorded. Another person has to approve, too.');
+      this.single = null;
+    } else if (done === 'answered') {
       toast(
         (failed(item) || item.kind === 'dead_letter' ? null : { accept: 'Accepted', reject: 'Rejected' }[answer]) ??
           `${title}: done`,
@@ -469,7 +483,10 @@ class Inbox extends Page {
     const before = this.changed?.before;
     const others =
       this.single?.id === item.id
-        ? this.single.actions.filter((each) => !['accept', 'reject', 'assign'].includes(each.name))
+        ? this.single.actions.filter(
+            (each) =>
+              !['accept', 'reject', 'assign'].includes(each.name) && (each.name !== 'withdraw' || mine(item.approvals)),
+          )
         : [];
     return html`<article class="card detail" aria-label="The question">
       <header>
@@ -487,6 +504,7 @@ class Inbox extends Page {
           Waits for
           ${ago(item.created_at)}${item.due_at ? html`, due ${when(item.due_at)}` : nothing}${item.overdue ? html` <strong class="i-failed">overdue</strong>` : nothing}${item.error_code ? html` · <code>${item.error_code}</code>` : nothing}
         </p>
+        ${item.approvals ? votes(item.approvals) : nothing}
         ${
           before?.run_id === item.run_id && before.gate !== item.gate
             ? html`<div class="note warn" role="alert">

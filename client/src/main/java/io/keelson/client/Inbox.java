@@ -120,6 +120,12 @@ public final class Inbox {
         return time == null ? null : time.toString();
     }
 
+    /** Takes back the caller's approval of an item that several people have to approve. */
+    public InboxItem withdraw(String id) {
+        return Json.document(api.send(Call.post(RequestPath.of("/inbox/", id, "/withdraw"), Json.object())).body(),
+                InboxItem.class);
+    }
+
     private InboxItem assigned(String id, ObjectNode body) {
         return Json.document(api.send(Call.post(RequestPath.of("/inbox/", id, "/assign"), body).repeatable()).body(),
                 InboxItem.class);

@@ -1,5 +1,6 @@
 package io.keelson.api.inbox;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.Shape.Default;
 import io.keelson.api.Shape.Id;
 import io.keelson.api.Shape.OneOf;
@@ -20,13 +21,15 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param id id of the item
  * @param kind kind of the item
- * @param decision the decision
+ * @param decision the decision; {@code voted} if other people have to approve as well
+ * @param approvals only of a question that several people have to approve and that still waits
  * @param runId run of the item; null for a {@code tool_change} and a {@code dead_letter}
  * @param runState state of the run after the decision; null for a {@code tool_change} and a {@code dead_letter}
  */
 public record InboxDecision(String id, @Ref("InboxKind") String kind,
         @OneOf({
-                "accepted", "rejected"}) String decision,
+                "accepted", "rejected", "voted"}) String decision,
+        @JsonInclude(JsonInclude.Include.NON_NULL) InboxItem.@Nullable Approvals approvals,
         @Nullable @Id String runId,
         @Nullable @Ref("RunState") String runState) {
 

@@ -73,6 +73,7 @@ import tools.jackson.databind.JsonNode;
  *     differences} with the JSON {@code pointer} and both values of what differs, and the descriptions as they were
  *     {@code accepted} and are {@code seen} now. {@code dead_letter}: the {@code trigger}, its {@code trigger_id}, the {@code
  *     count} of the events, 1,000 at most, {@code error_code} and {@code message} of the last one
+ * @param approvals only of a question that several people have to approve
  * @param links paths of related requests
  */
 public record InboxItem(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<Action> actions, String id,
@@ -82,7 +83,26 @@ public record InboxItem(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Lis
         String onAccept, String onReject, Instant createdAt, @Nullable Instant dueAt, boolean overdue,
         @Nullable Instant reminderAt, @Nullable String assignee, @Nullable String severity,
         @Nullable String errorCode, @Nullable String feedback, @Nullable Integer gate,
-        @Nullable BigDecimal hardLimitUsd, @Nullable String body, JsonNode data, Links links) {
+        @Nullable BigDecimal hardLimitUsd, @Nullable String body, JsonNode data,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Approvals approvals, Links links) {
+
+    /**
+     * The approvals of a question, and their required number.
+     *
+     * @param required different people who have to approve the same
+     * @param votes the approvals so far, oldest first; an approval with another {@code digest} counts for itself
+     */
+    public record Approvals(int required, List<Vote> votes) {}
+
+    /**
+     * One person's approval.
+     *
+     * @param by the principal
+     * @param at time of the approval
+     * @param reason as it was given
+     * @param digest SHA-256 of the members with which the approval says more than yes, such as a new limit
+     */
+    public record Vote(String by, Instant at, @Nullable String reason, String digest) {}
 
     /**
      * An action that answers the item.
@@ -97,7 +117,7 @@ public record InboxItem(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Lis
      */
     public record Action(
             @OneOf({"accept", "reject", "skip", "done", "try_all_again", "skip_all", "fail", "cancel", "downgrade",
-                    "finish_current", "assign"}) String name,
+                    "finish_current", "withdraw", "assign"}) String name,
             @OneOf("POST") String method, String href, @Ref("Scope") String scope,
             Map<String, @Types({"string", "boolean"}) JsonNode> body, List<String> fields, @Nullable String confirm) {}
 

@@ -72,7 +72,8 @@ public abstract class DecisionCommand extends ActionCommand {
             if (of == null && json) {
                 print(io.keelson.client.Json.document(decided));
             }
-            said(decided.id() + " is " + decided.decision() + after(decided));
+            said(decided.approvals() == null ? decided.id() + " is " + decided.decision() + after(decided)
+                    : decided.id() + " waits" + Votes.after(decided.approvals()));
             if (of == null) {
                 return null;
             }
@@ -83,7 +84,9 @@ public abstract class DecisionCommand extends ActionCommand {
             return after;
         }
         if (step == null) {
-            return inTime(keelson, "run_" + id, () -> decide(runs, id, reason));
+            Run after = inTime(keelson, "run_" + id, () -> decide(runs, id, reason));
+            tellVotes(keelson, after.id());
+            return after;
         }
         String named = stepId(runs.steps(id), step);
         Step decided = inTime(keelson, "step_" + named,
@@ -91,7 +94,18 @@ public abstract class DecisionCommand extends ActionCommand {
         if (!json) {
             note(decided.name() + " is " + decided.state());
         }
-        return runs.get(id);
+        Run after = runs.get(id);
+        tellVotes(keelson, after.id());
+        return after;
+    }
+
+    /** Names the people whose approvals questions of the run have, while others have to approve. */
+    private void tellVotes(Keelson keelson, String run) {
+        if (!json) {
+            keelson.inbox().list(InboxQuery.all().run(run)).items().stream()
+                    .filter(item -> item.approvals() != null && !item.approvals().votes().isEmpty())
+                    .forEach(item -> note(item.id() + " waits" + Votes.after(item.approvals())));
+        }
     }
 
     /** The effect of a decision whose question does not name it; empty for others. */

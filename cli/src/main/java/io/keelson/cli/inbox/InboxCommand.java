@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "inbox", description = "Lists decisions that wait for a person, in all runs: due first, then oldest.",
-        subcommands = InboxCommand.Assign.class,
+        subcommands = {InboxCommand.Assign.class, InboxCommand.Withdraw.class},
         footer = {"  keelson inbox", "  keelson inbox --mine --review",
                 "  keelson inbox --json | jq -r '.items[].id'",
                 "  keelson approve step_0192f0c1-7f6e-7000-8000-000000000000"})
@@ -107,9 +107,24 @@ public final class InboxCommand extends ClientCommand {
                     item.dueAt() == null ? "" : AmountText.when(item.dueAt(), now),
                     TerminalText.clean(item.assignee()),
                     TerminalText.clean(item.runName()),
-                    TerminalText.clean(item.question()));
+                    TerminalText.clean(item.question()) + Votes.brief(item.approvals()));
         }
         return table.lines(style);
+    }
+
+    @Command(name = "withdraw",
+            description = "Takes your approval of an inbox item back that several people have to approve, before it is decided.",
+            footer = "  keelson inbox withdraw step_0192f0c1-7f6e-7000-8000-000000000000")
+    static final class Withdraw extends ChangeCommand {
+
+        @Parameters(index = "0", paramLabel = "ITEM", description = "The item's id, as keelson inbox shows it.")
+        String item;
+
+        @Override
+        protected void run(Keelson keelson) {
+            InboxItem left = keelson.inbox().withdraw(item);
+            show(left, Votes.line(left.approvals()));
+        }
     }
 
     @Command(name = "assign",

@@ -1,5 +1,6 @@
 package io.keelson.cli.inbox;
 
+import io.keelson.api.inbox.InboxDecision;
 import io.keelson.api.inbox.InboxItem;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.Decided;
@@ -91,6 +92,9 @@ final class InboxReview {
         if (item.feedback() != null) {
             lines.add("  " + TerminalText.clean(item.feedback()));
         }
+        if (item.approvals() != null) {
+            lines.add("  " + Votes.line(item.approvals()));
+        }
         lines.add("  accept: " + item.onAccept());
         lines.add("  reject: " + item.onReject());
         if (item.data() != null && item.data().path("alike").asInt(1) > 1) {
@@ -106,15 +110,13 @@ final class InboxReview {
         String word = word(answer);
         String remark = answer.contains(" ") ? answer.substring(answer.indexOf(' ')).strip() : null;
         try {
-            switch (word) {
-                case "a", "accept" -> inbox.accept(item.id(), remark);
-                case "r", "reject" -> inbox.reject(item.id(), remark);
-                default -> {
-                    command.print(List.of("skipped"));
-                    return;
-                }
+            if (!word.startsWith("a") && !word.startsWith("r")) {
+                command.print(List.of("skipped"));
+                return;
             }
-            command.print(List.of(word.startsWith("a") ? "accepted" : "rejected"));
+            InboxDecision made = word.startsWith("a") ? inbox.accept(item.id(), remark)
+                    : inbox.reject(item.id(), remark);
+            command.print(List.of(made.decision() + Votes.after(made.approvals())));
         } catch (KeelsonException e) {
             String kind = item.id().substring(0, item.id().indexOf('_'));
             String part = item.id().substring(item.id().indexOf('_') + 1);

@@ -271,6 +271,12 @@ public final class ChangeSet {
     /** The undo of an ended run. */
     public record RunUndo(RunRow run, UndoRow row) {}
 
+    /** The key of a vote. */
+    public record VoteKey(UUID runId, UUID subject, String voter) {}
+
+    /** A vote of a run. */
+    public record Vote(RunRow run, VoteRow row) {}
+
     private record BudgetKey(UUID runId, String task) {}
 
     /** A task's budget, as stored for its run. */
@@ -320,6 +326,7 @@ public final class ChangeSet {
     private final Set<RunRow> parents = new LinkedHashSet<>();
     private final List<Pin> pins = new ArrayList<>();
     private final Map<UUID, RunUndo> undos = new LinkedHashMap<>();
+    private final Map<VoteKey, Optional<Vote>> votes = new LinkedHashMap<>();
     private final List<NewSignal> newSignals = new ArrayList<>();
     private final List<TakenSignal> takenSignals = new ArrayList<>();
     private final Map<UUID, Call> calls = new LinkedHashMap<>();
@@ -495,6 +502,16 @@ public final class ChangeSet {
     void put(RunRow run, UndoRow undo) {
         touch(run);
         undos.put(run.id(), new RunUndo(run, undo));
+    }
+
+    void put(RunRow run, VoteRow vote) {
+        touch(run);
+        votes.put(new VoteKey(run.id(), vote.subject(), vote.voter()), Optional.of(new Vote(run, vote)));
+    }
+
+    void remove(RunRow run, VoteRow vote) {
+        touch(run);
+        votes.put(new VoteKey(run.id(), vote.subject(), vote.voter()), Optional.empty());
     }
 
     void put(RunRow run, TaskBudgetRow budget) {
@@ -773,6 +790,11 @@ public final class ChangeSet {
     /** Undos of runs to insert or to replace. */
     public Collection<RunUndo> undos() {
         return undos.values();
+    }
+
+    /** Votes to insert or to replace (present) or to delete (empty). */
+    public Map<VoteKey, Optional<Vote>> votes() {
+        return votes;
     }
 
     /** Rows of children to insert or to replace. */

@@ -69,7 +69,12 @@ public final class Decider {
         ChangeSet changes = d.changes;
         RunState before = view.run.state;
         int events = changes.events().size();
-        Reply reply = decide(d, command);
+        Command decision = command instanceof Command.Vote vote ? vote.decision() : command;
+        Reply first = Votes.take(d, command, decision);
+        Reply reply = first == null ? decide(d, decision) : first;
+        if (!(reply instanceof Reply.Rejected)) {
+            Votes.forget(d);
+        }
         if (d.failedPlanner != null) {
             PlanAnswers.missing(d, d.failedPlanner);
         }
@@ -94,6 +99,8 @@ public final class Decider {
             case Command.Admit c -> admit(d);
             case Command.Approve c -> HumanGates.approve(d, c);
             case Command.Reject c -> HumanGates.decide(d, false, c.reason());
+            case Command.Vote c -> throw new IllegalArgumentException("a vote in a vote: " + c.runId());
+            case Command.WithdrawVote c -> Votes.withdraw(d, c);
             case Command.DecideGate c -> decideGate(d, c);
             case Command.DecideStep c -> HumanGates.decideStep(d, c);
             case Command.Answer c -> CallWaits.answer(d, c);

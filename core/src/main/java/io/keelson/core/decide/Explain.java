@@ -167,8 +167,9 @@ public final class Explain {
                 return false;
             }
             case RESUMING -> add("STARTING", "the run is being set up", null);
-            case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a person has to approve the plan",
-                    around.due(TimerKind.HUMAN, run.id()));
+            case AWAITING_APPROVAL ->
+                add("PLAN_APPROVAL", "a person has to approve the plan" + Votes.progress(view, run.id()),
+                        around.due(TimerKind.HUMAN, run.id()));
             case PAUSED -> add("PAUSED", paused(around.paused(run.id())), null);
             case BUDGET_EXCEEDED -> {
                 if (run.gate == RunRow.Gate.FINISHING) {
@@ -352,8 +353,9 @@ public final class Explain {
                 add("FINISHING", "a person has decided that it ends with what runs now; nothing else is begun", null);
                 return false;
             }
-            case ACCEPTANCE -> add("RESULT_ACCEPTANCE", "a person has to accept the result",
-                    around.due(TimerKind.HUMAN, run.id()));
+            case ACCEPTANCE ->
+                add("RESULT_ACCEPTANCE", "a person has to accept the result" + Votes.progress(view, run.id()),
+                        around.due(TimerKind.HUMAN, run.id()));
         }
         return true;
     }
@@ -403,8 +405,9 @@ public final class Explain {
                     deadline(task, task.nextRunAt);
                 }
             }
-            case AWAITING_HUMAN -> add(task, "TASK_REVIEW", "a person has to judge the output",
-                    around.due(TimerKind.HUMAN, task.id()), List.of());
+            case AWAITING_HUMAN ->
+                add(task, "TASK_REVIEW", "a person has to judge the output" + Votes.progress(view, task.id()),
+                        around.due(TimerKind.HUMAN, task.id()), List.of());
             case CONTINUING -> add(task, "NEXT_TURN", "its next turn begins in a moment",
                     around.due(TimerKind.TASK_CONTINUE, task.id()), List.of());
             case ASSIGNED, RUNNING, VERIFYING -> {
@@ -664,7 +667,8 @@ public final class Explain {
             case WAITING_APPROVAL -> add(step, "APPROVAL", "a person has to decide"
                     + (step.gate == null ? questionText(step)
                             : step.caller() != null && step.question() ? ": the program of its step asks"
-                                    : because(step.gate)),
+                                    : because(step.gate))
+                    + Votes.progress(view, step.id()),
                     around.due(TimerKind.HUMAN, step.id()), List.of());
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
                 addRefusal(step);

@@ -60,6 +60,8 @@ public final class RunView {
     final Map<String, String> versions = new HashMap<>();
     /** The undo of the run; null if absent. */
     @Nullable UndoRow undo;
+    /** Approvals of questions that require several people. */
+    final List<VoteRow> votes = new ArrayList<>();
     final List<EngineOutage> outages = new ArrayList<>();
     final CallWindow calls;
     /** The task that must complete before any other begins; null if absent. */
@@ -161,6 +163,16 @@ public final class RunView {
     /** Adds the undo of the run; for the loader of views. */
     public void add(UndoRow of) {
         undo = of;
+    }
+
+    /** Adds a vote, oldest first; for the loader of views. */
+    public void add(VoteRow vote) {
+        votes.add(vote);
+    }
+
+    /** Approvals of questions that require several people, oldest first. */
+    public List<VoteRow> votes() {
+        return List.copyOf(votes);
     }
 
     /** The undo of the run; null if absent. */

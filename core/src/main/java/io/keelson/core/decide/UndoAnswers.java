@@ -57,7 +57,8 @@ final class UndoAnswers {
     }
 
     private static void create(Decision d, UndoRow row, NewRun run) {
-        Created created = RunCreation.create(new Command.Create(run, true, d.actor), null, d.changes, d.now, d.ids,
+        NewRun undoing = run.approvedBy(d.run.policy().humans().approvals());
+        Created created = RunCreation.create(new Command.Create(undoing, true, d.actor), null, d.changes, d.now, d.ids,
                 d.capacity, d.funds);
         if (created.reply() instanceof Reply.Rejected refusal) {
             refuse(d, row, new StepError(refusal.code(), ErrorClass.PERMANENT, refusal.message()));

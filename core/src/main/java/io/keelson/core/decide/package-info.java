@@ -15,11 +15,11 @@
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
  * Pauses, LostAnswers, Metering, Requests, CallWaits.
  * <li>Dispatch and money: SlotScheduling, Chains, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
- * ChildBudgets, RetryModels, Versions.
+ * ChildBudgets, RetryModels, Versions, Votes.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals, Undoing.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike, Questions.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, Question, ChildRow,
- * ParentRow, UndoRow, TaskBudgetRow, SystemTasks, CallWindow, CallRow, Hold, Metered, OpenRequest, LocalCapacity, Rungs,
+ * ParentRow, UndoRow, TaskBudgetRow, VoteRow, SystemTasks, CallWindow, CallRow, Hold, Metered, OpenRequest, LocalCapacity, Rungs,
  * StoredField.
  * </ol>
  *
@@ -58,6 +58,8 @@
  * and tokens are the sum over all its ended rounds.
  * <li>An undo is a run of its own, which one commit creates together with its row in the original's view. Its open tickets
  * do not hold it up while its other tasks have not ended ({@code Undoing.othersContinue}).
+ * <li>Votes of a question that has ended or changed are deleted after each command ({@code Votes.forget}), so handlers know nothing
+ * of them.
  * <li>Rows that a new attempt or a new plan has replaced are {@code superseded}: kept in the database, not in the
  * view.
  * </ul>

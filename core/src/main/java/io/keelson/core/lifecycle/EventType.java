@@ -100,6 +100,8 @@ public enum EventType {
     ESCALATION_REMINDED(ActorType.SYSTEM, "a ticket has no answer in time"),
     ESCALATION_RESOLVED(ActorType.HUMAN, "a ticket is answered, or void"),
     HUMAN_REMINDED(ActorType.SYSTEM, "a question has no decision in time"),
+    APPROVAL_VOTED(ActorType.HUMAN, "a person approves, and others have to approve as well"),
+    APPROVAL_VOTE_WITHDRAWN(ActorType.HUMAN, "a person takes such an approval back"),
     SIGNAL_RECEIVED(ActorType.HUMAN, "a signal is sent to the run"),
     PROPOSAL_CREATED(ActorType.AGENT, "a step proposes something to people"),
     PROPOSAL_ACCEPTED(ActorType.HUMAN, "a person accepts a proposal"),

@@ -9,14 +9,27 @@ import java.util.Locale;
  * @param accept true when a person must accept the run's result before it is completed
  * @param timeout how long a gate or a ticket waits before {@code onTimeout}
  * @param autonomy who approves its plan
+ * @param approvals people who have to approve each of its questions, from 1
+ * @param fourEyes true when the submitter of the run does not approve
  */
-public record HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout, Autonomy autonomy) {
+public record HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout, Autonomy autonomy, int approvals,
+        boolean fourEyes) {
 
     public static final HumanRules DEFAULT = new HumanRules(false, Duration.ofHours(24), OnTimeout.REMIND);
 
     /** Rules of a run whose plan needs no approval. */
     public HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout) {
         this(accept, timeout, onTimeout, Autonomy.AUTONOMOUS);
+    }
+
+    /** Rules of a run whose questions one person decides. */
+    public HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout, Autonomy autonomy) {
+        this(accept, timeout, onTimeout, autonomy, 1, false);
+    }
+
+    /** A copy that requires at least that number of people. */
+    public HumanRules atLeast(int people) {
+        return people <= approvals ? this : new HumanRules(accept, timeout, onTimeout, autonomy, people, fourEyes);
     }
 
     /** The reaction to a missing answer. */

@@ -63,6 +63,32 @@ public sealed interface Command {
     record Reject(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     /**
+     * An answer of a caller of the API. An approval of a question that requires several people counts as one person's vote,
+     * and the last one decides. Any other answer is decided as without this command.
+     *
+     * @param digest SHA-256 of the approved content: people who approve different contents do not approve together
+     * @param person false for a service and for a principal that several people may use
+     */
+    record Vote(Command decision, String digest, boolean person) implements Command {
+        @Override
+        public UUID runId() {
+            return decision.runId();
+        }
+
+        @Override
+        public Actor actor() {
+            return decision.actor();
+        }
+    }
+
+    /**
+     * Takes the actor's vote back, before the question is decided.
+     *
+     * @param subject the run, task, step, ticket or proposal that the question is about
+     */
+    record WithdrawVote(UUID runId, UUID subject, Actor actor) implements Command {}
+
+    /**
      * Decides a gate of the run itself, if the run waits at it.
      *
      * @param hardLimit maximum cost of all attempts together, in credits, when a budget is approved; null keeps it

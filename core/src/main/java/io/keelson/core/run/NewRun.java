@@ -78,4 +78,12 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
         this(id, workspaceId, name, description, goal, plan, planJson, configJson, policy, inputsJson, tagsJson,
                 outputTemplate, priority, trigger, agentSlug, externalId, false, createdBy, null);
     }
+
+    /** A copy that requires at least that number of people for each question. */
+    public NewRun approvedBy(int people) {
+        return people <= policy.humans().approvals() ? this
+                : new NewRun(id, workspaceId, name, description, goal, plan, planJson, configJson,
+                        policy.with(policy.humans().atLeast(people)), inputsJson, tagsJson, outputTemplate, priority,
+                        trigger, agentSlug, externalId, takesExternalIdOver, createdBy, fork, startAt, origin);
+    }
 }

@@ -21,6 +21,8 @@ public sealed interface OtherPayload extends Payload {
             case EscalationReminded _ -> EventType.ESCALATION_REMINDED;
             case EscalationResolved _ -> EventType.ESCALATION_RESOLVED;
             case HumanReminded _ -> EventType.HUMAN_REMINDED;
+            case ApprovalVoted _ -> EventType.APPROVAL_VOTED;
+            case VoteWithdrawn _ -> EventType.APPROVAL_VOTE_WITHDRAWN;
             case SignalReceived _ -> EventType.SIGNAL_RECEIVED;
             case ProposalCreated _ -> EventType.PROPOSAL_CREATED;
             case ProposalAccepted _ -> EventType.PROPOSAL_ACCEPTED;
@@ -71,6 +73,27 @@ public sealed interface OtherPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("waits_for", waitsFor);
+        }
+    }
+
+    /**
+     * @param subject the run, task, step, ticket or proposal that the question is about
+     * @param given approvals of the same, this one included
+     * @param digest SHA-256 of the approved content
+     */
+    record ApprovalVoted(String kind, UUID subject, String votedBy, int given, int required, String digest,
+            @Nullable String reason) implements OtherPayload {
+        @Override
+        public void write(Members to) {
+            to.put("kind", kind).put("subject", subject).put("voted_by", votedBy).put("given", given)
+                    .put("required", required).put("digest", digest).put("reason", reason);
+        }
+    }
+
+    record VoteWithdrawn(String kind, UUID subject, String withdrawnBy) implements OtherPayload {
+        @Override
+        public void write(Members to) {
+            to.put("kind", kind).put("subject", subject).put("withdrawn_by", withdrawnBy);
         }
     }
 

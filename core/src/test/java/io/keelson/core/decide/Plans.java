@@ -124,7 +124,7 @@ final class Plans {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
                     policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget(),
                     policy.judges(), policy.ladder(), policy.untrusted(), policy.unchained(), policy.repeat(),
-                    policy.flow(), policy.undo(), policy.undoes()));
+                    policy.flow(), policy.undo(), policy.undoes(), policy.approvals()));
         }
 
         T verify(String... names) {
@@ -142,6 +142,11 @@ final class Plans {
         T review() {
             return policy(new TaskPolicy(policy.failureMode(), policy.retry(), policy.verify(), true,
                     policy.timeout()));
+        }
+
+        /** So many people approve each of its questions. */
+        T approvals(int people) {
+            return policy(policy.approvedBy(people));
         }
 
         /** What it may cost at most, in credits. */

@@ -30,6 +30,7 @@ import java.util.stream.Collectors;
 /** People and their programs: submit runs, decide at gates, and meddle. In calm weather they only help. */
 final class Humans {
     private static final Actor ANN = Actor.human("ann");
+    private static final Actor BOB = Actor.human("bob");
     private static final Duration RETRY_DELAY = Duration.ofSeconds(5);
     private static final int TRIES = 6;
 
@@ -265,11 +266,48 @@ final class Humans {
 
     /** Sends the command, and repeats it until a node replies. */
     private void ask(Command command, int tries) {
+        Command other = RandomPlans.votes(sim.seed) ? byBob(command) : null;
+        if (other == null) {
+            send(command, tries);
+            return;
+        }
+        boolean calm = sim.faultRates.calm();
+        send(new Command.Vote(command, "d", true), tries);
+        send(new Command.Vote(other, calm || sim.chance(90) ? "d" : "other", true), tries);
+        if (!calm && sim.chance(20)) {
+            send(new Command.WithdrawVote(command.runId(), command.runId(), sim.chance(50) ? ANN : BOB), 2);
+        }
+    }
+
+    /** The same approval by another person; null for another command. */
+    private static Command byBob(Command command) {
+        return command instanceof Command.Approve c ? new Command.Approve(c.runId(), c.comment(), c.edit(), BOB)
+                : command instanceof DecideGate c && c.approve()
+                        ? new DecideGate(c.runId(), c.gate(), true, c.hardLimit(), c.tasks(), c.way(), c.asked(),
+                                c.comment(), BOB)
+                        : command instanceof Command.DecideStep c && c.approve()
+                                ? new Command.DecideStep(c.runId(), c.stepId(), true, c.comment(), c.given(), BOB)
+                                : command instanceof Command.DecideTask c
+                                        ? new Command.DecideTask(c.runId(), c.taskId(), c.choice(), c.gate(),
+                                                c.comment(), BOB)
+                                        : command instanceof Command.DecideProposal c && c.accept()
+                                                ? new Command.DecideProposal(c.runId(), c.proposalId(), true,
+                                                        c.comment(), c.instructions(), BOB)
+                                                : command instanceof Command.Resolve c
+                                                        ? new Command.Resolve(c.runId(), c.ticketId(), c.resolution(),
+                                                                c.comment(), c.alike(), BOB)
+                                                        : command instanceof Command.RaiseBudget c
+                                                                ? new Command.RaiseBudget(c.runId(), c.hardLimit(),
+                                                                        c.softLimit(), c.tasks(), BOB)
+                                                                : null;
+    }
+
+    private void send(Command command, int tries) {
         boolean[] answered = new boolean[1];
         sim.send(sim.anyNode(), command, reply -> answered[0] = true);
         sim.in(RETRY_DELAY, () -> {
             if (!answered[0] && tries > 1) {
-                ask(command, tries - 1);
+                send(command, tries - 1);
             }
         });
     }

@@ -86,6 +86,11 @@ final class RandomPlans {
         return seed % 5 == 3 && seed != 58;
     }
 
+    /** Stories in which two people approve. */
+    static boolean votes(long seed) {
+        return seed % 11 == 6;
+    }
+
     NewRun run(UUID id, UUID workspace) {
         RunPolicy policy = new RunPolicy(chance(25), 3, 1 + random.nextInt(3), 1 + random.nextInt(2),
                 1 + random.nextInt(3), 1 + random.nextInt(3), chance(15), 2 + random.nextInt(3), 1 + random.nextInt(2),

@@ -24,7 +24,9 @@ final class ReplyDurability {
     private ReplyDurability() {}
 
     /** @param rows the run's rows; null when the store has no such run */
-    static void keep(Command command, Reply reply, RunRows rows) {
+    static void keep(Command sent, Reply reply, RunRows rows) {
+        Command command = sent instanceof Command.Vote vote && rows != null
+                && rows.accepted.policy().humans().approvals() == 1 ? vote.decision() : sent;
         if (command instanceof Command.Create && reply instanceof Reply.Rejected) {
             return;
         }
@@ -39,6 +41,9 @@ final class ReplyDurability {
                     || rows.run.attempt() > 1;
             case Command.Reject c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
                     || rows.run.attempt() > 1;
+            case Command.Vote c -> true;
+            case Command.WithdrawVote c -> !done || rows.votes.keySet().stream()
+                    .noneMatch(key -> key.subject().equals(c.subject()) && key.voter().equals(c.actor().id()));
             case Command.DecideGate c -> !changed || rows.run.attempt() > 1 || switch (c.gate()) {
                 case PLAN -> rows.run.state() != RunState.AWAITING_APPROVAL;
                 case RESULT -> rows.run.state().terminal();

@@ -6,12 +6,14 @@ import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.ChangeSet.TimerKey;
+import io.keelson.core.decide.ChangeSet.VoteKey;
 import io.keelson.core.decide.ChildRow;
 import io.keelson.core.decide.ParentRow;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.TaskBudgetRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.decide.UndoRow;
+import io.keelson.core.decide.VoteRow;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.plan.Dependency;
@@ -68,6 +70,8 @@ final class RunRows {
     final Map<UUID, ChildRow> children;
     /** Null while it is not undone. */
     UndoRow undo;
+    /** In the order in which they came. */
+    final Map<VoteKey, VoteRow> votes;
     /** By the tasks' ids in the plan. */
     final Map<String, TaskBudgetRow> budgets;
     /** In the order in which they came. */
@@ -98,6 +102,7 @@ final class RunRows {
         this.proposals = new LinkedHashMap<>();
         this.attempts = new LinkedHashMap<>();
         this.ledger = new ArrayList<>();
+        this.votes = new LinkedHashMap<>();
     }
 
     RunRows(RunRows other) {
@@ -125,6 +130,7 @@ final class RunRows {
         this.proposals = new LinkedHashMap<>(other.proposals);
         this.attempts = new LinkedHashMap<>(other.attempts);
         this.ledger = new ArrayList<>(other.ledger);
+        this.votes = new LinkedHashMap<>(other.votes);
     }
 
     UUID id() {
@@ -246,6 +252,7 @@ final class RunRows {
             view.add(undo);
         }
         budgets.values().forEach(view::add);
+        votes.values().forEach(view::add);
         signals.values().forEach(sent -> {
             if (sent.takenBy() == null) {
                 view.add(sent.signal());

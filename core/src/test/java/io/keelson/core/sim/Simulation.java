@@ -172,7 +172,8 @@ public final class Simulation {
                 RandomPlans.repeats(seed), RandomPlans.undoes(seed));
         List<NewRun> runs = new ArrayList<>();
         for (int i = size.fewest() + random.nextInt(size.more() + 1); i > 0; i--) {
-            runs.add(plans.run(runId(i + 1), workspace(random.nextInt(2))));
+            NewRun run = plans.run(runId(i + 1), workspace(random.nextInt(2)));
+            runs.add(RandomPlans.votes(seed) ? run.approvedBy(2) : run);
         }
         return runs;
     }

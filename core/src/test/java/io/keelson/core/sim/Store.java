@@ -259,6 +259,10 @@ final class Store {
             changes.children().forEach(child -> draft(child.run().id()).children.put(child.row().stepId(),
                     child.row()));
             changes.undos().forEach(undo -> draft(undo.run().id()).undo = undo.row());
+            changes.votes().forEach((key, vote) -> {
+                draft(key.runId()).votes.remove(key);
+                vote.ifPresent(given -> draft(key.runId()).votes.put(key, given.row()));
+            });
             changes.newSignals().forEach(s -> {
                 Saved.Sent earlier = draft(s.run().id()).signals.putIfAbsent(s.signal().id(), Saved.Sent.of(s));
                 Violation.unless(earlier == null, "two signals of one id: %s", s);

@@ -123,6 +123,9 @@ public enum Setting {
                     + "empty: the one it listens on"),
     KEELSON_FOUR_EYES("",
             "workspaces in which the submitter of a run cannot approve for it (docs/guide/inbox.md), separated by commas; `*`: all"),
+    KEELSON_TWO_PEOPLE("",
+            "workspaces in which two people have to approve each question of new runs (docs/guide/inbox.md), separated by commas; "
+                    + "`*`: all"),
     KEELSON_OIDC_ISSUER("",
             "OpenID provider at which people sign in to the dashboard (docs/operate/sign-in.md), as its tokens name it; the same on "
                     + "all servers of a database; empty: sign-in by keys alone"),

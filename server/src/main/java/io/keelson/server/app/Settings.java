@@ -62,19 +62,21 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param webFolder where the dashboard's files are read instead of the jar; absolute, null for the jar
      * @param publicUrl where browsers find the server; null for where it listens
      * @param fourEyes workspaces in which the submitter of a run does not approve, by name; {@code *} for all
+     * @param twoPeople workspaces in which two people approve each question of new runs, likewise
      */
     public record Http(String host, int port, int connections, Duration requestTimeout,
             Observed.MetricsAccess metricsAccess, boolean dashboard, @Nullable Path webFolder,
-            @Nullable URI publicUrl, Set<String> fourEyes) {
+            @Nullable URI publicUrl, Set<String> fourEyes, Set<String> twoPeople) {
 
         public Http {
             fourEyes = Set.copyOf(fourEyes);
+            twoPeople = Set.copyOf(twoPeople);
         }
 
         /** These settings at another address; port 0 for a free one. */
         public Http at(String otherHost, int otherPort) {
             return new Http(otherHost, otherPort, connections, requestTimeout, metricsAccess, dashboard, webFolder,
-                    publicUrl, fourEyes);
+                    publicUrl, fourEyes, twoPeople);
         }
     }
 

@@ -72,6 +72,7 @@ import io.keelson.server.mission.submission.FairSubmissionLimiter;
 import io.keelson.server.mission.submission.SubmissionServices;
 import io.keelson.server.outlet.board.AgentReports;
 import io.keelson.server.outlet.board.BoardTasks;
+import io.keelson.server.tenant.workspace.NamedWorkspaces;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -93,7 +94,8 @@ final class Routes {
         ArchivedRuns archived = new ArchivedRuns(services.database(), contents);
         Reads reads = new Reads(services.database(), services.runs().reader(), archived);
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
-        ApproverRule approvers = new ApproverRule(reads, services.auth().workspaces(), options.fourEyes());
+        ApproverRule approvers = new ApproverRule(reads,
+                new NamedWorkspaces(services.auth().workspaces(), options.fourEyes()));
         Submission submission = new Submission(services.work().commands(), approvers);
         Route.Table table = new Route.Table();
         SubmissionServices submissions = services.runs().submissions();

@@ -211,6 +211,7 @@ final class ChangesWriter {
                         run -> !changes.isNew(run.id()) && changes.parents().contains(run))),
                 RunTreeTables.PUT_CHILD.of(changes.children()), TaskBudgetsTable.PUT.of(changes.budgets()),
                 UndosTable.PUT.of(changes.undos()), RunVersionsTable.INSERT.of(changes.pins()),
+                VotesTable.PUT.of(present(changes.votes())), VotesTable.REMOVE.of(absent(changes.votes())),
                 RoundsTable.FOLD.of(changes.folded()), RoundsTable.REMOVE.of(changes.folded()));
     }
 

@@ -181,6 +181,7 @@ public final class RunStore {
             GatewayRequestsTable.load(c, loader);
             RunTreeTables.load(c, loader);
             UndosTable.load(c, loader);
+            VotesTable.load(c, loader);
             TaskBudgetsTable.load(c, loader);
             RunVersionsTable.load(c, loader);
             ResultsTable.loadRecent(c, loader, clock);

@@ -255,6 +255,7 @@ final class RunsTable {
                 exists (select from task_budgets b where b.run_id = r.id) as budgets_tasks,
                 exists (select from run_tool_versions v where v.run_id = r.id) as pinned,
                 exists (select from run_undos u where u.run_id = r.id) as undone,
+                exists (select from approval_votes a where a.run_id = r.id) as voted,
                 array(select moment from engine_outages o cross join lateral (values (from_at), (to_at)) as m (moment)
                        where o.to_at > r.created_at order by moment) as outages
               from orchestration_runs r join run_heads h on h.run_id = r.id
@@ -363,6 +364,9 @@ final class RunsTable {
             }
             if (row.getBoolean("pinned")) {
                 loader.pinned.add(run.id());
+            }
+            if (row.getBoolean("voted")) {
+                loader.voted.add(run.id());
             }
             if (row.getBoolean("undone")) {
                 loader.undone.add(run.id());

@@ -207,7 +207,9 @@ final class RunConfigReader {
                 JsonFields.seconds(config, "human_timeout_seconds", otherwise.timeout()),
                 JsonFields.word(config, "on_human_timeout", HumanRules.OnTimeout.values(), otherwise.onTimeout()),
                 GoalMissions.unplanned(plan) || config.path("autonomy").has("level") ? autonomy(config)
-                        : Autonomy.AUTONOMOUS);
+                        : Autonomy.AUTONOMOUS,
+                JsonFields.integer(config, TaskReader.APPROVALS, otherwise.approvals()),
+                config.path("four_eyes").asBoolean(otherwise.fourEyes()));
     }
 
     private static @Nullable StepSpec hook(JsonNode config, String name, StepReader steps) {

@@ -34,6 +34,8 @@ final class TaskReader {
     private static final Set<String> NOT_STORED =
             Set.of("id", "dependency_type", AgentAssignment.key(), LadderReader.STORED);
     static final String BUDGET = "budget_usd";
+    /** A member of tasks, and of the configuration of runs. */
+    static final String APPROVALS = "approvals";
     private static final String WORST_CASE = "worst_case";
     /** Also of a run's configuration. */
     private static final String UNTRUSTED = "untrusted_input";
@@ -129,7 +131,8 @@ final class TaskReader {
                 .unchained(!raw.path("chain").asBoolean(true))
                 .repeated(raw.path(REPEAT).isObject() ? repeat(raw.path(REPEAT)) : null)
                 .at(raw.path(FlatPlan.FLOW).isObject() ? StoredPlans.flow(raw.path(FlatPlan.FLOW)) : null)
-                .undoneBy(undos.read(raw, at)).undoing(UndoReader.original(raw));
+                .undoneBy(undos.read(raw, at)).undoing(UndoReader.original(raw))
+                .approvedBy(JsonFields.integer(raw, APPROVALS, 1));
     }
 
     private static Repeat repeat(JsonNode raw) {

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,9 +37,12 @@ public final class RunSubmission {
     private final Commands commands;
     private final CreditPrecheck credits;
     private final AdmissionControl admission;
+    private final ToIntFunction<UUID> approvals;
 
+    /** @param approvals people who have to approve the questions of a workspace's runs, if their missions require no more */
     public RunSubmission(Database database, RunReader reader, Commands commands, CreditPrecheck credits,
-            AdmissionControl admission) {
+            AdmissionControl admission, ToIntFunction<UUID> approvals) {
+        this.approvals = approvals;
         this.database = database;
         this.reader = reader;
         this.commands = commands;
@@ -95,7 +99,7 @@ public final class RunSubmission {
 
     private SubmissionResult commit(Request request) throws InterruptedException {
         try {
-            if (commands.commit(request.create(), request.key()) instanceof Reply.Rejected rejected) {
+            if (commands.commit(ruled(request.create()), request.key()) instanceof Reply.Rejected rejected) {
                 if (rejected.code().equals(INSUFFICIENT_CREDITS)) {
                     credits.refused(request.run().workspaceId());
                 }
@@ -108,6 +112,13 @@ public final class RunSubmission {
             }
             return holder(request).or(() -> created(request.run().id())).orElseThrow(() -> e);
         }
+    }
+
+    /** The command for a run that has the rules of its workspace. */
+    private Command.Create ruled(Command.Create create) {
+        NewRun run = create.run();
+        return new Command.Create(run.approvedBy(approvals.applyAsInt(run.workspaceId())), create.start(),
+                create.actor());
     }
 
     /** The run that has the external id: a conflict, or the answer. */

@@ -4,16 +4,19 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.tenant.money.Money;
+import java.util.UUID;
+import java.util.function.ToIntFunction;
 
 /** The parts of this package that one server shares between its callers, so that all count against the same limits. */
 public record SubmissionServices(RecipeMissions missions, AdmissionControl admission, CreditPrecheck credits,
         RunSubmission runs, PlanEdits edits) {
 
+    /** @param approvals people who have to approve the questions of a workspace's runs, if their missions require no more */
     public static SubmissionServices of(RecipeMissions missions, Database database, RunReader reader, Money money,
-            Commands commands, PlanEdits edits) {
+            Commands commands, PlanEdits edits, ToIntFunction<UUID> approvals) {
         AdmissionControl admission = new AdmissionControl(database, reader);
         CreditPrecheck credits = new CreditPrecheck(database, reader, money);
         return new SubmissionServices(missions, admission, credits,
-                new RunSubmission(database, reader, commands, credits, admission), edits);
+                new RunSubmission(database, reader, commands, credits, admission, approvals), edits);
     }
 }

@@ -29,7 +29,7 @@ public final class Topics {
             "escalation_opened", "escalation.opened",
             "run_plan_ready", "approval.needed",
             "run_acceptance_requested", "approval.needed",
-            "step_approval_requested", "approval.needed",
+            "step_approval_requested", "approval.needed", "approval_voted", "approval.needed",
             "task_human_review_requested", "approval.needed");
 
     /** The switches of a run's configuration ({@code config.notifications}). */

@@ -231,7 +231,8 @@ class OpenApiTest {
                                             database,
                                             new RunReader(), money, engine,
                                             new PlanEdits(database, new ScopeReader(),
-                                                    new NewPlans(knowledge, knowledge::timeout))),
+                                                    new NewPlans(knowledge, knowledge::timeout)),
+                                            workspace -> 1),
                                     UUID::randomUUID, new IdempotencyKeys(DbClock.DATABASE)),
                             new ApiServices.Work(engine, engine.remoteWork(), tools, Computation.direct(),
                                     engine.texts()),
@@ -269,7 +270,8 @@ class OpenApiTest {
                                                     new RecipeMissions(database, new RecipeStore(), missions),
                                                     database, new RunReader(), money, engine,
                                                     new PlanEdits(database, new ScopeReader(),
-                                                            new NewPlans(knowledge, knowledge::timeout))),
+                                                            new NewPlans(knowledge, knowledge::timeout)),
+                                                    workspace -> 1),
                                             expressions, engine, Computation.direct(), _ -> {
                                             }, Clock.systemUTC(), UUID::randomUUID, Duration.ofSeconds(30), 7))),
                             engine.history(), () -> null))

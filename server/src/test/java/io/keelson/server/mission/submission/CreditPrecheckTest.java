@@ -53,7 +53,8 @@ class CreditPrecheckTest {
     }
 
     private static RunSubmission submission(Nodes nodes, RunReader reader, Engine engine, CreditPrecheck credits) {
-        return new RunSubmission(nodes.database, reader, engine, credits, new AdmissionControl(nodes.database, reader));
+        return new RunSubmission(nodes.database, reader, engine, credits, new AdmissionControl(nodes.database, reader),
+                workspace -> 1);
     }
 
     private static RunSubmission.Request run(Nodes nodes, long cost) {

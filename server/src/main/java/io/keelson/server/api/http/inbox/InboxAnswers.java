@@ -67,6 +67,10 @@ final class InboxAnswers {
             add(actions, scope, "finish_current", self, Json.object().put("finish_current", true), List.of("reason"),
                     "nothing new begins, and the run ends as failed with what runs now");
         }
+        if (!item.at("/approvals/votes").isEmpty()) {
+            add(actions, scope, "withdraw", base + "/withdraw", Json.object(), List.of(),
+                    "your approval no longer counts");
+        }
         add(actions, Scope.APPROVE, "assign", base + "/assign", Json.object(), List.of("assignee", "due_at"), null);
         return item;
     }

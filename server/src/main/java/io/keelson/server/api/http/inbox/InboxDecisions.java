@@ -1,6 +1,7 @@
 package io.keelson.server.api.http.inbox;
 
 import io.keelson.api.inbox.InboxDecision;
+import io.keelson.api.inbox.InboxItem;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideGate.Gate;
@@ -14,6 +15,7 @@ import io.keelson.server.api.http.runs.ProposalActions;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
+import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.Submission;
@@ -31,6 +33,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Answers to inbox items: each calls the decision of its subject only. */
@@ -80,6 +83,21 @@ public final class InboxDecisions {
                         new Decision(false, body.reason(), body.gate(), body.retry(), body.cancel(), null, Map.of(),
                                 Way.AS_BEFORE,
                                 null, null, null)));
+        table.post(Scope.APPROVE, "/inbox/{id}/withdraw", this::withdraw);
+    }
+
+    /** Takes the caller's approval back, while other people have to approve. */
+    private ApiResponse withdraw(ApiRequest request) throws InterruptedException {
+        Id id = InboxItems.id(request);
+        if (!request.repeats()) {
+            ObjectNode item = items.require(request.workspace(), id);
+            if (item.path("run_id").isNull()) {
+                throw ApiProblem.of(ErrorCode.NO_VOTE, "one person decides this question");
+            }
+        }
+        UUID run = run(request.workspace(), id);
+        submission.submit(request, new Command.WithdrawVote(run, id.subject(), request.actor()));
+        return ApiResponse.ok(items.require(request.workspace(), id));
     }
 
     /**
@@ -166,7 +184,13 @@ public final class InboxDecisions {
     }
 
     private ObjectNode decided(ApiRequest request, Id id, boolean accept, @Nullable UUID run) {
-        return Json.document(new InboxDecision(id.text(), id.kind().wire(), accept ? "accepted" : "rejected",
+        JsonNode approvals = run == null || !accept ? MissingNode.getInstance()
+                : items.approvals(request.workspace(), id);
+        boolean waits = approvals.path("votes").valueStream()
+                .anyMatch(vote -> vote.path("by").asString("").equals(request.actor().id()));
+        return Json.document(new InboxDecision(id.text(), id.kind().wire(),
+                waits ? "voted" : accept ? "accepted" : "rejected",
+                waits ? Json.MAPPER.treeToValue(approvals, InboxItem.Approvals.class) : null,
                 Objects.toString(run, null),
                 run == null ? null : reads.run(request.workspace(), run).get("state").stringValue()));
     }
@@ -199,7 +223,9 @@ public final class InboxDecisions {
             case PLAN_APPROVAL -> gate(request, run, Gate.PLAN, id, said);
             case RESULT_ACCEPTANCE -> gate(request, run, Gate.RESULT, id, said);
             case BUDGET -> {
-                share.requestForStopped(request, run, said.limit());
+                if (decides(request, id)) {
+                    share.requestForStopped(request, run, said.limit());
+                }
                 gate(request, run, Gate.BUDGET, id, said);
             }
             case APPROVAL_STEP -> submission.submit(request,
@@ -219,6 +245,13 @@ public final class InboxDecisions {
             case ELICITATION -> elicitation(request, run, id, said);
             case TOOL_CHANGE, DEAD_LETTER -> throw new IllegalStateException("it is of no run");
         }
+    }
+
+    /** Whether no other person has to approve behind the caller. */
+    private boolean decides(ApiRequest request, Id id) {
+        JsonNode approvals = items.approvals(request.workspace(), id);
+        return approvals.path("required").asInt(1) <= 1 + approvals.path("votes").valueStream()
+                .filter(vote -> !vote.path("by").asString("").equals(request.actor().id())).count();
     }
 
     /** The answer to an agent's question, checked against the question's own schema where that is one. */

@@ -32,6 +32,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Inbox items for people: the question, and the effect of either answer. */
@@ -142,6 +143,13 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         }
     }
 
+    /** The approvals of a question that waits, and their required number; missing for a question that one person decides. */
+    JsonNode approvals(UUID workspace, Id id) {
+        TxFunction<Optional<ObjectNode>> work = c -> item(c, workspace, id);
+        return database.withConnection(work).map(item -> item.path("approvals"))
+                .orElse(MissingNode.getInstance());
+    }
+
     /** The question of the same kind and subject that waits; null if absent. */
     @Nullable Id waiting(UUID workspace, Id id) {
         TxFunction<Optional<ObjectNode>> work = c -> inbox.item(c, workspace, id.kind().wire(), id.subject());
@@ -230,6 +238,9 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW, BUDGET -> row.get("subject_data");
             case ESCALATION -> replan(row) ? PlanChange.document((ObjectNode) row.get("subject_data")) : failure(row);
         });
+        if (row.path("approvals").isObject()) {
+            item.set("approvals", row.get("approvals"));
+        }
         String self = "/api/v1/inbox/" + id;
         item.putObject("links").put("accept", self + "/accept").put("reject", self + "/reject")
                 .put("assign", self + "/assign").put("subject", "/api/v1" + subject(kind, row, subject))

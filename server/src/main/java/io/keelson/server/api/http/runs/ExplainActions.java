@@ -92,7 +92,7 @@ public final class ExplainActions {
     /** The principal that does not approve, in words; empty if all may approve. */
     private String approver(UUID workspace, UUID run, Explanation reason) {
         UUID step = reason.stepId();
-        return APPROVALS.contains(reason.code()) && approvers.isOf(workspace)
+        return APPROVALS.contains(reason.code()) && approvers.isOf(workspace, run)
                 && (step == null || !approvers.isQuestion(workspace, step))
                         ? "; another person than " + approvers.submitter(workspace, run) + ", who submitted the run"
                         : "";

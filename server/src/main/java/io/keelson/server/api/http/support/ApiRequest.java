@@ -17,6 +17,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
@@ -90,6 +91,13 @@ public final class ApiRequest {
             case PERSON -> Actor.human(principal.name());
             case SERVICE -> Actor.service(principal.name());
         };
+    }
+
+    /** Whether one person acts: no service, and no principal of a server's own keys, which several people may use. */
+    public boolean isPerson() {
+        Principal principal = caller().principal();
+        return principal.kind() == Principal.Kind.PERSON
+                && !Principal.RESERVED.contains(principal.name().toLowerCase(Locale.ROOT));
     }
 
     /** The caller, as the audit log records it. */

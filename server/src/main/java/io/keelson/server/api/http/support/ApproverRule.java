@@ -3,39 +3,34 @@ package io.keelson.server.api.http.support;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
-import io.keelson.server.tenant.workspace.WorkspaceRow;
-import io.keelson.server.tenant.workspace.WorkspaceStore;
-import java.util.Set;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.tenant.workspace.NamedWorkspaces;
+import java.math.BigDecimal;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The four-eyes principle: in the workspaces of a setting, the submitter of a run does not approve its plan, outputs, steps, calls,
- * budgets or proposals. Rejections and answers to agents' questions are free.
+ * Rules about the approval of a run's plan, outputs, steps, calls, budgets and proposals: by another person than its submitter, and by
+ * several people, if the run or its workspace requires that. Rejections and answers to agents' questions are free.
  */
 public final class ApproverRule {
-
-    /** In place of the name of a workspace. */
-    public static final String ALL = "*";
 
     /** A step that has an agent's question. */
     private static final String QUESTION = "agent.ask";
 
     private final Reads reads;
-    private final WorkspaceStore workspaces;
-    private final Set<String> names;
+    private final NamedWorkspaces fourEyes;
 
-    /** @param names of workspaces, or {@link #ALL} */
-    public ApproverRule(Reads reads, WorkspaceStore workspaces, Set<String> names) {
+    /** @param fourEyes workspaces in which no submitter approves */
+    public ApproverRule(Reads reads, NamedWorkspaces fourEyes) {
         this.reads = reads;
-        this.workspaces = workspaces;
-        this.names = Set.copyOf(names);
+        this.fourEyes = fourEyes;
     }
 
-    /** Whether the rule is that of a workspace. */
-    public boolean isOf(UUID workspace) {
-        return names.contains(ALL)
-                || !names.isEmpty() && workspaces.find(workspace).map(WorkspaceRow::name).filter(names::contains)
-                        .isPresent();
+    /** Whether the submitter of the run does not approve. */
+    public boolean isOf(UUID workspace, UUID run) {
+        return fourEyes.contains(workspace) || reads.read((runs, c) -> runs.fourEyes(c, workspace, run));
     }
 
     /** The submitter of a run: the creator of its outermost run. */
@@ -48,20 +43,38 @@ public final class ApproverRule {
         return reads.step(workspace, step).path("tool").asString("").equals(QUESTION);
     }
 
-    /** @throws ApiProblem {@code APPROVER_IS_SUBMITTER} */
-    void require(ApiRequest request, UUID run) {
-        UUID workspace = request.workspace();
-        if (isOf(workspace) && submitter(workspace, run).equals(request.actor().id())) {
-            throw ApiProblem.of(ErrorCode.APPROVER_IS_SUBMITTER, "in this workspace, another person than "
-                    + request.actor().id() + ", who submitted the run, has to approve");
+    /**
+     * For a request that ends a question without an answer to it.
+     *
+     * @throws ApiProblem {@code APPROVER_IS_SUBMITTER}, {@code APPROVALS_REQUIRED}
+     */
+    void requireAlone(ApiRequest request, UUID run) {
+        require(request, run);
+        if (reads.read((runs, c) -> runs.requiresSeveral(c, request.workspace(), run))) {
+            throw ApiProblem.of(ErrorCode.APPROVALS_REQUIRED, "the run has a question that several people have to"
+                    + " approve: answer it in the inbox");
         }
     }
 
-    /** @throws ApiProblem {@code APPROVER_IS_SUBMITTER} for a command with which a submitter approves */
-    void require(ApiRequest request, Command command) {
-        if (!names.isEmpty() && approves(request.workspace(), command)) {
-            require(request, command.runId());
+    private void require(ApiRequest request, UUID run) {
+        UUID workspace = request.workspace();
+        if (isOf(workspace, run) && submitter(workspace, run).equals(request.actor().id())) {
+            throw ApiProblem.of(ErrorCode.APPROVER_IS_SUBMITTER, "another person than " + request.actor().id()
+                    + ", who submitted the run, has to approve");
         }
+    }
+
+    /**
+     * The command to submit: an approval is a vote, to which the run may require more.
+     *
+     * @throws ApiProblem {@code APPROVER_IS_SUBMITTER} for a command with which a submitter approves
+     */
+    Command checked(ApiRequest request, Command command) {
+        if (!approves(request.workspace(), command)) {
+            return command;
+        }
+        require(request, command.runId());
+        return new Command.Vote(command, digest(command), request.isPerson());
     }
 
     private boolean approves(UUID workspace, Command command) {
@@ -74,5 +87,25 @@ public final class ApproverRule {
                 || command instanceof Command.Resolve ticket && ticket.resolution() == Resolution.RESUME
                         && reads.escalation(workspace, ticket.ticketId()).path("kind").asString("")
                                 .equals("replan_approval");
+    }
+
+    /** SHA-256 of the members with which an approval says more than yes. */
+    static String digest(Command command) {
+        ObjectNode content = Json.object();
+        if (command instanceof Command.DecideGate gate) {
+            content.put("hard_limit", text(gate.hardLimit())).put("downgrade", gate.way().model())
+                    .put("finish_current", gate.way().finishing());
+            ObjectNode tasks = content.putObject("tasks");
+            gate.tasks().forEach((task, budget) -> tasks.put(task, text(budget)));
+        } else if (command instanceof Command.DecideStep step && step.given() != null) {
+            content.set("given", Json.read(step.given()));
+        } else if (command instanceof Command.Approve plan && plan.edit() != null) {
+            content.set("plan", Json.read(plan.edit().planned().json()));
+        }
+        return Json.digest(content);
+    }
+
+    private static @Nullable String text(@Nullable BigDecimal amount) {
+        return amount == null ? null : Json.plain(amount).toPlainString();
     }
 }

@@ -20,10 +20,13 @@ public final class Submission {
         this.approvers = approvers;
     }
 
-    /** Requires the scope {@code approve}, of another principal than the run's submitter if the workspace has that rule. */
+    /**
+     * Requires the scope {@code approve} for a request that ends a question without an answer, and one person's approval to be enough:
+     * another one's than the submitter's, if the run has that rule.
+     */
     public void requireApprover(ApiRequest request, UUID run) {
         request.require(Scope.APPROVE);
-        approvers.require(request, run);
+        approvers.requireAlone(request, run);
     }
 
     /**
@@ -36,8 +39,7 @@ public final class Submission {
         if (request.repeats()) {
             return false;
         }
-        approvers.require(request, command);
-        return submit(command, request.keyUse(command.runId()));
+        return submit(approvers.checked(request, command), request.keyUse(command.runId()));
     }
 
     /** Submits a preparatory, idempotent command. It uses no idempotency key. */

@@ -50,7 +50,7 @@ final class RunTables {
     static final List<Table> ALL = List.of(new Table("orchestration_runs", "id", ""), new Table("run_heads"),
             new Table("run_attempts"), new Table("run_agents"), new Table("run_plans"), new Table("run_parents"),
             new Table("run_children"), new Table("task_budgets"), new Table("run_signals"),
-            new Table("run_tool_versions"), new Table("run_undos"),
+            new Table("run_tool_versions"), new Table("run_undos"), new Table("approval_votes"),
             new Table("board_tasks", "id", BOARD), new Table("orchestration_tasks"),
             new Table("orchestration_task_dependencies", "task_id", TASKS), new Table("task_steps", "task_id", TASKS),
             new Table("step_results", "step_id", STEPS), new Table("step_logs", "step_id", STEPS),

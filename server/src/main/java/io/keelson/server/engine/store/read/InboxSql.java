@@ -36,6 +36,16 @@ final class InboxSql {
               where t.notice = p.subject
               group by t.name, t.id)""";
 
+    /** The approvals of a question, and their required number; null for a question that one person decides. */
+    private static final String APPROVALS =
+            """
+            (select case when n.required > 1 then json_build_object('required', n.required, 'votes', (
+                    select coalesce(json_agg(json_build_object('by', v.voter, 'at', v.voted_at, 'reason', v.reason, 'digest', v.digest)
+                               order by v.voted_at, v.voter), '[]')
+                      from approval_votes v
+                     where v.run_id = p.run_id and v.subject = p.subject)) end
+               from (select greatest((r.policy #>> '{humans,approvals}')::int, case when p.kind <> 'proposal' then (t.policy ->> 'approvals')::int end) as required) n)""";
+
     /** Due first, then oldest; a page with all facts. Of tickets with one cause the first one, unless each is wanted. */
     static final String PAGE = whole("""
             chosen as materialized (
@@ -79,6 +89,8 @@ final class InboxSql {
                     when p.kind = 'dead_letter' then {dead} end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
                 case when p.kind = 'budget' then {limit} end as hard_limit_usd,
                 coalesce(r.policy #>> '{undo,undoes}' is not null, false) as undo,
+                case when p.kind in ('plan_approval', 'result_acceptance', 'budget', 'approval_step', 'call_approval', 'task_review',
+                        'proposal') or e.kind = 'replan_approval' then {approvals} end as approvals,
                 {due} as sort_due, {since} as sort_since
               from page p
               left join orchestration_runs r on r.id = p.run_id
@@ -94,7 +106,7 @@ final class InboxSql {
                    when p.kind = 'proposal' then pr.task_id when p.kind = 'escalation' then e.task_id end
              order by sort_due, sort_since, p.subject""").replace("{order}", ORDER).replace("{waiting}", WAITING)
                 .replace("{data}", InboxDataSql.DATA).replace("{dead}", DEAD)
-                .replace("{limit}", InboxDataSql.HARD_LIMIT)
+                .replace("{approvals}", APPROVALS).replace("{limit}", InboxDataSql.HARD_LIMIT)
                 .replace("{due}", MICROS.formatted("p.due_at")).replace("{since}", MICROS.formatted("p.since"))
                 .replace("{now}", DbClock.SQL);
     }

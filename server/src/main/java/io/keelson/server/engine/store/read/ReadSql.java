@@ -147,6 +147,18 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and %s
              limit 1""".formatted(APPROVAL_IS_DUE);
 
+    static final String FOUR_EYES = """
+            select r.id from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ? and r.policy #>> '{humans,four_eyes}' = 'true'""";
+
+    static final String REQUIRES_SEVERAL = """
+            select r.id from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ?
+               and (r.policy #>> '{humans,approvals}' <> '1'
+                    or exists (select from orchestration_tasks t
+                                where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+                                  and t.state_type <> 'terminal' and t.policy ->> 'approvals' <> '1'))""";
+
     static final String REPLAN_SKIPS_APPROVAL = """
             select t.id from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded

@@ -393,6 +393,16 @@ public final class RunReader {
         return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
     }
 
+    /** Whether the mission of the run has its submitter not approve. */
+    public boolean fourEyes(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.FOUR_EYES, ids(workspaceId, runId)).isPresent();
+    }
+
+    /** Whether several people have to approve a question of the run, or of an open task of it. */
+    public boolean requiresSeveral(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.REQUIRES_SEVERAL, ids(workspaceId, runId)).isPresent();
+    }
+
     /** Whether a new plan of the run needs no approval, although one of its open tasks needs a person's approval. */
     public boolean replanSkipsApproval(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.REPLAN_SKIPS_APPROVAL, ids(workspaceId, runId)).isPresent();

@@ -42,6 +42,8 @@ public final class ViewLoader {
     public final List<UUID> starting = new ArrayList<>();
     /** Runs whose tasks have budgets. */
     public final List<UUID> budgeted = new ArrayList<>();
+    /** Runs with votes. */
+    public final List<UUID> voted = new ArrayList<>();
     /** Runs that are undone. */
     public final List<UUID> undone = new ArrayList<>();
     /** Runs with calls of other servers that wait. */
