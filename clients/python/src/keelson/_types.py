@@ -890,7 +890,7 @@ class InboxItemAction(Document):
 
 
 class InboxItemApprovals(Document):
-    """The people who have to approve a question, and those who have."""
+    """The approvals of a question, and their required number."""
 
     required: int
     """Different people who have to approve the same."""

@@ -453,7 +453,7 @@ export interface components {
             /** @description The consequence, for a confirmation; null if the action needs no confirmation */
             confirm: string | null;
         };
-        /** @description The people who have to approve a question, and those who have */
+        /** @description The approvals of a question, and their required number */
         InboxItemApprovals: {
             /** @description Different people who have to approve the same */
             required: number;

@@ -398,7 +398,7 @@ public final class RunReader {
         return first(c, ReadSql.FOUR_EYES, ids(workspaceId, runId)).isPresent();
     }
 
-    /** Whether several people have to approve a question of the run, or of an open task of it. */
+    /** Whether several people have to approve a question of the run, or of one of its open tasks. */
     public boolean requiresSeveral(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.REQUIRES_SEVERAL, ids(workspaceId, runId)).isPresent();
     }
