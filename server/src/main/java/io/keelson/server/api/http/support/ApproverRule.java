@@ -98,9 +98,9 @@ public final class ApproverRule {
             ObjectNode tasks = content.putObject("tasks");
             gate.tasks().forEach((task, budget) -> tasks.put(task, text(budget)));
         } else if (command instanceof Command.DecideStep step && step.given() != null) {
-            content.set("given", Json.read(step.given()));
+            content.put("given", step.given());
         } else if (command instanceof Command.Approve plan && plan.edit() != null) {
-            content.set("plan", Json.read(plan.edit().planned().json()));
+            content.put("plan", plan.edit().planned().json());
         }
         return Json.digest(content);
     }
