@@ -80,6 +80,11 @@ final class KilledNode implements AutoCloseable {
         }
     }
 
+    /** It is not to be killed any more. */
+    void spare() {
+        toDatabase.spare();
+    }
+
     /** Returns the action that kills it. */
     Runnable doom() {
         CountDownLatch dead = new CountDownLatch(1);
@@ -109,7 +114,7 @@ final class KilledNode implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        toDatabase.spare();
+        spare();
         process.close();
         toDatabase.close();
         gate.close();
