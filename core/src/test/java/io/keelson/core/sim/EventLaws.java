@@ -61,6 +61,10 @@ final class EventLaws {
             unless(event.seq() == ++seq, "I3: event %s where number %s is due", event, seq);
             unless(!ended || AFTER_THE_END.contains(event.type()), "I4: the run had ended: %s", event);
             ended &= event.type() != EventType.RUN_RETRYING;
+            unless(event.type() != EventType.RUN_UNDO_STARTED || before.undo.undoRun() == null, "undone twice: %s",
+                    event);
+            unless(!(event.payload() instanceof TaskPayload.Skipped skipped) || !Undos.is(after)
+                    || skipped.skippedBy() != null, "an undo leaves work out: %s", event);
             if (event.to() != null) {
                 moved(event);
             } else if (event.type() == EventType.STEP_RELEASED || event.type() == EventType.STEP_DEFERRED) {

@@ -21,6 +21,8 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.plan.UndoPlan;
+import io.keelson.core.plan.UndoRules;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
@@ -29,6 +31,7 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.CallWait;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.NewRun;
@@ -45,6 +48,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run of three tasks, two workers, and how much of each mishap is left: a state of the exploration. Never changed;
@@ -62,33 +66,42 @@ final class SmallWorld {
      * Each may happen so many times.
      *
      * @param questions of another server to a person, the repeated ones included
+     * @param resumes answers to tickets of an undo that try the work again
      */
-    record Mishaps(int crashes, int freezes, int lostAnswers, int pauses, int cancels, int questions) {
-        /** One of each, but for questions. */
+    record Mishaps(int crashes, int freezes, int lostAnswers, int pauses, int cancels, int questions, int resumes) {
+        /** One of each, but for questions and answers to tickets. */
         static final Mishaps ALL = new Mishaps(1, 1, 1, 1, 1, 0);
 
+        Mishaps(int crashes, int freezes, int lostAnswers, int pauses, int cancels, int questions) {
+            this(crashes, freezes, lostAnswers, pauses, cancels, questions, 0);
+        }
+
         private Mishaps crash() {
-            return new Mishaps(crashes - 1, freezes, lostAnswers, pauses, cancels, questions);
+            return new Mishaps(crashes - 1, freezes, lostAnswers, pauses, cancels, questions, resumes);
         }
 
         private Mishaps freeze() {
-            return new Mishaps(crashes, freezes - 1, lostAnswers, pauses, cancels, questions);
+            return new Mishaps(crashes, freezes - 1, lostAnswers, pauses, cancels, questions, resumes);
         }
 
         private Mishaps loseAnswer() {
-            return new Mishaps(crashes, freezes, lostAnswers - 1, pauses, cancels, questions);
+            return new Mishaps(crashes, freezes, lostAnswers - 1, pauses, cancels, questions, resumes);
         }
 
         private Mishaps pause() {
-            return new Mishaps(crashes, freezes, lostAnswers, pauses - 1, cancels, questions);
+            return new Mishaps(crashes, freezes, lostAnswers, pauses - 1, cancels, questions, resumes);
         }
 
         private Mishaps cancel() {
-            return new Mishaps(crashes, freezes, lostAnswers, pauses, cancels - 1, questions);
+            return new Mishaps(crashes, freezes, lostAnswers, pauses, cancels - 1, questions, resumes);
         }
 
         private Mishaps ask() {
-            return new Mishaps(crashes, freezes, lostAnswers, pauses, cancels, questions - 1);
+            return new Mishaps(crashes, freezes, lostAnswers, pauses, cancels, questions - 1, resumes);
+        }
+
+        private Mishaps resume() {
+            return new Mishaps(crashes, freezes, lostAnswers, pauses, cancels, questions, resumes - 1);
         }
     }
 
@@ -96,12 +109,15 @@ final class SmallWorld {
     record Move(String label, SmallWorld to) {}
 
     final RunRows rows;
+    /** The run that it undoes, as it was at first; null for any other run. */
+    private final @Nullable RunRows original;
     /** What workers believe to hold, true or not. */
     private final Map<String, Held> beliefs;
     private final Mishaps left;
 
-    private SmallWorld(RunRows rows, Map<String, Held> beliefs, Mishaps left) {
+    private SmallWorld(RunRows rows, @Nullable RunRows original, Map<String, Held> beliefs, Mishaps left) {
         this.rows = rows;
+        this.original = original;
         this.beliefs = beliefs;
         this.left = left;
     }
@@ -120,9 +136,7 @@ final class SmallWorld {
 
     /** @param executed whether the first commit has the report of the first step, while the worker executes the second one */
     private static SmallWorld created(Plan plan, Mishaps mishaps, boolean executed) {
-        NewRun run = new NewRun(new UUID(0, 1), new UUID(9, 9), "r", null, "goal", plan, "{}", "{}",
-                new RunPolicy(false, 1, 2, 2, 2, 2, false, 2, 1, 5).with(RULES), "{}", "[]", null, 0, "manual", null,
-                null, "ann");
+        NewRun run = run(new UUID(0, 1), plan, RULES, UndoRules.NONE);
         ChangeSet changes = new ChangeSet();
         String worker = WORKERS.getFirst();
         LocalCapacity capacity = executed ? new LocalCapacity(worker, tool -> true, LEASE, 1) : LocalCapacity.none();
@@ -143,7 +157,43 @@ final class SmallWorld {
                 .filter(step -> step.state() == StepState.RUNNING)
                 .map(step -> new Held(run.id(), step.id(), rows.laneOf(step), step.leaseEpoch(), step.spec()))
                 .findFirst().orElseThrow()) : Map.of();
-        return new SmallWorld(rows, beliefs, mishaps);
+        return new SmallWorld(rows, null, beliefs, mishaps);
+    }
+
+    /** The world of an undo: of a task with an unknown outcome, and of one that came after it, whose two steps have undos. */
+    static List<SmallWorld> undoing(Mishaps mishaps) {
+        NewRun failed = run(new UUID(0, 2), plan(), RULES, UndoRules.NONE);
+        List<StepSpec> call = List.of(new StepSpec("back", StepKind.TOOL, "noop", "{}", ONCE, Duration.ofSeconds(30)));
+        Plan undo = UndoPlan.of(List.of(
+                new UndoPlan.Original(new UUID(3, 1), "a", "a", null, 0, List.of(), false,
+                        List.of(new UndoPlan.Part(null, false, call))),
+                new UndoPlan.Original(new UUID(3, 2), "b", "b", null, 0, List.of("a"), false,
+                        List.of(new UndoPlan.Part("s0", true, call), new UndoPlan.Part("s1", true, call))),
+                new UndoPlan.Original(new UUID(3, 3), "c", "c", null, 0, List.of("a"), false,
+                        List.of(new UndoPlan.Part(null, true, call)))));
+        FailureRules goesOn = new FailureRules(FailureMode.CONTINUE, FailureMode.CONTINUE, ONCE, ONCE,
+                EscalationPolicy.OFF, null, 0, false, false);
+        NewRun undoes = run(new UUID(0, 1), undo, goesOn, new UndoRules(false, false, failed.id()));
+        Store store = new Store(null, Prices.NONE);
+        ChangeSet changes = new ChangeSet();
+        Decider.create(new Command.Create(failed, true, Actor.SYSTEM), changes, NOW, ids(500), LocalCapacity.none(),
+                Funds.UNLIMITED);
+        store.commit(changes, List.of(), null, NOW, NOW);
+        for (Command each : List.of(new Command.FailRun(failed.id(), null, Actor.SYSTEM),
+                new Command.Undo(failed.id(), null, Actor.SYSTEM), new Command.Evaluated(failed.id(),
+                        TimerKind.EVALUATE_UNDO, failed.id(), new Evaluation.Undoes(undoes), Actor.SYSTEM))) {
+            ChangeSet next = new ChangeSet();
+            Decider.decide(store.run(failed.id()).load(NOW), each, next, NOW, ids(0), LocalCapacity.none(),
+                    Funds.UNLIMITED);
+            store.commit(next, List.of(), null, NOW, NOW);
+        }
+        return List.of(new SmallWorld(store.run(undoes.id()), store.run(failed.id()), Map.of(), mishaps));
+    }
+
+    private static NewRun run(UUID id, Plan plan, FailureRules rules, UndoRules undo) {
+        return new NewRun(id, new UUID(9, 9), "r", null, "goal", plan, "{}", "{}",
+                new RunPolicy(false, 1, 2, 2, 2, 2, false, 2, 1, 5).with(rules).with(undo), "{}", "[]", null, 0,
+                "manual", null, null, "ann");
     }
 
     private static Plan plan() {
@@ -223,7 +273,7 @@ final class SmallWorld {
                         decide(asks(held), NOW).with(without, left.ask())));
             }
             if (left.crashes > 0) {
-                moves.add(new Move(worker + " crashes", new SmallWorld(rows, without, left.crash())));
+                moves.add(new Move(worker + " crashes", new SmallWorld(rows, original, without, left.crash())));
             }
         });
     }
@@ -324,6 +374,16 @@ final class SmallWorld {
                     "%s was answered %s for %s", answer, answered.reply, call);
             moves.add(new Move("answer of " + name(step), answered.with(beliefs, left)));
         });
+        rows.openTickets().forEach(ticket -> {
+            for (Resolution answer : List.of(Resolution.RESUME, Resolution.SKIP, Resolution.DONE)) {
+                if (answer != Resolution.RESUME || left.resumes > 0) {
+                    moves.add(new Move(answer + " " + ticket.taskId(),
+                            decide(new Command.Resolve(rows.id(), ticket.id(),
+                                    answer, null, Actor.SYSTEM), NOW).with(beliefs,
+                                            answer == Resolution.RESUME ? left.resume() : left)));
+                }
+            }
+        });
         rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL).forEach(step -> {
             for (boolean yes : List.of(true, false)) {
                 moves.add(new Move(yes ? "approve" : "reject", decide(new Command.DecideStep(rows.id(), step.id(), yes,
@@ -337,9 +397,9 @@ final class SmallWorld {
         return call.now().state() == CallWait.State.ASKED && rows.steps.get(step).state() == StepState.RUNNING;
     }
 
-    private record Decided(Reply reply, RunRows rows) {
+    private record Decided(Reply reply, RunRows rows, @Nullable RunRows original) {
         private SmallWorld with(Map<String, Held> beliefs, Mishaps left) {
-            return new SmallWorld(rows, beliefs, left);
+            return new SmallWorld(rows, original, beliefs, left);
         }
     }
 
@@ -351,14 +411,17 @@ final class SmallWorld {
     private Decided decide(Command command, Instant now, LocalCapacity capacity) {
         Store store = new Store(null, Prices.NONE);
         store.put(rows);
+        if (original != null) {
+            store.put(original);
+        }
         RunView view = rows.load(now);
         ChangeSet changes = new ChangeSet();
         Reply reply = Decider.decide(view, command, changes, now,
-                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), capacity,
+                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size() + rows.tickets.size()), capacity,
                 Funds.UNLIMITED);
         Store.Outcome outcome = store.commit(changes, List.of(), null, now, now);
         Violation.unless(outcome == Store.Outcome.WRITTEN, "a concurrent write");
-        return new Decided(reply, store.run(rows.id()));
+        return new Decided(reply, store.run(rows.id()), original);
     }
 
     private Map<String, Held> believing(String worker, Held held) {
@@ -381,7 +444,8 @@ final class SmallWorld {
         StringBuilder key = new StringBuilder(400);
         key.append(rows.run.state()).append(rows.run.failing()).append(ended() ? "" : left);
         rows.agents.values().forEach(agent -> key.append(agent.state()));
-        rows.tasks.values().forEach(task -> key.append(task.state()));
+        rows.tasks.values().forEach(task -> key.append(task.state()).append(task.errorCode()));
+        rows.openTickets().forEach(ticket -> key.append(ticket.taskId()));
         rows.steps.values().forEach(step -> key.append(step.state()).append(step.attempt()).append(step.failures())
                 .append(step.deliveries()).append(step.leaseEpoch()).append(step.resultEpoch()));
         new TreeMap<>(Map.copyOf(names())).forEach((name, holder) -> key.append(name).append(holder));

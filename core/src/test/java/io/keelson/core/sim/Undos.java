@@ -85,11 +85,11 @@ final class Undos {
                 task.state() == TaskState.COMPLETED, steps);
     }
 
-    private static boolean acts(Saved.Step step) {
+    static boolean acts(Saved.Step step) {
         return step.spec().kind() == StepKind.TOOL || step.spec().kind() == StepKind.TURN;
     }
 
-    private static boolean isGroup(Saved.Task task) {
+    static boolean isGroup(Saved.Task task) {
         return task.isLoop() || task.spec().forEach() != null && task.groupId() == null;
     }
 
@@ -147,17 +147,28 @@ final class Undos {
                 && !isGroup(task) && whole(task.spec().policy().undo()))
                 .forEach(task -> Violation.unless(undone.getOrDefault(task.key(), 0) == 1, "undone %s times: %s",
                         undone.get(task.key()), task));
-        for (Saved.Task task : undo.tasks.values()) {
-            Undoes original = task.spec().policy().undoes();
-            if (original != null && task.startedAt() != null) {
-                Set<String> later = below(rows, original.key());
-                undo.tasks.values().stream().filter(other -> other.ofAttempt() == task.ofAttempt())
-                        .filter(other -> later.contains(other.spec().policy().undoes().key()))
-                        .forEach(other -> Violation.unless(other.completedAt() != null
-                                && !other.completedAt().isAfter(task.startedAt()), "undone before %s: %s", other,
-                                task));
-            }
+        UndoneParts.check(rows, undo);
+        Plan plan = undo.accepted.plan();
+        for (TaskSpec task : plan.tasks()) {
+            Set<String> later = below(rows, task.policy().undoes().key());
+            Set<String> before = before(plan, task.id());
+            plan.tasks().stream().filter(other -> later.contains(other.policy().undoes().key()))
+                    .forEach(other -> Violation.unless(before.contains(other.id()), "not undone after %s: %s", other,
+                            task));
         }
+    }
+
+    /** The ids of all tasks that a task depends on. */
+    static Set<String> before(Plan plan, String task) {
+        Set<String> before = new HashSet<>(Set.of(task));
+        boolean grew = true;
+        while (grew) {
+            grew = plan.tasks().stream().filter(spec -> before.contains(spec.id()))
+                    .flatMap(spec -> spec.dependsOn().stream()).map(Dependency::task).toList().stream()
+                    .map(before::add).reduce(false, Boolean::logicalOr);
+        }
+        before.remove(task);
+        return before;
     }
 
     private static boolean whole(Undo undo) {

@@ -57,4 +57,21 @@ class ExplorationTest {
         assertThat(exploration.hopeless()).as("a way on which the run can never end").isNull();
         assertThat(exploration.states()).isGreaterThan(100);
     }
+
+    /** Three kinds of mishaps with {@code ./check --all}, else one of them. */
+    static List<Mishaps> mishapsOfUndos() {
+        List<Mishaps> all = List.of(new Mishaps(0, 0, 0, 0, 0, 0, 2), new Mishaps(0, 0, 0, 1, 0, 0, 1),
+                new Mishaps(1, 0, 0, 0, 1, 0, 1));
+        return Breadth.all() ? all : List.of(all.get(Breadth.part() % 3));
+    }
+
+    @ParameterizedTest
+    @MethodSource("mishapsOfUndos")
+    void everyOrderOfAnUndoKeepsTheLawsAndCanEnd(Mishaps mishaps) {
+        Exploration exploration = new Exploration().from(SmallWorld.undoing(mishaps));
+        System.out.printf("exploration of an undo with %s: %,d states, %,d moves, %,d ends%n", mishaps,
+                exploration.states(), exploration.moves(), exploration.ends());
+        assertThat(exploration.hopeless()).as("a way on which the undo can never end").isNull();
+        assertThat(exploration.states()).isGreaterThan(100);
+    }
 }

@@ -1,0 +1,93 @@
+package io.keelson.core.sim;
+
+import static io.keelson.core.sim.Violation.unless;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.Undo;
+import io.keelson.core.plan.UndoPlan;
+import io.keelson.core.plan.Undoes;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * The work that an undo has to undo, by the recorded facts alone: work that was done, and work of which nothing tells whether it was. A
+ * person is asked about the latter only. The steps of a task are undone one after the other, the last one first.
+ */
+final class UndoneParts {
+    private static final List<String> LOST = List.of("OUTCOME_UNKNOWN", "STEP_TIMEOUT", "WORKER_HEARTBEAT_TIMEOUT");
+
+    private UndoneParts() {}
+
+    static void check(RunRows rows, RunRows undo) {
+        Map<String, Boolean> asked = new HashMap<>();
+        for (TaskSpec task : undo.accepted.plan().tasks()) {
+            Undoes original = Objects.requireNonNull(task.policy().undoes());
+            asked.put(original.key() + "/" + original.step(),
+                    task.steps().getFirst().name().equals(UndoPlan.QUESTION));
+        }
+        rows.tasks.values().stream().filter(task -> task.spec().policy().undo() != null && !Undos.isGroup(task)
+                && task.reusedFrom() == null && !task.key().startsWith("."))
+                .collect(Collectors.groupingBy(Saved.Task::key))
+                .forEach((key, tries) -> parts(rows, key, tries, asked));
+        undo.accepted.plan().tasks().forEach(task -> order(rows, undo.accepted.plan(), task));
+    }
+
+    private static void parts(RunRows rows, String key, List<Saved.Task> tries, Map<String, Boolean> asked) {
+        Undo undo = tries.getLast().spec().policy().undo();
+        if (tries.stream().anyMatch(each -> !each.spec().policy().undo().equals(undo))) {
+            return;
+        }
+        if (!undo.whole().isEmpty()) {
+            boolean done = tries.stream().anyMatch(each -> each.state() == TaskState.COMPLETED);
+            boolean begun = any(rows, tries, step -> step.state() == StepState.COMPLETED || lost(step));
+            part(key + "/null", done, begun, asked);
+        } else if (tries.size() == 1) {
+            undo.steps().keySet().forEach(name -> part(key + "/" + name,
+                    any(rows, tries, step -> step.spec().name().equals(name) && step.state() == StepState.COMPLETED),
+                    any(rows, tries, step -> step.spec().name().equals(name) && lost(step)), asked));
+        }
+    }
+
+    private static void part(String part, boolean done, boolean begun, Map<String, Boolean> asked) {
+        unless(asked.containsKey(part) == (done || begun), "%s, done %s, perhaps done %s, is in %s", part, done, begun,
+                asked);
+        unless(!asked.containsKey(part) || asked.get(part) == !done, "a person is asked about work %s: %s", part,
+                asked);
+    }
+
+    private static boolean any(RunRows rows, List<Saved.Task> tries, Predicate<Saved.Step> is) {
+        return tries.stream().flatMap(each -> rows.stepsOf(each.id())).filter(Undos::acts).anyMatch(is);
+    }
+
+    /** Executed without a recorded result, and not refused in its only execution. */
+    private static boolean lost(Saved.Step step) {
+        return step.state() != StepState.COMPLETED && step.leaseEpoch() > 0 && !(step.leaseEpoch() == 1
+                && "permanent".equals(step.errorClass()) && !LOST.contains(String.valueOf(step.errorCode())));
+    }
+
+    private static void order(RunRows rows, Plan plan, TaskSpec task) {
+        Undoes one = task.policy().undoes();
+        if (one.step() == null || rows.tasks.get(one.task()).spec().parallelSteps()) {
+            return;
+        }
+        Set<String> before = Undos.before(plan, task.id());
+        plan.tasks().stream().filter(other -> other.policy().undoes().task().equals(one.task()))
+                .filter(other -> position(rows, other) > position(rows, task))
+                .forEach(other -> unless(before.contains(other.id()), "not undone after the step after it: %s %s", task,
+                        other));
+    }
+
+    private static int position(RunRows rows, TaskSpec task) {
+        Undoes original = task.policy().undoes();
+        return rows.stepsOf(original.task()).filter(step -> step.spec().name().equals(original.step()))
+                .mapToInt(Saved.Step::position).min().orElseThrow();
+    }
+}
