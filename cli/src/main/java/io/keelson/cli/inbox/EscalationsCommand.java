@@ -8,6 +8,7 @@ import io.keelson.cli.common.PageCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.control.RunChange;
+import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.EscalationQuery;
 import io.keelson.client.Escalations;
@@ -52,7 +53,7 @@ public final class EscalationsCommand extends PageCommand<Escalation> {
     @Override
     protected void advise(List<Escalation> tickets) {
         if (tickets.stream().anyMatch(Escalation::open)) {
-            note("answer with: " + ProgramName.current() + " resolve TICKET resume|skip|fail|cancel");
+            note("answer with: " + ProgramName.current() + " resolve TICKET " + Summary.answers(tickets));
         }
     }
 

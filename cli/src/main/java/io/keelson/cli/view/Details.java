@@ -118,8 +118,7 @@ public final class Details {
         }
         RunUndo undo = run.undo();
         if (undo != null) {
-            parts.add("undo: " + undo.state().replace('_', ' ')
-                    + (undo.runId() == null ? "" : " by run " + undo.runId()));
+            parts.add("undo: " + undo(undo) + (undo.runId() == null ? "" : " by run " + undo.runId()));
         }
         if (runTree.size() > 0) {
             parts.add("child runs: " + runTree.size() + ", cost " + amount(runTree.cost()));
@@ -203,5 +202,21 @@ public final class Details {
     private static String remark(@Nullable String code, @Nullable String message, String otherwise, Style style) {
         return code == null ? style.dim(otherwise)
                 : style.red(ErrorText.line(code, message));
+    }
+
+    /** The state of an undo, with the counts of its tasks once it has ended. */
+    static String undo(RunUndo undo) {
+        List<String> counts = new ArrayList<>();
+        count(undo.undone(), "undone", counts);
+        count(undo.byHand(), "done by hand", counts);
+        count(undo.notDone(), "never done", counts);
+        count(undo.notUndone(), "not undone", counts);
+        return undo.state().replace('_', ' ') + (counts.isEmpty() ? "" : " (" + String.join(", ", counts) + ")");
+    }
+
+    private static void count(int tasks, String what, List<String> counts) {
+        if (tasks > 0) {
+            counts.add(tasks + " " + what);
+        }
     }
 }

@@ -69,8 +69,9 @@ public final class Summary {
         RunUndo undo = run.undo();
         String change = run.errorCode() == null ? null : CHANGES.get(run.errorCode());
         if (undo != null && !RETRIED_AFTER.contains(undo.state())) {
-            lines.add(style.dim("undo of its completed work: " + undo.state().replace('_', ' ')
-                    + (undo.runId() == null ? "" : ", see it with: " + command + " watch " + undo.runId())));
+            String see = undo.state().equals("running") ? " watch " : " show ";
+            lines.add(style.dim("undo of its completed work: " + Details.undo(undo)
+                    + (undo.runId() == null ? "" : ", see it with: " + command + see + undo.runId())));
         } else if (change != null && run.state().equals("failed")) {
             lines.add(style.dim(change + "; until then a retry fails the same way"));
         } else if (run.state().equals("failed") && run.attemptNumber() < run.maxAttempts()) {
@@ -276,7 +277,12 @@ public final class Summary {
     }
 
     private static String answer(Escalation ticket, String command) {
-        return "answer with: " + command + " resolve " + ticket.id() + " resume|skip|fail|cancel --watch";
+        return "answer with: " + command + " resolve " + ticket.id() + " " + answers(List.of(ticket)) + " --watch";
+    }
+
+    /** The answers to tickets, as a command takes them. */
+    public static String answers(List<Escalation> tickets) {
+        return tickets.stream().anyMatch(Escalation::undo) ? "resume|skip|done|fail|cancel" : "resume|skip|fail|cancel";
     }
 
     private static List<String> answer(InboxItem question, String command) {

@@ -42,13 +42,14 @@ class SummaryTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|',
             value = {"running | undo of its completed work: running, see it with: keelson watch u",
-                    "partly_undone | undo of its completed work: partly undone, see it with: keelson watch u",
+                    "partly_undone | undo of its completed work: partly undone (2 undone, 1 not undone), see it with: keelson show u",
                     "nothing | try again with: keelson retry r --watch"})
     void anUndoneRunIsNotTriedAgain(String state, String text) {
+        int ended = state.equals("partly_undone") ? 1 : 0;
         assertThat(
                 lines(Map.of("id", "r", "name", "report", "state", "failed", "stateType", "terminal", "attemptNumber",
-                        1, "maxAttempts", 3, "errorCode", "TASK_FAILED", "undo", Map.of("state", state, "runId", "u")))
-                        .getLast())
+                        1, "maxAttempts", 3, "errorCode", "TASK_FAILED", "undo",
+                        Map.of("state", state, "runId", "u", "undone", 2 * ended, "notUndone", ended))).getLast())
                 .isEqualTo(text);
     }
 
