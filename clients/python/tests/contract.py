@@ -83,7 +83,7 @@ def member(value: Any, name: str) -> Any:
     if isinstance(value, dict):
         return value.get(name)
     with contextlib.suppress(AttributeError):
-        return getattr(value, name)
+        return getattr(value, {"undo": "undoing"}.get(name, name))
     return value[name] if name in value else None
 
 
@@ -322,11 +322,14 @@ class Execution:
             return (yield lambda: self.decide(client, what, **call))
         if what in ("start_worker", "stop_worker", "await_tool"):
             return (yield lambda: asyncio.to_thread(getattr(self, what), **call) if self.asynchronous else getattr(self, what)(**call))
-        if what == "await_run":
+        if what in ("await_run", "await_undo"):
             end = time.monotonic() + LONG
             while time.monotonic() < end:
                 run = yield lambda: client.runs.get(self.run.id)
-                if isinstance(run, keelson.KeelsonError) or all(member(run, name) == each for name, each in call.items()):
+                if isinstance(run, keelson.KeelsonError):
+                    return run
+                now = run.undoing if what == "await_undo" else run
+                if now is not None and all(member(now, name) == each for name, each in call.items()):
                     return run
             raise Mismatch(f"the run has not become {call}")
         run = self.run

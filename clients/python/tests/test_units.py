@@ -261,11 +261,13 @@ class MissionTest(unittest.TestCase):
         """The shape of a mission file."""
         mission = (Mission("m", goal="g").declare("n", int, default=3).declare_all(Order).config(autonomy="full_auto").tags("a")
                    .external_id("e", "existing").output(expr(".tasks.b.output"))
-                   .task(Task("a", when="true").step("s", "noop", retry={"max_attempts": 2}))
+                   .task(Task("a", when="true").step("s", "noop", retry={"max_attempts": 2}).undo("noop", {"n": 1}).undo("noop", name="last"))
                    .task(Task("b", depends_on="a").approval("ok", "Go on?").review().output(1)))
         made = mission.to_json_value()
         self.assertEqual(made["inputs"]["sku"], {"type": "string", "description": "as in the shop"})
         self.assertEqual(made["inputs"]["n"], {"type": "integer", "default": 3})
+        self.assertEqual(made["plan"]["tasks"][0]["undo"], [{"tool": "noop", "input": {"n": 1}}, {"tool": "noop", "name": "last"}])
+        self.assertEqual(Task("a").undo("noop").to_json_value()["undo"], {"tool": "noop"})
         self.assertEqual(made["plan"]["tasks"][1], {"id": "b", "depends_on": ["a"], "verify": [{"kind": "human"}], "output": 1, "steps": [
             {"name": "ok", "kind": "approval", "input": {"question": "Go on?"}}]})
         self.assertEqual((made["external_id_policy"], made["output"]), ("existing", "${ .tasks.b.output }"))

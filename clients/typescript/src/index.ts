@@ -4,7 +4,7 @@ export type { components, Decimal } from "./generated/api.js";
 export type { Inbox, InboxDecision, InboxItem, Steps } from "./inbox.js";
 export { expr, Mission, Task } from "./mission.js";
 export type { Abortable, Artifact, Explanation, ForkOptions, Keyed, LogLine, Run, RunEvent, RunRecord, Runs, RunStep,
-  RunTask, TaskRound } from "./runs.js";
+  RunTask, RunUndo, TaskRound } from "./runs.js";
 export type { JsonSchema, StandardSchema } from "./schema.js";
 export type { StepContext } from "./worker/execution.js";
 export type { Gateway } from "./worker/gateway.js";

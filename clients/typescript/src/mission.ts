@@ -136,6 +136,19 @@ export class Task {
     return this.add("steps", { name, kind: "approval", input: { question } });
   }
 
+  /**
+   * Adds a call that undoes the task; expressions see its `.input` and `.output`. Further calls come after it, in order. A step is undone
+   * on its own by the member `undo` of `step`.
+   *
+   * @param members of the call in the mission file, such as `name`, `timeout_seconds` and `retry`
+   */
+  undo(tool: string, input?: unknown, members: Readonly<Members> = {}): this {
+    refuse(this.id, typeof tool === "string" ? [] : [`the tool of its undo is a text, not ${kind(tool)}`]);
+    const calls = [...[this.#body["undo"] ?? []].flat(), { tool, ...(input === undefined ? {} : { input }), ...members }];
+    this.#body["undo"] = calls.length > 1 ? calls : calls[0];
+    return this;
+  }
+
   /** Adds a verification of the output as the mission file writes it, such as `{kind: "jq", expression: …}`. */
   verify(verification: Readonly<Members>): this {
     return this.add("verify", verification);

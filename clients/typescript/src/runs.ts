@@ -15,6 +15,7 @@ export type RunTask = Schemas["Task"];
 export type RunStep = Schemas["Step"];
 export type TaskRound = Schemas["TaskRound"];
 export type RunEvent = Schemas["Event"];
+export type RunUndo = Schemas["RunUndo"];
 export type Artifact = Schemas["Artifact"];
 export type LogLine = Schemas["LogLine"];
 export type Explanation = Schemas["Explanation"];
@@ -47,17 +48,19 @@ const ANSWER_LIMIT_MS = 30_000;
 const PAGE = 100;
 
 /** A run as it was when it was read, and calls about it. Each call returns the run as it is after the call. */
-export type Run<Output = unknown> = Readonly<Omit<RunRecord, "output">> & { readonly output?: Output } & RunCalls<Output>;
+export type Run<Output = unknown> = Readonly<Omit<RunRecord, "output" | "undo">> & { readonly output?: Output } & RunCalls<Output>;
 
 class RunCalls<Output = unknown> {
   readonly #transport: Transport;
   readonly #id: string;
   readonly #schema: StandardSchema | undefined;
+  readonly #undo: RunUndo | null;
 
   constructor(transport: Transport, record: Record<string, unknown>, schema: StandardSchema | undefined) {
     this.#transport = transport;
     this.#id = String(record["id"]);
     this.#schema = schema;
+    this.#undo = (record["undo"] as RunUndo | null | undefined) ?? null;
     for (const [name, value] of Object.entries(record)) {
       if (!(name in RunCalls.prototype)) Object.defineProperty(this, name, { value, enumerable: true });
     }
@@ -71,6 +74,11 @@ class RunCalls<Output = unknown> {
   /** Whether the run has completed. */
   get completed(): boolean {
     return (this as unknown as RunRecord).state === "completed";
+  }
+
+  /** The member `undo` of the run: the state of its undo, and the run that undoes it. Null if it is not undone. */
+  get undoing(): RunUndo | null {
+    return this.#undo;
   }
 
   /** Reads the run again. */
@@ -167,7 +175,7 @@ class RunCalls<Output = unknown> {
     return this.act("retry", { from: options.from ?? "failed" }, options);
   }
 
-  /** Undoes the completed work of the ended run. The answer's `undo` names the run that undoes it. */
+  /** Undoes the completed work of the ended run. The answer's `undoing` names the run that undoes it. */
   undo(options: Abortable & { readonly reason?: string } = {}): Promise<Run<Output>> {
     return this.act("undo", { reason: options.reason }, options);
   }
@@ -218,7 +226,7 @@ class RunCalls<Output = unknown> {
 
   /** The members as they were read. */
   toJSON(): RunRecord {
-    return { ...(this as unknown as RunRecord) };
+    return { ...(this as unknown as RunRecord), undo: this.#undo };
   }
 
   private async act(action: string, body: unknown, options: Keyed): Promise<Run<Output>> {

@@ -50,7 +50,7 @@ function compare(wanted, value, where) {
     if (!Array.isArray(value) || value.length !== wanted.length) throw new Error(`${where} is ${inspect(value)}, not ${wanted.length} elements`);
     wanted.forEach((each, i) => compare(each, value[i], `${where}[${i}]`));
   } else if (wanted !== null && typeof wanted === "object") {
-    for (const [name, each] of Object.entries(wanted)) compare(each, value?.[name], `${where}.${name}`);
+    for (const [name, each] of Object.entries(wanted)) compare(each, value?.[name === "undo" ? "undoing" : name], `${where}.${name}`);
   } else if (typeof wanted === "string" && wanted.startsWith("~")) {
     if (!new RegExp(wanted.slice(1)).test(String(value))) throw new Error(`${where} is ${inspect(value)}, without ${wanted.slice(1)}`);
   } else {
@@ -134,9 +134,10 @@ class Execution {
       case "start_worker": return this.startWorker();
       case "stop_worker": return this.worker.stop();
       case "await_tool": return this.until(() => Object.entries(call_).every(([what, n]) => this.count(this.names.TOOL)[what] >= n), call_);
-      case "await_run": return this.until(async () => {
+      case "await_run": case "await_undo": return this.until(async () => {
         const now = await runs.get(this.run.id);
-        return Object.entries(call_).every(([name, each]) => now[name] === each) && now;
+        const seen = call === "await_undo" ? now.undoing : now;
+        return seen && Object.entries(call_).every(([name, each]) => seen[name] === each) && now;
       }, call_);
       case "inbox": case "step": {
         const items = call === "inbox" ? this.client.inbox.list({ run_id: this.run.id }) : this.run.steps();
@@ -148,7 +149,7 @@ class Execution {
       case "steps": case "artifacts": case "logs": return { items: await Array.fromAsync_(run[call]()) };
       case "signal": return run.signal(call_.name, call_.payload);
       case "fork": return run.fork(call_.task, { inputs: call_.inputs });
-      default: return run[call](call_); // start, explain, approve, cancel, retry
+      default: return run[call](call_); // start, explain, approve, cancel, retry, undo
     }
   }
 

@@ -75,6 +75,12 @@ describe("missions", () => {
       { name: "s", tool: "echo", input: { t: "${ .inputs.name }" }, timeout_seconds: 3 },
       { name: "ok", kind: "approval", input: { question: "Go?" } }], verify: [{ kind: "jq", expression: ".x" }, { kind: "human" }], output: "o" }]);
   });
+  test("undo is one call or a list of several", () => {
+    const one = new Task("a").undo("echo", { of: expr(".output.n") });
+    assert.deepEqual(one.toJSON(), { id: "a", undo: { tool: "echo", input: { of: "${ .output.n }" } } });
+    assert.deepEqual(one.undo("noop", undefined, { name: "last" }).toJSON().undo,
+      [{ tool: "echo", input: { of: "${ .output.n }" } }, { tool: "noop", name: "last" }]);
+  });
   test("a schema without JSON Schema is refused by name", () => {
     const schema = { "~standard": { version: 1, vendor: "acme", validate: value => ({ value }) } };
     assert.throws(() => new Mission("m").declare("x", schema), /input x of mission m: acme makes no JSON Schema/);

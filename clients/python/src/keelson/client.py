@@ -8,8 +8,22 @@ from typing import Any, TypeVar
 from keelson import _address, _core, _types
 from keelson._core import path
 from keelson._http import Settings, SyncDriver
-from keelson._types import (Artifact, Event, Explanation, InboxDecision, InboxItem, LogLine, RunStatus, Step, Task,
-                            TaskRound, Trigger, TriggerDelivery, TriggerDeliveryReceipt)
+from keelson._types import (
+    Artifact,
+    Event,
+    Explanation,
+    InboxDecision,
+    InboxItem,
+    LogLine,
+    RunStatus,
+    RunUndo,
+    Step,
+    Task,
+    TaskRound,
+    Trigger,
+    TriggerDelivery,
+    TriggerDeliveryReceipt,
+)
 from keelson.mission import Mission
 
 MissionLike = Mission | Mapping[str, Any]
@@ -32,6 +46,11 @@ class Run(_types.Run):
     def completed(self) -> bool:
         """Whether the run has completed."""
         return self.state == "completed"
+
+    @property
+    def undoing(self) -> RunUndo | None:
+        """The member `undo` of the run: the state of its undo, and the run that undoes it. None if it is not undone."""
+        return RunUndo(self.raw["undo"]) if self.raw.get("undo") else None
 
     def output_as(self, model: type[Model]) -> Model:
         """The output as a dataclass, a `TypedDict`, a Pydantic model or another type of a tool's input.
@@ -93,8 +112,8 @@ class Run(_types.Run):
         """Opens the next attempt of a failed run: from what `failed`, or from the `start`."""
         return self._act("retry", {"from": from_}, key=idempotency_key)
 
-    def undo(self, reason: str | None = None) -> Run:
-        """Undoes the completed work of the ended run. The answer's `undo` names the run that undoes it."""
+    def undo(self, reason: str | None = None) -> Run:  # type: ignore[override]  # the member of this name is `undoing`
+        """Undoes the completed work of the ended run. The answer's `undoing` names the run that undoes it."""
         return self._act("undo", {"reason": reason})
 
     def fork(self, task: str, *, inputs: Mapping[str, Any] | None = None, name: str | None = None,

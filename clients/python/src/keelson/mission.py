@@ -108,6 +108,17 @@ class Task:
         """Adds a step that waits for a person's decision."""
         return self._add({"name": name, "kind": "approval", "input": {"question": question}})
 
+    def undo(self, tool: str, input_: Any = None, **members: Any) -> Task:
+        """Adds a call that undoes the task; expressions see its `.input` and `.output`. Further calls come after it, in order.
+
+        A step is undone on its own by `step(…, undo={"tool": …, "input": …})`.
+        """
+        self._refuse(self._body["id"], [] if isinstance(tool, str) else [f"the tool of its undo is a text, not {_json.kind(tool)}"])
+        calls = self._body.get("undo", [])
+        calls = [*(calls if isinstance(calls, list) else [calls]), {"tool": tool, **({} if input_ is None else {"input": input_}), **members}]
+        self._body["undo"] = calls if len(calls) > 1 else calls[0]
+        return self
+
     def verify(self, **verification: Any) -> Task:
         """Adds a verification of the output as the mission file writes it, such as `kind="jq", expression=…`."""
         self._body.setdefault("verify", []).append(verification)

@@ -33,6 +33,16 @@ public final class StepBuilder {
         return this;
     }
 
+    /**
+     * Adds a call that undoes the step, of a task without an undo of its own. Further calls come after it, in order.
+     *
+     * @param tool name of the tool
+     */
+    public StepBuilder undo(String tool, Object input) {
+        Undoing.add(body, tool, input);
+        return this;
+    }
+
     /** Sets any other member of the step by its name in the mission file. */
     public StepBuilder with(String member, Object value) {
         body.set(member, Json.of(value));

@@ -120,12 +120,12 @@ public final class TaskBuilder {
     }
 
     /**
-     * The call that undoes the task; expressions see its {@code .input} and {@code .output}.
+     * Adds a call that undoes the task; expressions see its {@code .input} and {@code .output}. Further calls come after it, in order.
      *
      * @param tool name of the tool
      */
     public TaskBuilder undo(String tool, Object input) {
-        body.putObject("undo").put("tool", tool).set("input", Json.of(input));
+        Undoing.add(body, tool, input);
         return this;
     }
 

@@ -83,6 +83,19 @@ class MissionTest {
     }
 
     @Test
+    void undoIsOneCallOrAListOfSeveral() {
+        Mission mission = Mission.named("n")
+                .task("a", t -> t.step("s", "noop", 1).undo("one", 1).undo("two", 2).undo("three", 3))
+                .task("b", t -> t.step("s", "noop", 1, s -> s.undo("one", 1)));
+
+        assertThat(json(mission.toString())).isEqualTo(json("""
+                {"name":"n","plan":{"tasks":[
+                  {"id":"a","steps":[{"name":"s","tool":"noop","input":1}],"undo":[{"tool":"one","input":1},
+                    {"tool":"two","input":2},{"tool":"three","input":3}]},
+                  {"id":"b","steps":[{"name":"s","tool":"noop","input":1,"undo":{"tool":"one","input":1}}]}]}}"""));
+    }
+
+    @Test
     void copiedMissionDoesNotChange() {
         Mission mission = Mission.named("n");
         Object before = mission.toJson();

@@ -134,12 +134,11 @@ public final class ContractCase {
             case "start" -> client.runs().start(id);
             case "explain" -> client.runs().explain(id);
             case "wait" -> client.runs().awaitEnd(id, Duration.ofMillis(call.path("timeout_ms").asLong(30_000)));
-            case "await_run" -> Awaitility.await().atMost(LONG).pollInterval(Duration.ofMillis(20)).until(
-                    () -> client.runs().get(id), found -> call.properties().stream()
-                            .filter(each -> !each.getKey().equals("call"))
-                            .allMatch(each -> each.getValue().equals(tree(found).path(each.getKey()))));
+            case "await_run" -> awaitRun(client, id, call, "");
+            case "await_undo" -> awaitRun(client, id, call, "/undo");
             case "approve" -> client.runs().approve(id, reason);
             case "cancel" -> client.runs().cancel(id, reason);
+            case "undo" -> client.runs().undo(id, reason);
             case "signal" -> client.runs().signal(id, call.path("name").stringValue(), call.path("payload"));
             case "retry" -> client.runs().retry(id,
                     RetryFrom.valueOf(call.path("from").asString("failed").toUpperCase(Locale.ROOT)));
@@ -159,6 +158,13 @@ public final class ContractCase {
             case "await_tool" -> awaitTool(call);
             default -> throw new AssertionError("no call " + call);
         };
+    }
+
+    /** The run, once what is at the pointer has all members of the call. */
+    private static Run awaitRun(Keelson client, String id, JsonNode call, String pointer) {
+        return Awaitility.await().atMost(LONG).pollInterval(Duration.ofMillis(20)).until(() -> client.runs().get(id),
+                found -> call.properties().stream().filter(each -> !each.getKey().equals("call"))
+                        .allMatch(each -> each.getValue().equals(tree(found).at(pointer).path(each.getKey()))));
     }
 
     /** A decision by the id of an item of the inbox or of a step. */
