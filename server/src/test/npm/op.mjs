@@ -54,8 +54,8 @@ function create() {
     jwks,
     // Without the guard against addresses of this machine.
     fetch: (url, { dispatcher: _, ...options }) => fetch(url, options),
-    claims: { openid: ['sub'], profile: ['preferred_username'], groups: ['groups'] },
-    scopes: ['openid', 'offline_access', 'profile', 'groups'],
+    claims: { openid: ['sub'], profile: ['preferred_username'], email: ['email', 'email_verified'], groups: ['groups'] },
+    scopes: ['openid', 'offline_access', 'profile', 'email', 'groups'],
     conformIdTokenClaims: !state.inIdToken,
     cookies: { keys: ['a key of a test'] },
     features: {

@@ -23,6 +23,7 @@ import io.keelson.cli.billing.PricesCommand;
 import io.keelson.cli.billing.UsageCommand;
 import io.keelson.cli.commands.CommandsCommand;
 import io.keelson.cli.commands.DeploymentsCommand;
+import io.keelson.cli.commands.NotificationsCommand;
 import io.keelson.cli.commands.OrdersCommand;
 import io.keelson.cli.commands.WebhooksCommand;
 import io.keelson.cli.control.ActionCommand;
@@ -122,7 +123,8 @@ final class Sections {
                             named("secrets", SecretsCommand.class))),
             new Section("Effects and webhooks",
                     List.of(named("commands", CommandsCommand.class), named("orders", OrdersCommand.class),
-                            named("deployments", DeploymentsCommand.class), named("webhooks", WebhooksCommand.class))),
+                            named("deployments", DeploymentsCommand.class), named("webhooks", WebhooksCommand.class),
+                            named("notifications", NotificationsCommand.class))),
             new Section("Money",
                     List.of(named("credits", CreditsCommand.class), named("ledger", LedgerCommand.class),
                             named("usage", UsageCommand.class), named("prices", PricesCommand.class))),

@@ -10,7 +10,7 @@ public final class WebhookRequest {
 
     private WebhookRequest() {}
 
-    /** @param url http or https, without user, password and fragment */
+    /** @param url http or https, without user, password and fragment, or {@code mailto:} and a mail address */
     public static WebhookRequest to(String url) {
         return change().url(url);
     }
@@ -41,6 +41,38 @@ public final class WebhookRequest {
     /** For people; null if absent. */
     public WebhookRequest description(@Nullable String value) {
         body.put("description", value);
+        return this;
+    }
+
+    /** {@code slack}, {@code teams} or {@code mail}: messages for people instead of signed JSON. */
+    public WebhookRequest format(String value) {
+        body.put("format", value);
+        return this;
+    }
+
+    /** Name of the principal that answers questions by the links of messages; null for no such links. */
+    public WebhookRequest recipient(@Nullable String value) {
+        body.put("recipient", value);
+        return this;
+    }
+
+    /**
+     * Hours of each day in which messages wait; all null for none.
+     *
+     * @param from as {@code 22:00}
+     * @param until as {@code 07:00}
+     * @param timeZone such as {@code Europe/Berlin}
+     */
+    public WebhookRequest quietHours(@Nullable String from, @Nullable String until, @Nullable String timeZone) {
+        body.put("quiet_from", from);
+        body.put("quiet_until", until);
+        body.put("time_zone", timeZone);
+        return this;
+    }
+
+    /** Minutes for which messages are gathered in one; 0 for a message each. */
+    public WebhookRequest digestMinutes(int value) {
+        body.put("digest_minutes", value);
         return this;
     }
 

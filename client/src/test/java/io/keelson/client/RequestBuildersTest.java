@@ -36,7 +36,8 @@ class RequestBuildersTest {
                         .maxRuns(1)
                         .paused(true).body()),
                 Arguments.of(Webhook.Change.class,
-                        WebhookRequest.to("https://example.org").events(List.of("*")).channel("c").description("d")
+                        WebhookRequest.to("https://example.org").format("slack").events(List.of("*")).channel("c")
+                                .description("d").recipient("ann").quietHours("22:00", "07:00", "UTC").digestMinutes(5)
                                 .enabled(true).body()),
                 Arguments.of(BoardTask.New.class,
                         BoardTaskRequest.titled("t").description("d").status("inbox").priority("low").assignee("ann")

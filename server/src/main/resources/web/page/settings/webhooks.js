@@ -7,7 +7,28 @@ import { icon } from '../../part/icon.js';
 
 const list = (text) => (text ?? '').split(/[\s,]+/).filter(Boolean);
 const fields = (hook) => [
-  { name: 'url', label: 'Address', kind: 'url', required: true, most: 2048, value: hook?.url },
+  {
+    name: 'url',
+    label: 'Address',
+    required: true,
+    most: 2048,
+    value: hook?.url,
+    hint: 'https://… or mailto:name@example.com',
+  },
+  ...(hook
+    ? []
+    : [
+        {
+          name: 'format',
+          label: 'Sends',
+          kind: 'select',
+          options: [
+            ['', 'signed JSON, or mail'],
+            ['slack', 'messages to Slack'],
+            ['teams', 'messages to Teams'],
+          ],
+        },
+      ]),
   { name: 'description', label: 'Description', most: 500, value: hook?.description },
   {
     name: 'events',
@@ -17,6 +38,34 @@ const fields = (hook) => [
     hint: 'Topics such as run.failed, types of events such as step_failed, or *; empty: all topics',
   },
   { name: 'channel', label: 'Only runs of this channel', most: 200, value: hook?.channel, half: true },
+  ...(hook?.format === 'standard'
+    ? []
+    : [
+        {
+          name: 'recipient',
+          label: 'Messages: who answers by their links',
+          most: 100,
+          value: hook?.recipient,
+          half: true,
+        },
+        { name: 'quiet_from', label: 'Quiet from', most: 5, value: hook?.quiet_from, half: true, hint: '22:00' },
+        { name: 'quiet_until', label: 'until', most: 5, value: hook?.quiet_until, half: true, hint: '07:00' },
+        {
+          name: 'time_zone',
+          label: 'Time zone',
+          most: 60,
+          value: hook?.time_zone,
+          half: true,
+          hint: 'Europe/Berlin',
+        },
+        {
+          name: 'digest_minutes',
+          label: 'Minutes gathered in one message',
+          kind: 'number',
+          value: hook?.digest_minutes ?? 0,
+          half: true,
+        },
+      ]),
   { name: 'enabled', label: 'Sends events', kind: 'checkbox', value: hook?.enabled ?? true },
 ];
 const body = ({ events, ...values }, changes) => ({
@@ -145,7 +194,7 @@ export const webhooks = {
                       html`<tr>
                         <td>
                           <strong>${name(each.url, 160)}</strong>
-                          <div class="small soft">${name(each.description ?? '', 200)}</div>
+                          <div class="small soft">${name([each.format === 'standard' ? '' : each.format, each.recipient && `answered by ${each.recipient}`, each.description].filter(Boolean).join(' · '), 240)}</div>
                         </td>
                         <td class="mono small">${name(each.events.join(', '), 200)}</td>
                         <td>

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.keelson.api.Shape.Default;
 import io.keelson.api.Shape.Id;
 import io.keelson.api.Shape.OneOf;
+import io.keelson.api.Shape.Range;
 import io.keelson.api.Shape.Ref;
 import io.keelson.api.Shape.Request;
 import io.keelson.api.Shape.Size;
@@ -19,12 +20,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id id of the resource
  * @param workspaceId id of its workspace
- * @param url address that receives the events
+ * @param url address that receives the events; {@code mailto:} and a mail address for the format {@code mail}
+ * @param format form of the deliveries: {@code standard} is signed JSON, the others are messages for people
  * @param description text for people
  * @param events topics and types of events
  * @param channel channel of the runs; null for all
+ * @param recipient name of the principal that answers by the links of messages; null for messages without such links
+ * @param quietFrom beginning of the hours without messages, as {@code 22:00}; null for none
+ * @param quietUntil end of these hours
+ * @param timeZone time zone of these hours
+ * @param digestMinutes minutes for which messages are gathered in one; 0 for a message each
  * @param enabled whether deliveries are sent
- * @param disabledReason {@code gone}: the receiver answered 410; {@code failing}: it took nothing for too long
+ * @param disabledReason {@code gone}: the receiver answered 410, or a service for messages 404; {@code failing}: it took nothing for too long
  * @param failingSince when the first attempt failed since the last success
  * @param lastError why the last attempt failed; null after a success
  * @param pending number of pending deliveries
@@ -34,8 +41,12 @@ import org.jspecify.annotations.Nullable;
  * @param updatedAt time of its last change
  * @param secret {@code whsec_} and Base64; only where it has just been made
  */
-public record Webhook(@Id String id, @Id String workspaceId, String url, @Nullable String description,
-        List<String> events, @Nullable String channel, boolean enabled,
+public record Webhook(@Id String id, @Id String workspaceId, String url,
+        @OneOf({
+                "standard", "slack", "teams", "mail"}) String format,
+        @Nullable String description,
+        List<String> events, @Nullable String channel, @Nullable String recipient, @Nullable String quietFrom,
+        @Nullable String quietUntil, @Nullable String timeZone, int digestMinutes, boolean enabled,
         @Nullable @OneOf({
                 "asked", "gone", "failing"}) String disabledReason,
         @Nullable Instant failingSince,
@@ -50,27 +61,46 @@ public record Webhook(@Id String id, @Id String workspaceId, String url, @Nullab
 
     /** With a secret that was just made. */
     public Webhook withSecret(String made) {
-        return new Webhook(id, workspaceId, url, description, events, channel, enabled, disabledReason, failingSince,
-                lastError, pending, replaying, previousSecretUntil, createdAt, updatedAt, made);
+        return new Webhook(id, workspaceId, url, format, description, events, channel, recipient, quietFrom, quietUntil,
+                timeZone, digestMinutes, enabled, disabledReason, failingSince, lastError, pending, replaying,
+                previousSecretUntil, createdAt, updatedAt, made);
     }
 
     /**
      * Creates or changes a webhook. Members that are absent stay unchanged.
      *
-     * @param url http or https, without user, password and fragment. A new webhook requires it
+     * @param url http or https, without user, password and fragment, or {@code mailto:} and one mail address for the format
+     *     {@code mail}. A new webhook requires it
+     * @param format {@code standard}: signed JSON; {@code slack}, {@code teams}, {@code mail}: messages for people. Null for
+     *     {@code mail} if the url is a mail address, else {@code standard}. It stays as it was created
      * @param description text for people; null removes it
      * @param events topics ({@code run.completed}, {@code run.failed}, {@code run.cancelled}, {@code run.budget_warning},
      *     {@code escalation.opened}, {@code approval.needed}), types of events such as {@code step_failed}, or {@code *} for all;
-     *     null for all topics, which is the default of a new webhook
+     *     null for all topics, which is the default of a new webhook. Messages for people include {@code run_budget_exceeded} then
      * @param channel only runs with this {@code config.notifications.channel}; null for all runs
+     * @param recipient name of the principal that answers questions by the links of messages; null for no such links
+     * @param quietFrom beginning of the hours in which messages wait, as {@code 22:00}; null for none
+     * @param quietUntil end of these hours, on the same or the next day
+     * @param timeZone time zone of these hours
+     * @param digestMinutes minutes for which messages are gathered in one; 0 for a message each
      * @param enabled whether events are sent; true for a new webhook
      */
     @Request
-    public record Change(@Nullable @Text(format = "http-url", pattern = "\\S", max = 2048) String url,
+    public record Change(@Nullable @Text(format = "webhook-url", pattern = "\\S", max = 2048) String url,
+            @Nullable @OneOf({
+                    "standard", "slack", "teams", "mail"}) String format,
             @Nullable Optional<@Text(max = 500) String> description,
             @Nullable Optional<@Size(min = 1, max = 100) List<@Text(format = "event", pattern = "\\S",
                     max = 60) String>> events,
-            @Nullable Optional<@Text(pattern = "\\S", max = 200) String> channel, @Nullable Boolean enabled) {}
+            @Nullable Optional<@Text(pattern = "\\S", max = 200) String> channel,
+            @Nullable Optional<@Text(pattern = "\\S", max = 100) String> recipient,
+            @Nullable Optional<@Text(pattern = HOUR, max = 5) String> quietFrom,
+            @Nullable Optional<@Text(pattern = HOUR, max = 5) String> quietUntil,
+            @Nullable Optional<@Text(format = "time-zone", max = 60) String> timeZone,
+            @Nullable @Range(min = 0, max = 1440) Integer digestMinutes, @Nullable Boolean enabled) {
+
+        private static final String HOUR = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
+    }
 
     /**
      * Requests deliveries once more. It has exactly one of the members.

@@ -66,6 +66,7 @@ public final class DoctorCommand extends CliCommand {
         Logging.toFile(settings, Path.of("/dev/null"));
         findings.addAll(MachineChecks.objectStore(settings));
         findings.addAll(MachineChecks.broker(settings));
+        findings.addAll(MachineChecks.mail(settings));
         Keelson server = ServerConnection.find(settings);
         if (server != null) {
             findings.add(server(server));

@@ -138,6 +138,18 @@ final class MachineChecks {
                         "start it, or correct KEELSON_RABBITMQ_URL: docs/operate/rabbitmq.md"));
     }
 
+    /** The mail server; none if mail is not configured. */
+    static List<CheckResult> mail(Settings settings) {
+        String server = settings.mailServer();
+        if (server == null) {
+            return List.of();
+        }
+        String problem = settings.mailProblem();
+        return List.of(problem == null ? CheckResult.ok("mail", "SMTP at " + server)
+                : CheckResult.warn("mail", "SMTP at " + server + ": " + problem + "; notifications wait",
+                        "start it, or correct the settings KEELSON_SMTP_…: docs/operate/mail.md"));
+    }
+
     /** The folders that KEELSON_ALLOWED_FOLDERS names. */
     static List<CheckResult> allowedFolders(Settings settings) {
         return settings.tools().folders().allowed().stream().map(each -> {

@@ -23,6 +23,8 @@ import io.keelson.server.mission.schedule.ScheduledTimes;
 import io.keelson.server.mission.submission.RetryAdmission;
 import io.keelson.server.mission.submission.ScheduledRuns;
 import io.keelson.server.mission.submission.SubmissionServices;
+import io.keelson.server.outlet.notice.Mailer;
+import io.keelson.server.outlet.notice.SmtpSettings;
 import io.keelson.server.outlet.statusdoc.StatusDocuments;
 import io.keelson.server.outlet.webhook.WebhookDispatcher;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
@@ -76,8 +78,11 @@ final class Background {
         BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
         BulkDriver bulk = closer.register(new BulkDriver(database, jobs, engine,
                 new RetryAdmission(workspaces, submissions.admission())).start());
+        SmtpSettings mail = settings.notifications().mail();
         WebhookDispatcher webhooks = closer.register(new WebhookDispatcher(database, storage.endpoints(),
-                storage.deliveries(), parts.outbound(), clock, observation.tracing()::ofRun, observation.deliveries()));
+                storage.deliveries(), parts.outbound(),
+                new WebhookDispatcher.People(parts.notices(), mail == null ? null : new Mailer(mail)), clock,
+                observation.tracing()::ofRun, observation.deliveries()));
         Map<DueWorkPoller.Kind, Runnable> due = new EnumMap<>(Map.of(
                 DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal, DueWorkPoller.Kind.WEBHOOKS, webhooks::signal));
         parts.modules().forEach(module -> due.putAll(module.due()));

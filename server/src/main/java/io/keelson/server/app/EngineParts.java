@@ -7,6 +7,7 @@ import io.keelson.server.annex.mcp.McpModule;
 import io.keelson.server.annex.mcp.gateway.ToolGateway;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
+import io.keelson.server.annex.notice.NoticeModule;
 import io.keelson.server.annex.oidc.OidcModule;
 import io.keelson.server.annex.rabbitmq.RabbitModule;
 import io.keelson.server.annex.rabbitmq.RabbitSettings;
@@ -70,11 +71,12 @@ import java.util.function.Predicate;
  * @param missions reads missions with the tools and agents of a workspace
  * @param models the rules of a workspace about models
  * @param questions the answers to questions that are of no run
+ * @param notices messages for people
  */
 record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, List<ToolModule> modules,
         Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
         Function<UUID, ModelRules> models, Map<InboxKind, InboxDecisions.WorkspaceQuestions> questions,
-        SubmissionServices submissions) {
+        SubmissionServices submissions, NoticeModule notices) {
 
     /**
      * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
@@ -148,7 +150,10 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         OidcModule oidc = closer.register(
                 new OidcModule(settings.oidc(), database, storage.auth(), storage.secrets(), settings.services(), clock,
                         nanos));
-        List<ToolModule> all = new ArrayList<>(List.of(effects, mcp, calls, triggers, oidc));
+        NoticeModule notices = closer.register(new NoticeModule(new NoticeModule.Parts(database, storage.auth(),
+                storage.secrets(), storage.endpoints(), settings.oidc() != null, settings.http().publicUrl(),
+                settings.notifications().linkTime(), clock)));
+        List<ToolModule> all = new ArrayList<>(List.of(effects, mcp, calls, triggers, oidc, notices));
         RabbitSettings rabbit = settings.rabbit();
         if (rabbit != null) {
             all.add(closer.register(new RabbitModule(database,
@@ -157,7 +162,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         }
         return new EngineParts(engine, store, tools, outbound, List.copyOf(all), computation,
                 missions, roster, recipes, calls::rules,
-                Map.of(InboxKind.TOOL_CHANGE, mcp, InboxKind.DEAD_LETTER, triggers), submissions);
+                Map.of(InboxKind.TOOL_CHANGE, mcp, InboxKind.DEAD_LETTER, triggers), submissions, notices);
     }
 
     private static ToolCatalog withModules(List<ToolModule> modules, ToolCatalog builtIn) throws StartupException {

@@ -130,6 +130,7 @@ public final class Server implements AutoCloseable {
             http.start();
             baseUrl = http.url();
             programs.listensAt(baseUrl);
+            engine.notices().listensAt(baseUrl);
             files.writeUrl(baseUrl);
             closer.register(() -> files.removeUrl(baseUrl));
             links = settings.http().dashboard() ? storage.auth() : null;

@@ -149,6 +149,21 @@ public enum Setting {
             "file or address of the cluster's keys (`/openid/v1/jwks`); empty: the address in the description of the issuer"),
     KEELSON_KUBERNETES_ACCOUNTS("",
             "roles of service accounts, separated by commas: `NAMESPACE/NAME=WORKSPACE:ROLE`"),
+    KEELSON_SMTP_HOST("",
+            "mail server for notifications of people (docs/operate/mail.md), the same on all servers of a database; empty: no mail"),
+    KEELSON_SMTP_PORT("587", "its port, such as 587 with `starttls` and 465 with `tls`"),
+    KEELSON_SMTP_TLS("starttls",
+            "encryption of the connection: `starttls` (required before anything is sent), `tls` (from the beginning) or `none` (for a "
+                    + "mail server on this machine alone)"),
+    KEELSON_SMTP_USER("", "user at the mail server; empty: none"),
+    KEELSON_SMTP_PASSWORD("", "the user's password"),
+    KEELSON_SMTP_PASSWORD_FILE("", "file that contains the password, instead of `KEELSON_SMTP_PASSWORD`"),
+    KEELSON_SMTP_FROM("", "address of the sender of mail, such as `keelson@example.com`"),
+    KEELSON_SMTP_AUTHORITIES("",
+            "file with the certificates (PEM) of the authorities that the mail server's certificate is checked against; empty: those of "
+                    + "the JVM"),
+    KEELSON_ANSWER_LINK_HOURS("72",
+            "hours for which the link in a notification answers its question (docs/guide/notifications.md), from 1 to 720"),
     KEELSON_TRACES_GENAI("off",
             "whether spans of models, agents and calls follow OpenTelemetry's conventions for generative AI "
                     + "(docs/reference/traces.md): `off` or `latest`"),

@@ -12,6 +12,8 @@ import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.engine.upkeep.RunArchiver;
 import io.keelson.server.mission.plan.NameSuggestion;
+import io.keelson.server.outlet.notice.Mailer;
+import io.keelson.server.outlet.notice.SmtpSettings;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.secret.SealingKey;
@@ -43,13 +45,22 @@ import org.jspecify.annotations.Nullable;
  * @param rabbit the broker that tells workers of their work; null if absent
  * @param oidc the provider at which people sign in; null if absent
  * @param services tokens of services that the API accepts; null if absent
+ * @param notifications settings of messages for people
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools, Execution execution, Artifacts artifacts, EventSweeper.Ages events,
         RunArchiver.Ages archive,
         int triggerDays, BigDecimal initialCredits, EffectSettings commands, ModelSettings models, Telemetry telemetry,
         Log log, @Nullable RabbitSettings rabbit, @Nullable OidcSettings oidc,
-        @Nullable ServiceSettings services) {
+        @Nullable ServiceSettings services, Notifications notifications) {
+
+    /**
+     * Settings of messages for people.
+     *
+     * @param mail the mail server; null if absent
+     * @param linkTime how long a link for an answer works
+     */
+    public record Notifications(@Nullable SmtpSettings mail, Duration linkTime) {}
 
     /**
      * Settings of the API.
@@ -265,6 +276,29 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
         }
     }
 
+    /** Host and port of the mail server; null without one. */
+    public @Nullable String mailServer() {
+        SmtpSettings mail = notifications.mail();
+        return mail == null ? null : mail.host() + ":" + mail.port();
+    }
+
+    /**
+     * Connects to the mail server, signs in and sends nothing.
+     *
+     * @return why that is impossible; null if it is possible, and without a mail server
+     */
+    public @Nullable String mailProblem() {
+        SmtpSettings mail = notifications.mail();
+        try {
+            if (mail != null) {
+                new Mailer(mail).check();
+            }
+            return null;
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
     /** These settings on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return with(http.at(host, port), tools, execution);
@@ -286,7 +320,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
         return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
                 otherExecution, artifacts, events, archive, triggerDays, initialCredits, commands, models, telemetry,
                 log,
-                rabbit, oidc, services);
+                rabbit, oidc, services, notifications);
     }
 
     @Override

@@ -14,6 +14,8 @@ import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.engine.upkeep.RunArchiver;
 import io.keelson.server.mission.plan.NameSuggestion;
+import io.keelson.server.outlet.notice.MailAddress;
+import io.keelson.server.outlet.notice.SmtpSettings;
 import io.keelson.server.tenant.auth.ApiKeyFormat;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.auth.Role;
@@ -64,6 +66,7 @@ final class SettingsReader {
     private static final int MAX_ARTIFACT_MIB = 10_240;
     private static final int MAX_RUN_ARTIFACTS_MIB = 1_048_576;
     private static final int MAX_LINK_SECONDS = 3_600;
+    private static final int MAX_LINK_HOURS = 720;
     private static final int MAX_CALL_SECONDS = 300;
     private static final int MAX_RETENTION_DAYS = 36_500;
     private static final int MIN_ARCHIVE_DAYS = 2;
@@ -133,7 +136,9 @@ final class SettingsReader {
                 new Settings.Log(
                         choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
                         choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf)),
-                broker(), oidc(), services());
+                broker(), oidc(), services(),
+                new Settings.Notifications(mail(),
+                        Duration.ofHours(number(Setting.KEELSON_ANSWER_LINK_HOURS, 1, MAX_LINK_HOURS))));
         if (!problems.isEmpty()) {
             throw new InvalidSettingsException(problems);
         }
@@ -231,6 +236,10 @@ final class SettingsReader {
         if (clientSecret != null) {
             keyFiles.add(path(Setting.KEELSON_OIDC_CLIENT_SECRET_FILE, clientSecret));
         }
+        String mail = text(Setting.KEELSON_SMTP_PASSWORD_FILE);
+        if (mail != null) {
+            keyFiles.add(path(Setting.KEELSON_SMTP_PASSWORD_FILE, mail));
+        }
         String broker = text(Setting.KEELSON_RABBITMQ_URL_FILE);
         if (broker != null) {
             keyFiles.add(path(Setting.KEELSON_RABBITMQ_URL_FILE, broker));
@@ -322,6 +331,32 @@ final class SettingsReader {
         }
         return new OidcSettings(issuer, client, secret, scopes, required(Setting.KEELSON_OIDC_GROUPS_CLAIM),
                 required(Setting.KEELSON_OIDC_NAME_CLAIM), new RoleGrants(grants));
+    }
+
+    private @Nullable SmtpSettings mail() {
+        String host = text(Setting.KEELSON_SMTP_HOST);
+        int port = number(Setting.KEELSON_SMTP_PORT, 1, MAX_PORT);
+        SmtpSettings.Tls tls = choice(Setting.KEELSON_SMTP_TLS, SmtpSettings.Tls.values(), SmtpSettings.Tls::valueOf);
+        String user = text(Setting.KEELSON_SMTP_USER);
+        String password = secret(Setting.KEELSON_SMTP_PASSWORD, Setting.KEELSON_SMTP_PASSWORD_FILE);
+        String from = text(Setting.KEELSON_SMTP_FROM);
+        String authorities = text(Setting.KEELSON_SMTP_AUTHORITIES);
+        if (host == null) {
+            return null;
+        }
+        if (tls == SmtpSettings.Tls.NONE && !SmtpSettings.isHere(host)) {
+            refuse(Setting.KEELSON_SMTP_TLS, "none", "starttls or tls, as the mail server is on another machine");
+        }
+        if (from == null || !MailAddress.isOne(from)) {
+            refuse(Setting.KEELSON_SMTP_FROM, Objects.toString(from, ""),
+                    "one address without a name, such as keelson@example.com");
+            return null;
+        }
+        if (user != null && password == null) {
+            refuse(Setting.KEELSON_SMTP_PASSWORD, "", "the password of KEELSON_SMTP_USER");
+        }
+        return new SmtpSettings(host, port, tls, user, password, from,
+                authorities == null ? null : path(Setting.KEELSON_SMTP_AUTHORITIES, authorities));
     }
 
     private List<RoleGrants.Grant> grants() {

@@ -46,7 +46,7 @@ record Storage(Database database, InstalledArtifacts.Stores files, AuthServices 
         ApiKeyUsage keyUsage = closer.register(new ApiKeyUsage(database).start());
         AuthServices auth = AuthServices.of(database, keyUsage);
         SecretStore secrets = secrets(keys, database);
-        Endpoints endpoints = new Endpoints(database, secrets);
+        Endpoints endpoints = new Endpoints(database, secrets, settings.notifications().mail() != null);
         endpoints.reseal();
         return new Storage(database,
                 InstalledArtifacts.open(settings, database, closer), auth,

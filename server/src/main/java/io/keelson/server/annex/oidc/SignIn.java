@@ -84,10 +84,11 @@ final class SignIn {
     /**
      * A person as the provider describes one.
      *
+     * @param mail address that the provider has verified; null if it names none
      * @param providerSession null if the provider names none
      */
-    private record Person(FederatedIdentities.Subject subject, List<String> groups, JWTClaimsSet claims,
-            @Nullable String providerSession) {}
+    private record Person(FederatedIdentities.Subject subject, List<String> groups, @Nullable String mail,
+            JWTClaimsSet claims, @Nullable String providerSession) {}
 
     /**
      * Completes a sign-in.
@@ -190,17 +191,21 @@ final class SignIn {
         }
         List<String> groups = Tokens.texts(claims.getClaim(settings.groupsClaim()));
         String name = Tokens.text(claims, settings.nameClaim());
+        String mail = Boolean.TRUE.equals(claims.getClaim("email_verified")) ? Tokens.text(claims, "email") : null;
         String access = granted.path("access_token").asString("");
-        if ((groups.isEmpty() || name == null) && !access.isEmpty()) {
+        if ((groups.isEmpty() || name == null || mail == null) && !access.isEmpty()) {
             JsonNode info = provider.userInfo(access);
             if (info != null && info.path("sub").asString("").equals(subject)) {
                 groups = groups.isEmpty() ? texts(info.path(settings.groupsClaim())) : groups;
                 name = name == null ? info.path(settings.nameClaim()).asString(null) : name;
+                mail = mail == null && info.path("email_verified").asBoolean(false)
+                        ? info.path("email").asString(null)
+                        : mail;
             }
         }
         String session = Tokens.text(claims, "sid");
         return new Person(new FederatedIdentities.Subject(settings.issuer(), subject, Principal.Kind.PERSON,
-                name == null ? subject : name), groups, claims,
+                name == null ? subject : name), groups, mail, claims,
                 session == null || session.length() > MAX_PROVIDER_SESSION ? null : session);
     }
 
@@ -212,6 +217,7 @@ final class SignIn {
     private FederatedSessions.Grant grant(Person person, JsonNode granted, @Nullable ObjectNode before) {
         Duration left = Duration.between(clock.instant(), person.claims.getExpirationTime().toInstant());
         ObjectNode kept = before == null ? Json.object() : before.deepCopy();
+        kept.put("verified_email", person.mail);
         for (String name : List.of("refresh_token", "id_token")) {
             if (granted.path(name).isString()) {
                 kept.put(name, granted.path(name).stringValue());

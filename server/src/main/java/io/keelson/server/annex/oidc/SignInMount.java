@@ -13,8 +13,6 @@ import io.keelson.server.tenant.auth.Caller;
 import io.keelson.server.tenant.auth.FederatedSessions;
 import io.keelson.server.tenant.auth.SessionStore;
 import java.io.IOException;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -110,7 +108,7 @@ final class SignInMount implements Mount {
     /** Ends the browser's session, and gives its page the address that ends the session at the provider. */
     private ApiResponse logout(MountedRequest request) throws IOException {
         cookie.requireOwnPage(request);
-        String workspace = String.valueOf(form(request).get("workspace"));
+        String workspace = String.valueOf(request.form(MAX_FORM).get("workspace"));
         String token = cookie.token(request, workspace);
         Caller caller = token == null ? null : holders.findSession(token);
         ObjectNode answer = Json.object().putNull("location");
@@ -130,7 +128,7 @@ final class SignInMount implements Mount {
 
     /** OpenID Connect Back-Channel Logout 1.0. */
     private ApiResponse providerLogout(MountedRequest request) throws IOException {
-        String token = form(request).get("logout_token");
+        String token = request.form(MAX_FORM).get("logout_token");
         if (token == null) {
             throw ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the form has no logout_token");
         }
@@ -146,18 +144,5 @@ final class SignInMount implements Mount {
 
     private String redirect(MountedRequest request) {
         return cookie.origin(request) + path() + "/callback";
-    }
-
-    private static Map<String, String> form(MountedRequest request) throws IOException {
-        Map<String, String> fields = new HashMap<>();
-        for (String each : new String(request.body().bytes(MAX_FORM), StandardCharsets.US_ASCII).split("&")) {
-            String[] pair = each.split("=", 2);
-            try {
-                fields.put(pair[0], pair.length == 1 ? "" : URLDecoder.decode(pair[1], StandardCharsets.UTF_8));
-            } catch (IllegalArgumentException e) {
-                throw ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the body is not a form");
-            }
-        }
-        return fields;
     }
 }

@@ -21,10 +21,10 @@ record SignInState(String secret, String workspace, String page) {
     static final String HOME = "/ui/";
 
     private static final int RANDOM_BYTES = 32;
-    private static final int MAX_COOKIE = 1_500;
+    private static final int MAX_COOKIE = 2_000;
     private static final Pattern SECRET = Pattern.compile("[A-Za-z0-9_-]{43}");
     /** Pages of this server: no other host, no script. */
-    private static final Pattern PAGE = Pattern.compile("/ui/[A-Za-z0-9/_.~?&=%:@+-]{0,300}");
+    private static final Pattern PAGE = Pattern.compile("/(?:ui|answer)/[A-Za-z0-9/_.~?&=%:@+-]{0,800}");
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Base64.Encoder ENCODER = Base64.getUrlEncoder().withoutPadding();
 

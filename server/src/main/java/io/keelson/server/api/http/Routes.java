@@ -12,6 +12,7 @@ import io.keelson.server.api.http.admin.WorkspaceActions;
 import io.keelson.server.api.http.billing.CreditActions;
 import io.keelson.server.api.http.billing.LedgerActions;
 import io.keelson.server.api.http.billing.PriceActions;
+import io.keelson.server.api.http.definitions.ReceiverCheck;
 import io.keelson.server.api.http.definitions.RecipeActions;
 import io.keelson.server.api.http.definitions.RosterActions;
 import io.keelson.server.api.http.definitions.ScheduleActions;
@@ -170,8 +171,9 @@ final class Routes {
                 options.version())
                 .addTo(table);
         new SessionActions(services.auth().sessions(), authenticator, cookie).addTo(table);
-        new WebhookActions(services.stores().endpoints(), services.stores().deliveries(), services.runs().ids())
-                .addTo(table);
+        new WebhookActions(services.stores().endpoints(), services.stores().deliveries(),
+                new ReceiverCheck(services.stores().endpoints(), services.auth().keys(), services.database()),
+                services.runs().ids()).addTo(table);
         new WorkspaceActions(services.auth().workspaces(), reads, services.background().purger(), services.runs().ids(),
                 keyed, services.work().commands()::settingsChanged).addTo(table);
         new AuditActions(services.auth().auditLog()).addTo(table);

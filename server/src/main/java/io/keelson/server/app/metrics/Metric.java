@@ -66,8 +66,9 @@ public enum Metric {
             "outcome"),
     ARCHIVE_BYTES(Kind.COUNTER, "keelson_archive_bytes_total", "bytes of the objects with archived runs"),
     WEBHOOK_ATTEMPTS(Kind.COUNTER, "keelson_webhook_attempts_total",
-            "delivery attempts: `delivered`, `failed` (tried again), `dead` (the last one) or `gone` (answered 410)",
-            "outcome"),
+            "delivery attempts: `delivered`, `failed` (tried again), `dead` (the last one) or `gone` (answered 410, or "
+                    + "404 by a service for messages); `format`: `standard`, `slack`, `teams` or `mail`",
+            "outcome", "format"),
     TRIGGER_DELIVERIES(Kind.COUNTER, "keelson_trigger_deliveries_total",
             "events of triggers: `received`, `duplicate` (received before), `unverified` (refused without a valid proof), and their outcomes: "
                     + "`started`, `merged`, `dropped`, `refused` or `dead`",
@@ -81,7 +82,7 @@ public enum Metric {
     WEBHOOK_PENDING(Kind.GAUGE, "keelson_webhook_pending",
             "waiting deliveries of enabled webhooks, 100,000 at most"),
     WEBHOOK_AGE(Kind.GAUGE, "keelson_webhook_oldest_seconds",
-            "longest wait of a next delivery; 0 without one"),
+            "longest wait of a next delivery, but for webhooks with quiet hours or digests; 0 without one"),
     WEBHOOKS_FAILING(Kind.GAUGE, "keelson_webhooks_failing", "enabled webhooks whose last attempt failed"),
     WORKERS(Kind.GAUGE, "keelson_workers", "remote workers seen within a minute"),
     NODES(Kind.GAUGE, "keelson_nodes", "servers of this database seen within a minute"),

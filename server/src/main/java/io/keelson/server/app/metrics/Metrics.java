@@ -15,6 +15,7 @@ import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.upkeep.RunArchiver;
 import io.keelson.server.outlet.webhook.DeliveryObserver;
+import io.keelson.server.outlet.webhook.EndpointFormat;
 import io.micrometer.core.instrument.Counter;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
@@ -193,20 +194,25 @@ public final class Metrics {
         }
     }
 
-    /** Counts delivery attempts by outcome, never by receiver. */
+    /** Counts delivery attempts by outcome and format, never by receiver. */
     private static final class WebhookMeters implements DeliveryObserver {
 
-        private final Map<Outcome, Counter> attempts = new EnumMap<>(Outcome.class);
+        private final Map<EndpointFormat, Map<Outcome, Counter>> attempts = new EnumMap<>(EndpointFormat.class);
 
         WebhookMeters(Meters meters) {
-            for (Outcome outcome : Outcome.values()) {
-                attempts.put(outcome, meters.counter(Metric.WEBHOOK_ATTEMPTS, outcome.name().toLowerCase(Locale.ROOT)));
+            for (EndpointFormat format : EndpointFormat.values()) {
+                Map<Outcome, Counter> ofFormat = new EnumMap<>(Outcome.class);
+                for (Outcome outcome : Outcome.values()) {
+                    ofFormat.put(outcome, meters.counter(Metric.WEBHOOK_ATTEMPTS,
+                            outcome.name().toLowerCase(Locale.ROOT), format.wire()));
+                }
+                attempts.put(format, ofFormat);
             }
         }
 
         @Override
         public void attempted(Attempt attempt) {
-            Counter counter = attempts.get(attempt.outcome());
+            Counter counter = attempts.getOrDefault(attempt.format(), Map.of()).get(attempt.outcome());
             if (counter != null) {
                 counter.increment();
             }

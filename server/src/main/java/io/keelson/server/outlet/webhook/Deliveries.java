@@ -75,7 +75,7 @@ public final class Deliveries {
                    from webhook_endpoints e cross join lateral (
                      select d.created_at from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending'
                       order by d.position, d.id limit 1) first
-                  where e.enabled and e.due_at is not null) as oldest,
+                  where e.enabled and e.due_at is not null and e.quiet_from is null and e.digest_minutes = 0) as oldest,
                 (select count(*) from webhook_endpoints where enabled and failing_since is not null) as failing""");
 
     /** Upper bound of counts. */
@@ -84,7 +84,7 @@ public final class Deliveries {
     /**
      * Waiting deliveries of all enabled webhooks in the installation.
      *
-     * @param oldestSeconds the longest wait of a next delivery; 0 without one
+     * @param oldestSeconds the longest wait of a next delivery, but for endpoints with quiet hours or digests; 0 without one
      * @param failing webhooks at which the last attempt failed
      */
     public record Waiting(long pending, double oldestSeconds, long failing) {}

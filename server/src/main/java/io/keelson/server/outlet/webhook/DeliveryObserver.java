@@ -21,13 +21,15 @@ public interface DeliveryObserver {
     /**
      * One attempt at a delivery, as stored in the database.
      *
+     * @param format of the endpoint
      * @param type of the event, as sent
      * @param status of the answer; null without one
      * @param nanos its duration
      * @param run the trace position of its run; null if absent
      * @param place the request's {@code traceparent} header; null if absent
      */
-    record Attempt(UUID endpoint, String type, Outcome outcome, @Nullable Integer status, long nanos,
+    record Attempt(UUID endpoint, EndpointFormat format, String type, Outcome outcome, @Nullable Integer status,
+            long nanos,
             @Nullable TraceParent run, @Nullable TraceParent place) {}
 
     /**

@@ -2,30 +2,24 @@ package io.keelson.server.outlet.webhook;
 
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.RecordColumns;
+import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
-import io.keelson.server.base.outbound.OutboundClient;
-import io.keelson.server.base.outbound.OutboundRefusedException;
-import io.keelson.server.base.outbound.OutboundRequest;
-import io.keelson.server.base.outbound.OutboundResponse;
+import io.keelson.server.outlet.notice.Notice;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.secret.SecretStore;
-import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.net.ConnectException;
-import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneId;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,9 +32,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 final class DeliverySender {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliverySender.class);
-    private static final int MAX_ANSWER_BYTES = 1 << 20;
     private static final int MAX_ERROR_LENGTH = 500;
-    private static final int GONE = 410;
 
     private static final Sql CLAIM = Sql.of("""
             update webhook_endpoints set lease_epoch = lease_epoch + 1, due_at = now.until, held_until = now.until
@@ -51,23 +43,30 @@ final class DeliverySender {
 
     /** Only under the lease; reads the current secrets and address. */
     private static final Sql HEAD = Sql.of("""
-            select d.id, d.type, d.body, d.attempts, d.traceparent, e.workspace_id, e.url,
+            select d.id, d.type, d.body, d.attempts, d.traceparent, d.created_at, e.workspace_id, e.url, e.format,
+                e.recipient, e.quiet_from, e.quiet_until, e.time_zone, e.digest_minutes,
                 e.failing_since is not null as failing, e.key_id, e.sealed, e.previous_key_id,
                 case when e.previous_until > clock_timestamp() then e.previous end as previous
               from webhook_endpoints e cross join lateral (
-                select id, type, body, attempts, traceparent from webhook_deliveries
+                select id, type, body, attempts, traceparent, created_at from webhook_deliveries
                  where endpoint_id = e.id and state = 'pending' order by position, id limit 1) d
              where e.id = :id and e.lease_epoch = :lease_epoch and e.enabled""");
+
+    /** Those that one message has; the same ones at each attempt, as later ones are created after the time. */
+    private static final Sql GATHERED =
+            Sql.of("""
+            select id, body from webhook_deliveries
+             where endpoint_id = :id and state = 'pending' and created_at <= :until order by position, id limit :limit""");
 
     /** Only under the lease. */
     private static final Sql HELD = Sql.of("""
             select true from webhook_endpoints where id = :id and lease_epoch = :lease_epoch for no key update""");
 
     private static final Sql RESULT = Sql.of("""
-            update webhook_deliveries set state = :state, attempts = attempts + 1, last_status = :status,
+            update webhook_deliveries set state = :state, attempts = attempts + :counted, last_status = :status,
                 last_error = :error, attempted_at = clock_timestamp(),
                 completed_at = case when :pending then null else clock_timestamp() end
-             where id = :id and state = 'pending'""");
+             where id = any (:ids) and state = 'pending'""");
 
     private static final Sql GO_ON = Sql.of("""
             update webhook_endpoints set due_at = now.until, held_until = now.until
@@ -101,32 +100,17 @@ final class DeliverySender {
                 then clock_timestamp() end
              where id = :id returning due_at is not null as waits""");
 
-    /**
-     * @param run the trace position of its run; null if absent
-     * @param failing whether the last attempt at the endpoint failed
-     * @param lost why there is no secret to sign with; null where there is one
-     */
-    private record Head(UUID id, String type, String body, int attempts, @Nullable TraceParent run, UUID workspace,
-            String url, boolean failing, List<SigningSecret> secrets, @Nullable String lost) {}
-
-    /** The outcome of an attempt; status is null without an answer, error is null after success. */
-    private record Outcome(@Nullable Integer status, @Nullable String error) {
-        boolean gone() {
-            return status != null && status == GONE;
-        }
-    }
-
     private final Database database;
-    private final OutboundClient client;
+    private final DeliveryTransport transport;
     private final EndpointSecrets endpointSecrets;
     private final Clock clock;
     private final DeliveryPolicy deliveryPolicy;
     private final List<DeliveryObserver> observers;
 
-    DeliverySender(Database database, OutboundClient client, EndpointSecrets endpointSecrets, Clock clock,
+    DeliverySender(Database database, DeliveryTransport transport, EndpointSecrets endpointSecrets, Clock clock,
             DeliveryPolicy deliveryPolicy, List<DeliveryObserver> observers) {
         this.database = database;
-        this.client = client;
+        this.transport = transport;
         this.endpointSecrets = endpointSecrets;
         this.clock = clock;
         this.deliveryPolicy = deliveryPolicy;
@@ -157,27 +141,28 @@ final class DeliverySender {
          * @throws InterruptedException when aborted; another node may serve it at once
          */
         boolean serve() throws InterruptedException {
-            Head next = head();
+            Outgoing next = head();
             for (int i = 0; i < deliveryPolicy.turn() && next != null; i++) {
-                Outcome outcome;
+                Duration wait = next.wait(clock.instant());
+                if (wait.isPositive()) {
+                    letGo(wait);
+                    return false;
+                }
+                DeliveryTransport.Outcome outcome;
                 long begun = System.nanoTime();
-                TraceParent place = place(next.run);
+                TraceParent place = place(next.run());
                 try {
-                    outcome = attempt(next, place);
+                    outcome = transport.attempt(next, place);
                 } catch (InterruptedException e) {
-                    database.runInTransaction(c -> {
-                        if (held(c)) {
-                            due(c, LET_GO, Duration.ZERO);
-                        }
-                    });
+                    letGo(Duration.ZERO);
                     throw e;
                 }
                 DeliveryObserver.Outcome noted = record(next, outcome);
                 if (noted == null) {
                     return false;
                 }
-                DeliveryObserver.Attempt attempt = new DeliveryObserver.Attempt(endpoint, next.type, noted,
-                        outcome.status, System.nanoTime() - begun, next.run, place);
+                DeliveryObserver.Attempt attempt = new DeliveryObserver.Attempt(endpoint, next.format(),
+                        next.type(), noted, outcome.status(), System.nanoTime() - begun, next.run(), place);
                 observers.forEach(each -> each.attempted(attempt));
                 if (noted == DeliveryObserver.Outcome.FAILED || noted == DeliveryObserver.Outcome.GONE) {
                     return false;
@@ -187,13 +172,24 @@ final class DeliverySender {
             return database.inTransaction(c -> held(c) && rest(c));
         }
 
-        private @Nullable Head head() {
-            return database
-                    .withConnection(c -> HEAD.on(c).set("id", endpoint).set("lease_epoch", epoch).first(this::head))
-                    .orElse(null);
+        private void letGo(Duration wait) {
+            database.runInTransaction(c -> {
+                if (held(c)) {
+                    due(c, LET_GO, wait);
+                }
+            });
         }
 
-        private Head head(ResultSet row) throws SQLException {
+        private @Nullable Outgoing head() {
+            return database.withConnection(c -> {
+                Outgoing head = HEAD.on(c).set("id", endpoint).set("lease_epoch", epoch).first(this::head).orElse(null);
+                return head == null || head.digest().isZero() ? head
+                        : head.with(GATHERED.on(c).set("id", endpoint).set("until", head.since().plus(head.digest()))
+                                .set("limit", Notice.MAX_OF_MESSAGE).all(RecordColumns.of(Outgoing.Content.class)));
+            });
+        }
+
+        private Outgoing head(ResultSet row) throws SQLException {
             List<SigningSecret> secrets = new ArrayList<>();
             @Nullable String lost = null;
             SecretStore.Sealed present = Endpoints.sealed(row, "key_id", "sealed");
@@ -207,57 +203,23 @@ final class DeliverySender {
             if (previous != null && endpointSecrets.secrets().knows(previous.keyId())) {
                 secrets.add(endpointSecrets.open(endpoint, previous));
             }
-            return new Head(row.getObject("id", UUID.class), row.getString("type"), row.getString("body"),
-                    row.getInt("attempts"), TraceParent.parse(row.getString("traceparent")),
-                    row.getObject("workspace_id", UUID.class), row.getString("url"), row.getBoolean("failing"), secrets,
-                    lost);
+            EndpointFormat format = EndpointFormat.valueOf(row.getString("format").toUpperCase(Locale.ROOT));
+            return new Outgoing(endpoint, List.of(
+                    new Outgoing.Content(row.getObject("id", UUID.class), row.getString("body"))),
+                    row.getString("type"), Rows.time(row, "created_at"), row.getInt("attempts"),
+                    TraceParent.parse(row.getString("traceparent")), row.getObject("workspace_id", UUID.class),
+                    row.getString("url"), format, row.getString("recipient"), quiet(row),
+                    Duration.ofMinutes(row.getInt("digest_minutes")), row.getBoolean("failing"), secrets,
+                    format.forPeople() ? null : lost);
         }
 
-        private Outcome attempt(Head delivery, @Nullable TraceParent place) throws InterruptedException {
-            if (delivery.lost != null) {
-                LOG.warn("webhook {} cannot be signed: {}", endpoint, delivery.lost);
-                return new Outcome(null, delivery.lost);
-            }
-            try {
-                int status = sent(delivery, place).status();
-                boolean good = status >= 200 && status < 300;
-                return new Outcome(status, good ? null : "answered " + status);
-            } catch (IOException e) {
-                // the message may quote an answer that is not HTTP, and PostgreSQL rejects NUL in text
-                String text = String.valueOf(e.getMessage()).replace('\0', '\uFFFD');
-                return new Outcome(null, text.substring(0, Math.min(MAX_ERROR_LENGTH, text.length())));
-            }
+        private static @Nullable QuietHours quiet(ResultSet row) throws SQLException {
+            String from = row.getString("quiet_from");
+            return from == null ? null
+                    : new QuietHours(LocalTime.parse(from), LocalTime.parse(row.getString("quiet_until")),
+                            ZoneId.of(row.getString("time_zone")));
         }
 
-        /** Sends it, once more after a broken connection: the receiver may have closed a pooled one. */
-        private OutboundResponse sent(Head delivery, @Nullable TraceParent place)
-                throws IOException, InterruptedException {
-            OutboundRequest request = request(delivery, place);
-            try {
-                return client.sendKept(request);
-            } catch (OutboundRefusedException | InterruptedIOException | ConnectException | UnknownHostException e) {
-                throw e;
-            } catch (IOException e) {
-                return client.sendKept(request);
-            }
-        }
-
-        private OutboundRequest request(Head delivery, @Nullable TraceParent place) {
-            String id = Deliveries.wire(delivery.id);
-            long now = clock.instant().getEpochSecond();
-            String signatures = delivery.secrets.stream().map(secret -> secret.sign(id, now, delivery.body))
-                    .collect(Collectors.joining(" "));
-            Map<String, String> headers = new LinkedHashMap<>(Map.of("content-type", "application/json", "user-agent",
-                    "Keelson", "webhook-id", id, "webhook-timestamp", Long.toString(now), "webhook-signature",
-                    signatures));
-            if (place != null) {
-                headers.put("traceparent", place.text());
-            }
-            return new OutboundRequest("POST", delivery.url, headers, delivery.body.getBytes(StandardCharsets.UTF_8),
-                    deliveryPolicy.timeout(), MAX_ANSWER_BYTES);
-        }
-
-        /** Null when another node serves the endpoint. */
         private @Nullable TraceParent place(@Nullable TraceParent run) {
             TraceParent place = run;
             for (DeliveryObserver observer : observers) {
@@ -266,30 +228,34 @@ final class DeliverySender {
             return place;
         }
 
-        private DeliveryObserver.@Nullable Outcome record(Head delivery, Outcome outcome) {
+        /** Null when another node serves the endpoint. */
+        private DeliveryObserver.@Nullable Outcome record(Outgoing delivery, DeliveryTransport.Outcome outcome) {
             return database.<DeliveryObserver.@Nullable Outcome>inTransaction(c -> {
                 if (!held(c)) {
                     return null;
                 }
-                boolean delivered = outcome.error == null;
-                boolean dead = !delivered && !outcome.gone() && delivery.attempts >= deliveryPolicy.delays().size();
+                boolean delivered = outcome.error() == null;
+                Duration pause = outcome.pause();
+                boolean dead = !delivered && !outcome.gone() && pause == null
+                        && delivery.attempts() >= deliveryPolicy.delays().size();
                 result(c, delivery, outcome, delivered ? "delivered" : dead ? "dead" : "pending");
                 if (outcome.gone()) {
-                    disable(c, "gone");
+                    disable(c, delivery, "gone");
+                    LOG.warn("webhook {} is disabled: its receiver answered {}", endpoint, outcome.status());
                     return DeliveryObserver.Outcome.GONE;
                 }
                 if (delivered) {
-                    if (delivery.failing) {
+                    if (delivery.failing()) {
                         well(c);
                     }
                     due(c, GO_ON, deliveryPolicy.lease());
                     return DeliveryObserver.Outcome.DELIVERED;
                 }
-                boolean hopeless = failing(c, String.valueOf(outcome.error));
+                boolean hopeless = failing(c, String.valueOf(outcome.error()));
                 if (dead) {
                     due(c, GO_ON, deliveryPolicy.lease());
                 } else {
-                    due(c, LET_GO, deliveryPolicy.delays().get(delivery.attempts));
+                    due(c, LET_GO, pause == null ? deliveryPolicy.delays().get(delivery.attempts()) : pause);
                 }
                 if (hopeless) {
                     giveUp(c, delivery);
@@ -298,10 +264,8 @@ final class DeliverySender {
             });
         }
 
-        private void giveUp(Connection c, Head delivery) throws SQLException {
-            disable(c, "failing");
-            AuditLog.write(c, AuditOrigin.SERVER, "webhook_disabled", delivery.workspace, endpoint.toString(),
-                    JsonNodeFactory.instance.objectNode().put("reason", "failing"));
+        private void giveUp(Connection c, Outgoing delivery) throws SQLException {
+            disable(c, delivery, "failing");
             LOG.warn("webhook {} is disabled: no success for {} days, or too many waiting deliveries",
                     endpoint,
                     deliveryPolicy.failingLimit().toDays());
@@ -322,17 +286,21 @@ final class DeliverySender {
             return HELD.on(c).set("id", endpoint).set("lease_epoch", epoch).exists();
         }
 
-        private static void result(Connection c, Head delivery, Outcome outcome, String state) throws SQLException {
-            RESULT.on(c).set("state", state).set("status", outcome.status).set("error", outcome.error)
-                    .set("pending", state.equals("pending")).set("id", delivery.id).update();
+        private static void result(Connection c, Outgoing delivery, DeliveryTransport.Outcome outcome, String state)
+                throws SQLException {
+            RESULT.on(c).set("state", state).set("status", outcome.status()).set("error", outcome.error())
+                    .set("counted", outcome.pause() == null ? 1 : 0).set("pending", state.equals("pending"))
+                    .setUuids("ids", delivery.contents().stream().map(Outgoing.Content::id).toList()).update();
         }
 
         private void due(Connection c, Sql sql, Duration in) throws SQLException {
             sql.on(c).set("millis", in.toMillis()).set("id", endpoint).update();
         }
 
-        private void disable(Connection c, String reason) throws SQLException {
+        private void disable(Connection c, Outgoing delivery, String reason) throws SQLException {
             DISABLE.on(c).set("reason", reason).set("id", endpoint).update();
+            AuditLog.write(c, AuditOrigin.SERVER, "webhook_disabled", delivery.workspace(), endpoint.toString(),
+                    JsonNodeFactory.instance.objectNode().put("reason", reason));
         }
 
         private boolean rest(Connection c) throws SQLException {

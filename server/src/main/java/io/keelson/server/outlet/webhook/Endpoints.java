@@ -17,6 +17,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -31,7 +32,8 @@ public final class Endpoints {
 
     private static final String COLUMNS =
             """
-            id, workspace_id, url, description, events, channel, enabled, disabled_reason, failing_since,
+            id, workspace_id, url, format, description, events, channel, recipient, quiet_from, quiet_until, time_zone,
+                digest_minutes, enabled, disabled_reason, failing_since,
                 last_error, replay_after is not null as replaying,
                 case when previous_until > clock_timestamp() then previous_until end as previous_secret_until,
                 created_at, updated_at,
@@ -48,10 +50,10 @@ public final class Endpoints {
             Sql.of("select count(*) as n from webhook_endpoints where workspace_id = :workspace");
 
     private static final Sql CREATE = Sql.of("""
-            insert into webhook_endpoints (id, workspace_id, url, description, events, channel, enabled,
-                disabled_reason, key_id, sealed, from_id)
-            values (:id, :workspace, :url, :description, :events, :channel, :enabled, :disabled_reason, :key_id, :sealed,
-                :from)""");
+            insert into webhook_endpoints (id, workspace_id, url, format, description, events, channel, recipient, quiet_from,
+                quiet_until, time_zone, digest_minutes, enabled, disabled_reason, key_id, sealed, from_id)
+            values (:id, :workspace, :url, :format, :description, :events, :channel, :recipient, :quiet_from,
+                :quiet_until, :time_zone, :digest_minutes, :enabled, :disabled_reason, :key_id, :sealed, :from)""");
 
     private static final Sql LIST = Sql.of("select " + COLUMNS
             + " from webhook_endpoints e where workspace_id = :workspace order by created_at, id");
@@ -68,16 +70,23 @@ public final class Endpoints {
                 description = case when :no_description then null else coalesce(:description, description) end,
                 events = coalesce(:events::text[], events),
                 channel = case when :no_channel then null else coalesce(:channel, channel) end,
+                recipient = case when :no_recipient then null else coalesce(:recipient, recipient) end,
+                quiet_from = case when :no_quiet_from then null else coalesce(:quiet_from, quiet_from) end,
+                quiet_until = case when :no_quiet_until then null else coalesce(:quiet_until, quiet_until) end,
+                time_zone = case when :no_time_zone then null else coalesce(:time_zone, time_zone) end,
+                digest_minutes = coalesce(:digest_minutes, digest_minutes),
                 from_id = case when wish.enabled and not e.enabled then :from else from_id end,
                 due_at = case when wish.enabled and not e.enabled then clock_timestamp()
-                    when not wish.enabled then null else due_at end,
+                    when not wish.enabled then null
+                    when wish.other_times and held_until is null and due_at is not null then clock_timestamp()
+                    else due_at end,
                 failing_since = case when wish.enabled and not e.enabled then null else failing_since end,
                 last_error = case when wish.enabled and not e.enabled then null else last_error end,
                 enabled = coalesce(wish.enabled, e.enabled),
                 disabled_reason = case when not coalesce(wish.enabled, e.enabled)
                     then coalesce(disabled_reason, 'asked') end,
                 updated_at = clock_timestamp()
-              from (select :enabled::boolean as enabled) wish
+              from (select :enabled::boolean as enabled, :other_times::boolean as other_times) wish
              where e.workspace_id = :workspace and e.id = :id""");
 
     private static final Sql ROTATE = Sql.of("""
@@ -101,8 +110,16 @@ public final class Endpoints {
 
     private final Database database;
     private final EndpointSecrets endpointSecrets;
+    private final boolean mail;
 
+    /** Endpoints of an installation without a mail server. */
     public Endpoints(Database database, SecretStore secrets) {
+        this(database, secrets, false);
+    }
+
+    /** @param mail whether the installation has a mail server */
+    public Endpoints(Database database, SecretStore secrets, boolean mail) {
+        this.mail = mail;
         this.database = database;
         this.endpointSecrets = new EndpointSecrets(secrets);
     }
@@ -133,10 +150,16 @@ public final class Endpoints {
     private static void insert(Connection c, UUID workspace, UUID id, Webhook.Change given, SecretStore.Sealed sealed,
             long from) throws SQLException {
         boolean enabled = !Boolean.FALSE.equals(given.enabled());
-        CREATE.on(c).set("id", id).set("workspace", workspace).set("url", given.url())
+        String url = Objects.requireNonNull(given.url());
+        EndpointFormat format = Objects.requireNonNull(EndpointFormat.of(given.format(), url));
+        CREATE.on(c).set("id", id).set("workspace", workspace).set("url", url).set("format", format.wire())
                 .set("description", value(given.description()))
-                .setTexts("events", given.events() == null ? Topics.names() : events(given.events()))
-                .set("channel", value(given.channel())).set("enabled", enabled)
+                .setTexts("events", given.events() == null ? Topics.names(format) : events(given.events(), format))
+                .set("channel", value(given.channel())).set("recipient", value(given.recipient()))
+                .set("quiet_from", value(given.quietFrom())).set("quiet_until", value(given.quietUntil()))
+                .set("time_zone", value(given.timeZone()))
+                .set("digest_minutes", given.digestMinutes() == null ? (Integer) 0 : given.digestMinutes())
+                .set("enabled", enabled)
                 .set("disabled_reason", enabled ? null : "asked").set("key_id", sealed.keyId())
                 .set("sealed", sealed.bytes()).set("from", from).update();
     }
@@ -160,11 +183,24 @@ public final class Endpoints {
         long from = lastId();
         return database.inTransaction(c -> {
             LOCK.on(c).set("workspace", workspace).set("id", id).exists();
-            find(c, workspace, id).ifPresent(check);
+            Optional<Webhook> current = find(c, workspace, id);
+            if (current.isEmpty()) {
+                return current;
+            }
+            check.accept(current.get());
+            EndpointFormat format = EndpointFormat.of(current.get().format(), current.get().url());
             int changed = CHANGE.on(c).set("url", given.url()).set("no_description", removes(given.description()))
                     .set("description", value(given.description()))
-                    .setTexts("events", given.events() == null ? null : events(given.events()))
+                    .setTexts("events",
+                            given.events() == null || format == null ? null : events(given.events(), format))
                     .set("no_channel", removes(given.channel())).set("channel", value(given.channel()))
+                    .set("no_recipient", removes(given.recipient())).set("recipient", value(given.recipient()))
+                    .set("no_quiet_from", removes(given.quietFrom())).set("quiet_from", value(given.quietFrom()))
+                    .set("no_quiet_until", removes(given.quietUntil())).set("quiet_until", value(given.quietUntil()))
+                    .set("no_time_zone", removes(given.timeZone())).set("time_zone", value(given.timeZone()))
+                    .set("digest_minutes", given.digestMinutes())
+                    .set("other_times", given.quietFrom() != null || given.quietUntil() != null
+                            || given.timeZone() != null || given.digestMinutes() != null)
                     .set("from", from).set("enabled", given.enabled()).set("workspace", workspace).set("id", id)
                     .update();
             if (changed > 0) {
@@ -231,6 +267,11 @@ public final class Endpoints {
         return new SecretStore.Sealed(row.getString(keyId), row.getBytes(bytes));
     }
 
+    /** Whether the installation has a mail server. */
+    public boolean hasMail() {
+        return mail;
+    }
+
     EndpointSecrets seals() {
         return endpointSecrets;
     }
@@ -248,8 +289,8 @@ public final class Endpoints {
         return ONE.on(c).set("workspace", workspace).set("id", id).first(WEBHOOK);
     }
 
-    private static List<String> events(Optional<List<String>> given) {
-        return given.map(each -> each.stream().distinct().toList()).orElseGet(Topics::names);
+    private static List<String> events(Optional<List<String>> given, EndpointFormat format) {
+        return given.map(each -> each.stream().distinct().toList()).orElseGet(() -> Topics.names(format));
     }
 
     private static @Nullable String value(@Nullable Optional<String> member) {

@@ -42,9 +42,14 @@ public final class Topics {
 
     private Topics() {}
 
-    /** The topics that endpoints receive by default. */
+    /** All topics. */
     public static List<String> names() {
         return NAMES;
+    }
+
+    /** Topics that endpoints receive by default. People also learn of runs that their budgets stop, as these wait for an answer. */
+    static List<String> names(EndpointFormat format) {
+        return format.forPeople() ? Stream.concat(NAMES.stream(), Stream.of("run_budget_exceeded")).toList() : NAMES;
     }
 
     /**

@@ -5,6 +5,8 @@ import io.keelson.core.run.TraceParent;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.outbound.OutboundClient;
+import io.keelson.server.outlet.notice.Mailer;
+import io.keelson.server.outlet.notice.Notices;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -32,13 +34,22 @@ public final class WebhookDispatcher implements AutoCloseable {
     private final BackgroundTask cleaning;
 
     /**
+     * Parts that send messages for people.
+     *
+     * @param mailer null for a server without a mail server
+     */
+    public record People(Notices notices, @Nullable Mailer mailer) {}
+
+    /**
      * @param traceContexts trace positions of runs; null if absent
      * @param observers observe attempts
      */
     public WebhookDispatcher(Database database, Endpoints endpoints, Deliveries deliveries, OutboundClient client,
-            Clock clock, Function<RunTrace, @Nullable TraceParent> traceContexts, List<DeliveryObserver> observers) {
+            People people, Clock clock, Function<RunTrace, @Nullable TraceParent> traceContexts,
+            List<DeliveryObserver> observers) {
         this.fanOut = new FanOut(database, traceContexts);
-        this.deliverySender = new DeliverySender(database, client, endpoints.seals(), clock,
+        this.deliverySender = new DeliverySender(database, new DeliveryTransport(client, people.notices(),
+                people.mailer(), clock, DeliveryPolicy.USUAL.timeout()), endpoints.seals(), clock,
                 DeliveryPolicy.USUAL, observers);
         this.cleaning = BackgroundTask.every("webhook-cleanup", CLEANUP_INTERVAL, deliveries::forget).start();
     }

@@ -31,16 +31,21 @@ public final class ApiKeyLookup {
 
     private static final int MAX_CACHED = 10_000;
 
-    private static final Sql FIND = Sql.of("""
+    private static final String HOLDER = """
             select k.id, k.workspace_id, coalesce(p.name, k.name) as principal, coalesce(p.kind, 'person') as kind,
                 k.scopes, w.closed_at is not null as closed, %s,
                 coalesce(k.last_used_at < clock_timestamp() - interval '1 minute', true) as unseen
               from api_keys k
               join workspaces w on w.id = k.workspace_id
               left join principals p on p.id = k.principal_id
-             where k.key_hash = :hash and k.revoked_at is null
-               and (k.expires_at is null or k.expires_at > clock_timestamp())"""
-            .formatted(Limits.column("k.workspace_id")));
+             where k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())"""
+            .formatted(Limits.column("k.workspace_id"));
+
+    private static final Sql FIND = Sql.of(HOLDER + " and k.key_hash = :hash");
+
+    private static final Sql OF_PRINCIPAL = Sql.of(HOLDER + """
+             and k.workspace_id = :workspace_id and p.name = :name and :scope = any (k.scopes)
+             order by k.created_at desc, k.id limit 1""");
 
     /** A session's scopes are the key's present scopes, as far as the session was created with them. */
     private static final Sql FIND_SESSION = Sql.of("""
@@ -99,6 +104,14 @@ public final class ApiKeyLookup {
     /** The holder of the key of a subject of a provider; null if the key was revoked. */
     public @Nullable Caller federated(UUID key) {
         return find(FederatedIdentities.handle(key), FIND);
+    }
+
+    /** The principal of that name as the holder of an active key with the scope; null without such a key. Not cached. */
+    public @Nullable Caller ofPrincipal(UUID workspace, String name, Scope scope) {
+        return Tenancy.<@Nullable Caller, RuntimeException>allWorkspaces(() -> database
+                .withConnection(c -> OF_PRINCIPAL.on(c).set("workspace_id", workspace).set("name", name)
+                        .set("scope", scope.wire()).first(row -> caller(row, false)))
+                .orElse(null));
     }
 
     private @Nullable Caller find(String text, Sql sql) {

@@ -16,6 +16,7 @@ import java.util.HexFormat;
 import java.util.Set;
 import javax.crypto.AEADBadTagException;
 import javax.crypto.Cipher;
+import javax.crypto.Mac;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class SealingKey {
 
     private static final String CIPHER = "AES/GCM/NoPadding";
+    private static final String MAC = "HmacSHA256";
     private static final int KEY_BYTES = 32;
     private static final int NONCE_BYTES = 12;
     private static final int TAG_BITS = 128;
@@ -127,6 +129,22 @@ public final class SealingKey {
             throw new SecretException(SecretException.KEY_MISSING, "what is stored does not open under the key " + id);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** A signature by a key that is derived from this one for the context. */
+    byte[] sign(String text, String context) {
+        return mac(new SecretKeySpec(mac(new SecretKeySpec(key.getEncoded(), MAC), "keelson signs " + context), MAC),
+                text);
+    }
+
+    private static byte[] mac(SecretKeySpec by, String text) {
+        try {
+            Mac mac = Mac.getInstance(MAC);
+            mac.init(by);
+            return mac.doFinal(text.getBytes(StandardCharsets.UTF_8));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every Java has " + MAC, e);
         }
     }
 

@@ -6,6 +6,7 @@ import io.keelson.server.base.db.RecordColumns;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
+import java.security.MessageDigest;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -243,6 +244,16 @@ public final class SecretStore {
     /** @throws SecretException {@code SECRET_KEY_MISSING} */
     public String open(Sealed sealed, String context) {
         return keyOf(sealed.keyId, context).open(sealed.bytes, context);
+    }
+
+    /** A signature under the present key, for that context only. */
+    public byte[] sign(String text, String context) {
+        return key.sign(text, context);
+    }
+
+    /** Whether one of the installation's keys has signed the text for that context. */
+    public boolean signed(String text, byte[] signature, String context) {
+        return keys.values().stream().anyMatch(each -> MessageDigest.isEqual(each.sign(text, context), signature));
     }
 
     /** The present key's name. */

@@ -12,13 +12,16 @@ import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
 import io.keelson.client.Keelson;
+import io.keelson.client.WebhookRequest;
 import io.keelson.core.Breadth;
 import io.keelson.server.app.Server;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.outlet.webhook.Receiver;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -29,6 +32,9 @@ import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -71,7 +77,8 @@ class SignInTest {
         settings.put("KEELSON_OIDC_ISSUER", provider.issuer());
         settings.put("KEELSON_OIDC_CLIENT_ID", CLIENT);
         settings.put("KEELSON_OIDC_CLIENT_SECRET", "a secret of keelson");
-        settings.put("KEELSON_OIDC_SCOPES", "openid profile groups");
+        settings.put("KEELSON_OIDC_SCOPES", "openid profile email groups");
+        settings.put("KEELSON_ALLOW_PRIVATE_ADDRESSES", "true");
         settings.put("KEELSON_TOKEN_AUDIENCE", "keelson-api");
         settings.put("KEELSON_OIDC_SERVICES", "robot=acme:worker, robot=acme:operator");
         settings.put("KEELSON_KUBERNETES_ISSUER", CLUSTER);
@@ -396,5 +403,69 @@ class SignInTest {
                         .build());
         token.sign(new RSASSASigner(cluster));
         return token.serialize();
+    }
+
+    /** The path of the link for the answer in the newest message. */
+    private static String link(Receiver receiver, int message) {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> receiver.got().size() >= message);
+        Matcher link = Pattern.compile("/answer/[A-Za-z0-9_.-]+").matcher(receiver.got().get(message - 1).body());
+        assertThat(link.find()).isTrue();
+        return link.group();
+    }
+
+    private Browser.Page accept(Browser browser, String link) {
+        Matcher seen =
+                Pattern.compile("name=\"seen\" value=\"([^\"]+)\"").matcher(browser.get(url.resolve(link)).text());
+        assertThat(seen.find()).isTrue();
+        return browser.post(url.resolve(link), Map.of("choice", "ACCEPT", "seen", seen.group(1)), "Sec-Fetch-Site",
+                "same-origin");
+    }
+
+    private String asks() {
+        return keelson.api().post("/runs", Json.read("""
+                {"name": "asks", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"kind": "approval", "input": {}}]}]}}""".getBytes(StandardCharsets.UTF_8))).path("id").stringValue();
+    }
+
+    private List<String> approvers(String run) {
+        return keelson.api().get("/runs/" + run + "/events?limit=100").path("items").valueStream()
+                .filter(each -> each.path("event_type").stringValue().equals("step_approved"))
+                .map(each -> each.path("actor_id").stringValue()).toList();
+    }
+
+    @Test
+    void linkForAnAnswerTakesTheSignInOfItsRecipient() throws Exception {
+        provider.person("eve", Map.of("groups", List.of("/team/deciders")));
+        provider.person("fay", Map.of("groups", List.of("/team/deciders"), "email", "Fay@example.org",
+                "email_verified", true));
+        try (Receiver receiver = new Receiver();
+                Browser eve = new Browser();
+                Browser fay = new Browser();
+                Browser stranger = new Browser()) {
+            signIn(eve, "eve", "?workspace=default");
+            String webhook = keelson.webhooks().create(WebhookRequest.to(receiver.url()).format("slack")
+                    .recipient("eve").events(List.of("approval.needed"))).id();
+            String run = asks();
+            String link = link(receiver, 1);
+
+            Browser.Page unsigned = accept(stranger, link);
+            assertThat(unsigned.status()).isEqualTo(401);
+            assertThat(unsigned.text()).contains("SIGN_IN_REQUIRED", "/auth/login?workspace=default&amp;page=");
+            signIn(fay, "fay", "?workspace=default");
+            Browser.Page other = accept(fay, link);
+            assertThat(other.status()).isEqualTo(403);
+            assertThat(other.text()).contains("ANSWER_LINK_OTHER_PERSON", "signed in as fay");
+            assertThat(location(signIn(eve, "eve", "?workspace=default&page=" + link))).startsWith(link + "#session=");
+            assertThat(accept(eve, link).status()).isEqualTo(200);
+            assertThat(approvers(run)).containsExactly("eve");
+
+            String second = asks();
+            String toFay = link(receiver, 2);
+            sql("update webhook_endpoints set url = 'mailto:fay@example.org', format = 'mail' where id = '" + webhook
+                    + "'");
+            assertThat(accept(fay, toFay).status()).as("the mailbox of the link").isEqualTo(200);
+            assertThat(approvers(second)).containsExactly("fay");
+            keelson.webhooks().delete(webhook);
+        }
     }
 }

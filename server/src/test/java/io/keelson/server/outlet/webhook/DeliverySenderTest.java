@@ -9,6 +9,7 @@ import io.keelson.core.Breadth;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.outbound.OutboundClient;
+import io.keelson.server.outlet.notice.Notice;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.secret.SealingKey;
@@ -33,6 +34,7 @@ import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,8 +75,13 @@ class DeliverySenderTest {
         database.close();
     }
 
+    private DeliveryTransport transport() {
+        return new DeliveryTransport(client, (target, body) -> new Notice(body, "", List.of(), List.of()), null,
+                Clock.systemUTC(), PACE.timeout());
+    }
+
     private DeliverySender sender(DeliveryPolicy deliveryPolicy) {
-        return new DeliverySender(database, client, endpoints.seals(), Clock.systemUTC(), deliveryPolicy,
+        return new DeliverySender(database, transport(), endpoints.seals(), Clock.systemUTC(), deliveryPolicy,
                 List.of(new DeliveryObserver() {
                     @Override
                     public void attempted(Attempt attempt) {
@@ -85,8 +92,12 @@ class DeliverySenderTest {
 
     private Webhook endpoint(String path) {
         return endpoints.create(WORKSPACE, UUID.randomUUID(),
-                new Webhook.Change(receiver.url() + path, null, Optional.of(List.of("*")), null, true),
+                change(receiver.url() + path, Optional.of(List.of("*"))),
                 AuditOrigin.SERVER).orElseThrow();
+    }
+
+    private static Webhook.Change change(@Nullable String url, @Nullable Optional<List<String>> events) {
+        return new Webhook.Change(url, null, null, events, null, null, null, null, null, null, true);
     }
 
     private static UUID id(Webhook endpoint) {
@@ -210,7 +221,7 @@ class DeliverySenderTest {
         assertThat(all("select action from operator_audit")).contains("webhook_disabled");
         assertThat(attempts).containsExactly(DeliveryObserver.Outcome.DELIVERED, DeliveryObserver.Outcome.FAILED,
                 DeliveryObserver.Outcome.FAILED);
-        endpoints.change(WORKSPACE, to, new Webhook.Change(null, null, null, null, true),
+        endpoints.change(WORKSPACE, to, change(null, null),
                 AuditOrigin.SERVER, current -> {});
         assertThat(found(to).failingSince()).isNull();
         serveAll(sender(PACE));
@@ -238,7 +249,7 @@ class DeliverySenderTest {
         queue(id(to), 1);
         Endpoints others = new Endpoints(database, new SecretStore(database, SealingKey.fresh(), List.of()));
         DeliverySender strange =
-                new DeliverySender(database, client, others.seals(), Clock.systemUTC(), PACE, List.of());
+                new DeliverySender(database, transport(), others.seals(), Clock.systemUTC(), PACE, List.of());
 
         for (DeliverySender.EndpointBatch endpointBatch : strange.claim(1)) {
             endpointBatch.serve();
@@ -264,7 +275,10 @@ class DeliverySenderTest {
         queue(id(endpoint("in")), 2);
         sql("alter table webhook_feed rename to webhook_feed_gone");
         try (WebhookDispatcher webhookDispatcher =
-                new WebhookDispatcher(database, endpoints, deliveries, client, Clock.systemUTC(), run -> null,
+                new WebhookDispatcher(database, endpoints, deliveries, client,
+                        new WebhookDispatcher.People((target, body) -> new Notice(body, "", List.of(), List.of()),
+                                null),
+                        Clock.systemUTC(), run -> null,
                         List.of())) {
             webhookDispatcher.signal();
             Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> bodies().size() == 2);
@@ -398,7 +412,7 @@ class DeliverySenderTest {
         assertThat(disabled.disabledReason()).isEqualTo("gone");
         assertThat(disabled.pending()).isEqualTo(2);
 
-        endpoints.change(WORKSPACE, to, new Webhook.Change(null, null, null, null, true),
+        endpoints.change(WORKSPACE, to, change(null, null),
                 AuditOrigin.SERVER, current -> {});
         serveAll(sender(PACE));
         assertThat(bodies()).containsExactly("1", "1", "2");
@@ -470,7 +484,7 @@ class DeliverySenderTest {
         SealingKey present = SealingKey.fresh();
         Endpoints before = new Endpoints(database, new SecretStore(database, old, List.of()));
         before.create(WORKSPACE, UUID.randomUUID(),
-                new Webhook.Change(receiver.url(), null, Optional.of(List.of("*")), null, true), AuditOrigin.SERVER);
+                change(receiver.url(), Optional.of(List.of("*"))), AuditOrigin.SERVER);
         UUID lost = id(endpoint("in"));
 
         new Endpoints(database, new SecretStore(database, present, List.of(old))).reseal();

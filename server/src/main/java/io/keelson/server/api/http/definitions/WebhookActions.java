@@ -29,9 +29,11 @@ public final class WebhookActions {
 
     private final Endpoints endpoints;
     private final Deliveries deliveries;
+    private final ReceiverCheck check;
     private final Ids ids;
 
-    public WebhookActions(Endpoints endpoints, Deliveries deliveries, Ids ids) {
+    public WebhookActions(Endpoints endpoints, Deliveries deliveries, ReceiverCheck check, Ids ids) {
+        this.check = check;
         this.endpoints = endpoints;
         this.deliveries = deliveries;
         this.ids = ids;
@@ -55,6 +57,7 @@ public final class WebhookActions {
     }
 
     private ApiResponse create(ApiRequest request, Webhook.Change body) {
+        check.require(request.workspace(), null, body);
         Webhook made = endpoints.create(request.workspace(), ids.next(), body, request.origin())
                 .orElseThrow(() -> ApiProblem.of(ErrorCode.WEBHOOKS_LIMIT_REACHED,
                         "a workspace has at most " + Endpoints.MAX_ENDPOINTS + " webhooks"));
@@ -69,7 +72,10 @@ public final class WebhookActions {
     private ApiResponse change(ApiRequest request, Webhook.Change body) {
         UUID id = request.id("id", IdKind.WEBHOOK);
         return answer(Reads.found(endpoints.change(request.workspace(), id, body, request.origin(),
-                current -> request.requireVersion(version(current), Json.document(current))), IdKind.WEBHOOK, id));
+                current -> {
+                    request.requireVersion(version(current), Json.document(current));
+                    check.require(request.workspace(), current, body);
+                }), IdKind.WEBHOOK, id));
     }
 
     private static ApiResponse answer(Webhook endpoint) {

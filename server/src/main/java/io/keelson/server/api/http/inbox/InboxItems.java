@@ -166,6 +166,19 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return Objects.requireNonNull(id.kind().gate()).noun();
     }
 
+    /** The item of that id, as a document; empty if it does not wait. */
+    public Optional<ObjectNode> find(UUID workspace, String id) {
+        Id named = id(id);
+        TxFunction<Optional<ObjectNode>> work = c -> item(c, workspace, named);
+        return database.withConnection(work);
+    }
+
+    /** The question of a kind about a subject that waits, as a document; empty if there is none. */
+    public Optional<ObjectNode> about(UUID workspace, InboxKind kind, UUID subject) {
+        TxFunction<Optional<ObjectNode>> work = c -> inbox.item(c, workspace, kind.wire(), subject);
+        return database.withConnection(work).map(InboxItems::shown);
+    }
+
     /** Reads an item in a transaction. */
     Optional<ObjectNode> item(Connection c, UUID workspace, Id id) throws SQLException {
         return inbox.item(c, workspace, id.kind().wire(), id.subject()).filter(row -> Id.of(row).equals(id))

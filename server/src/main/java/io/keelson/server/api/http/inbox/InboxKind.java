@@ -72,7 +72,8 @@ public enum InboxKind {
         };
     }
 
-    static InboxKind of(String wire) {
+    /** The kind of that text. */
+    public static InboxKind of(String wire) {
         return valueOf(wire.toUpperCase(Locale.ROOT));
     }
 

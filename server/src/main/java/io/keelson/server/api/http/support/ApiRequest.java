@@ -18,6 +18,7 @@ import java.net.InetAddress;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
@@ -50,6 +51,15 @@ public final class ApiRequest {
         this.schema = schema;
         this.query = parameters.read(caller == null ? null : caller.workspaceId(), context.queryParamMap(),
                 context.queryString());
+    }
+
+    /** A request of a caller outside of the routes, without a query. */
+    ApiRequest(Context context, Caller caller, Body body) {
+        this.context = context;
+        this.caller = caller;
+        this.body = body;
+        this.schema = null;
+        this.query = new Query(Map.of(), Map.of(), null);
     }
 
     Context context() {

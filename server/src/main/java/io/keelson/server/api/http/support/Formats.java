@@ -5,6 +5,7 @@ import io.keelson.core.schedule.Cron;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.SafeText;
 import io.keelson.server.mission.plan.NameSuggestion;
+import io.keelson.server.outlet.notice.MailAddress;
 import io.keelson.server.outlet.webhook.Endpoints;
 import io.keelson.server.outlet.webhook.Topics;
 import java.time.DateTimeException;
@@ -46,6 +47,10 @@ final class Formats {
                     : invalid("'" + Excerpt.piece(text) + "' is not an IANA time zone such as Europe/Berlin or UTC");
             case "http-url" -> Endpoints.usable(text) ? null
                     : invalid("must be an http or https URL with a host, without user and password or a fragment");
+            case "webhook-url" -> Endpoints.usable(text) || MailAddress.ofUrl(text) != null ? null
+                    : invalid(
+                            "must be an http or https URL with a host, without user and password or a fragment, or mailto:"
+                                    + " and a mail address");
             case "name" -> SafeText.hidden(text) == null ? null
                     : new Flaw("INVALID_TEXT", "contains the control or format character " + SafeText.hidden(text));
             case "event" -> EVENTS.contains(text) ? null

@@ -1,6 +1,11 @@
 package io.keelson.server.api.http.support;
 
 import io.javalin.http.Context;
+import io.keelson.server.tenant.auth.Caller;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
@@ -68,6 +73,29 @@ public final class MountedRequest {
         return value != null && value.regionMatches(true, 0, BEARER, 0, BEARER.length())
                 ? value.substring(BEARER.length()).strip()
                 : null;
+    }
+
+    /** The request as one of that caller to a route without a schema. */
+    public ApiRequest as(Caller caller) {
+        return new ApiRequest(context, caller, body);
+    }
+
+    /**
+     * The fields of a form.
+     *
+     * @throws ApiProblem if the body is longer, or no form
+     */
+    public Map<String, String> form(int mostBytes) throws IOException {
+        Map<String, String> fields = new HashMap<>();
+        for (String each : new String(body.bytes(mostBytes), StandardCharsets.US_ASCII).split("&")) {
+            String[] pair = each.split("=", 2);
+            try {
+                fields.put(pair[0], pair.length == 1 ? "" : URLDecoder.decode(pair[1], StandardCharsets.UTF_8));
+            } catch (IllegalArgumentException e) {
+                throw ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the body is not a form");
+            }
+        }
+        return fields;
     }
 
     public Body body() {

@@ -1,0 +1,117 @@
+package io.keelson.server.annex.notice;
+
+import io.keelson.server.api.http.support.ApiProblem;
+import io.keelson.server.api.http.support.ApiResponse;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Pages of a link for an answer. They load nothing, and fit a phone. */
+final class AnswerPages {
+
+    private static final int MAX_DATA = 20_000;
+
+    private static final String FRAME = """
+            <!doctype html>
+            <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="robots" content="noindex">
+            <title>%s – Keelson</title>
+            <style>
+            :root { color-scheme: light dark; font: 17px/1.5 system-ui, sans-serif }
+            main { max-width: 40rem; margin: 6vh auto; padding: 0 1.25rem }
+            h1 { font-size: 1.3rem; overflow-wrap: anywhere }
+            pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid; border-radius: .4rem; padding: .6rem;
+              max-height: 50vh; overflow-y: auto; font-size: .85rem }
+            dt { font-weight: 600 } dd { margin: 0 0 .5rem; overflow-wrap: anywhere }
+            button, textarea { font: inherit; padding: .7rem 1rem; width: 100%%; box-sizing: border-box; margin: .3rem 0 }
+            a { display: inline-block; padding: .6rem 0 }
+            code { overflow-wrap: anywhere }
+            </style></head><body><main><h1>%s</h1>%s</main></body></html>
+            """;
+
+    private AnswerPages() {}
+
+    /**
+     * The question, with a button for each choice.
+     *
+     * @param seen digest of what the page shows
+     * @param change why the page is shown again; null at first
+     */
+    static ApiResponse question(int status, AnswerLink link, String action, ObjectNode item, String seen,
+            @Nullable String change) {
+        StringBuilder content = new StringBuilder();
+        if (change != null) {
+            content.append("<p role=\"alert\">").append(escaped(change)).append("</p>");
+        }
+        JsonNode body = item.path("body");
+        if (body.isString()) {
+            content.append("<pre tabindex=\"0\">").append(escaped(cut(body.stringValue()))).append("</pre>");
+        }
+        if (item.path("data").isContainer() && !item.path("data").isEmpty()) {
+            content.append("<pre tabindex=\"0\">").append(escaped(cut(item.path("data").toPrettyString())))
+                    .append("</pre>");
+        }
+        content.append("<dl>");
+        fact(content, "Run", item.path("run_name").asString(""));
+        fact(content, "If accepted", item.path("on_accept").asString(""));
+        fact(content, "If rejected", item.path("on_reject").asString(""));
+        fact(content, "You answer as", link.recipient());
+        fact(content, "This link works until", link.expires().toString());
+        content.append("</dl><form method=\"post\" action=\"").append(escaped(action))
+                .append("\"><input type=\"hidden\" name=\"seen\" value=\"").append(escaped(seen))
+                .append("\"><label>Reason (optional)<textarea name=\"reason\" rows=\"2\" maxlength=\"2000\"></textarea></label>")
+                .append(link.choices().stream()
+                        .map(choice -> "<button name=\"choice\" value=\"" + choice.name() + "\">" + choice.title()
+                                + "</button>")
+                        .collect(Collectors.joining()))
+                .append("</form>");
+        return page(status, item.path("question").asString(""), content.toString());
+    }
+
+    static ApiResponse done(AnswerLink.Choice choice, String by, String run) {
+        return page(200, "Your answer is recorded",
+                "<p>" + escaped(choice.title()) + ", by " + escaped(by) + ".</p>" + open(run));
+    }
+
+    /** A question that has an answer, by this link or otherwise. */
+    static ApiResponse answered(GivenAnswer answer, String code, String run) {
+        return page(409, "This question is answered", "<p role=\"alert\">" + escaped(answer.by()) + " "
+                + escaped(answer.did()) + " at " + answer.at() + ".</p>" + code(code) + open(run));
+    }
+
+    /** @param signIn address of the sign-in; null if that would not help */
+    static ApiResponse refusal(ApiProblem problem, @Nullable String signIn) {
+        String link = signIn == null ? "<p><a href=\"/ui/inbox\">Open the inbox</a></p>"
+                : "<p><a href=\"" + escaped(signIn) + "\">Sign in</a></p>";
+        return page(problem.document().path("status").asInt(), "This answer is not recorded",
+                "<p role=\"alert\">" + escaped(problem.document().path("detail").asString("")) + "</p>"
+                        + code(problem.code()) + link);
+    }
+
+    private static String code(String code) {
+        return "<p><code>" + escaped(code) + "</code></p>";
+    }
+
+    private static String open(String run) {
+        return "<p><a href=\"/ui/runs/" + escaped(run) + "\">Open the run</a></p>";
+    }
+
+    private static void fact(StringBuilder content, String name, String value) {
+        if (!value.isEmpty()) {
+            content.append("<dt>").append(name).append("</dt><dd>").append(escaped(value)).append("</dd>");
+        }
+    }
+
+    private static ApiResponse page(int status, String title, String content) {
+        return ApiResponse.page(status, FRAME.formatted(escaped(title), escaped(title), content));
+    }
+
+    private static String cut(String text) {
+        return text.length() <= MAX_DATA ? text : text.substring(0, MAX_DATA) + "…";
+    }
+
+    private static String escaped(String text) {
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+    }
+}

@@ -1,0 +1,23 @@
+package io.keelson.server.outlet.notice;
+
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Writes the notices of events. */
+@FunctionalInterface
+public interface Notices {
+
+    /**
+     * The receiver of a notice.
+     *
+     * @param recipient name of the principal that may answer by the notice's link; null for a notice without such a link
+     */
+    record Target(UUID workspace, UUID endpoint, @Nullable String recipient) {}
+
+    /**
+     * The notice of an event, as of now: a question that has been answered meanwhile has no link for an answer.
+     *
+     * @param body of the event's delivery
+     */
+    Notice write(Target target, String body);
+}

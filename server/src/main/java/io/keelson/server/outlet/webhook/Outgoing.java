@@ -1,0 +1,48 @@
+package io.keelson.server.outlet.webhook;
+
+import io.keelson.core.run.TraceParent;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an endpoint is sent next: one delivery, or those of a digest.
+ *
+ * @param contents in order, at least one
+ * @param type of the first event
+ * @param since when the first one was created
+ * @param attempts at the first one
+ * @param run the trace position of its run; null if absent
+ * @param recipient of links for answers; null for messages without them
+ * @param digest time for which deliveries are gathered; zero for one at a time
+ * @param failing whether the last attempt at the endpoint failed
+ * @param lost why there is no secret to sign with; null where there is one, or none is needed
+ */
+record Outgoing(UUID endpoint, List<Content> contents, String type, Instant since, int attempts,
+        @Nullable TraceParent run, UUID workspace, String url, EndpointFormat format, @Nullable String recipient,
+        @Nullable QuietHours quiet, Duration digest, boolean failing, List<SigningSecret> secrets,
+        @Nullable String lost) {
+
+    /** One delivery. */
+    record Content(UUID id, String body) {}
+
+    Outgoing with(List<Content> gathered) {
+        return gathered.isEmpty() ? this
+                : new Outgoing(endpoint, gathered, type, since, attempts, run, workspace, url, format, recipient, quiet,
+                        digest, failing, secrets, lost);
+    }
+
+    /** The id by which receivers know it, the same at each attempt. */
+    String id() {
+        return Deliveries.wire(contents.getFirst().id);
+    }
+
+    /** Time until it may be sent: until the digest is complete, then until the end of quiet hours. */
+    Duration wait(Instant now) {
+        Duration gathers = Duration.between(now, since.plus(digest));
+        Duration first = gathers.isPositive() && !digest.isZero() ? gathers : Duration.ZERO;
+        return quiet == null ? first : first.plus(quiet.left(now.plus(first)));
+    }
+}

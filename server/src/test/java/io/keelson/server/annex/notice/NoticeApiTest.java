@@ -1,0 +1,315 @@
+package io.keelson.server.annex.notice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.Breadth;
+import io.keelson.server.api.http.ApiServer;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.DatabaseOptions;
+import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.outlet.webhook.Receiver;
+import io.keelson.server.tenant.secret.SealingKey;
+import io.keelson.server.tenant.secret.SecretStore;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** Messages to Slack and Teams at receivers of the test, and answers by their links as a browser gives them. */
+@Breadth.Spread
+class NoticeApiTest {
+
+    private static final String KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+    private static final String HOSTILE = "<!channel> <@U1> *b* [x](http://evil.example) & <http://evil.example|y>";
+    private static final Pattern SEEN = Pattern.compile("name=\"seen\" value=\"([^\"]+)\"");
+
+    @TempDir
+    private static Path folder;
+
+    private static DatabaseUrl database;
+    private static ApiServer api;
+    private final HttpClient browser = HttpClient.newHttpClient();
+    private Receiver receiver;
+
+    @BeforeAll
+    static void start() throws Exception {
+        database = TestDatabase.createUrl();
+        api = new ApiServer(folder, database, Map.of("KEELSON_ALLOW_PRIVATE_ADDRESSES", "true", "KEELSON_SECRET_KEY",
+                KEY, "KEELSON_FOUR_EYES", "default"));
+        key("alex", "[\"runs:read\", \"approve\"]");
+    }
+
+    private static JsonNode key(String principal, String scopes) {
+        ApiServer.Answer made = api.post("/api/v1/api-keys", "{\"name\": \"" + principal + "\", \"principal\": \""
+                + principal + "\", \"principal_kind\": \"person\", \"scopes\": " + scopes + "}");
+        assertThat(made.status()).as(made.text()).isEqualTo(201);
+        return made.json();
+    }
+
+    @AfterAll
+    static void stop() {
+        api.close();
+    }
+
+    @BeforeEach
+    void listen() throws Exception {
+        receiver = new Receiver();
+    }
+
+    @AfterEach
+    void forget() {
+        api.get("/api/v1/webhooks").json().get("items").forEach(
+                each -> api.send("DELETE", "/api/v1/webhooks/" + each.get("id").stringValue(), null));
+        receiver.close();
+        browser.close();
+    }
+
+    private JsonNode made(String more) {
+        ApiServer.Answer answer = api.post("/api/v1/webhooks", "{\"url\": \"" + receiver.url() + "\"" + more + "}");
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        return answer.json();
+    }
+
+    private static String asks(String question) {
+        return api.create("""
+                {"name": "release", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"name": "sign-off", "kind": "approval", "input": {"question": "QUESTION"}}]}]}}"""
+                .replace("QUESTION", question));
+    }
+
+    private JsonNode awaitMessage(int number) {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> receiver.got().size() >= number);
+        return Json.read(receiver.got().get(number - 1).body());
+    }
+
+    /** The link for the answer in a message to Slack, as its path. */
+    private String awaitLink(int message) {
+        String text = awaitMessage(message).toString();
+        Matcher link = Pattern.compile("(/answer/[A-Za-z0-9_.-]+)").matcher(text);
+        assertThat(link.find()).as(text).isTrue();
+        return link.group(1);
+    }
+
+    private HttpResponse<String> open(String link) throws Exception {
+        return browser.send(HttpRequest.newBuilder(api.url().resolve(link)).GET().build(), BodyHandlers.ofString());
+    }
+
+    private HttpResponse<String> click(String link, String choice, String seen) throws Exception {
+        URI address = api.url().resolve(link);
+        return browser.send(HttpRequest.newBuilder(address).header("Sec-Fetch-Site", "same-origin")
+                .header("Content-Type", "application/x-www-form-urlencoded")
+                .POST(BodyPublishers.ofString("choice=" + choice + "&reason=fine&seen="
+                        + URLEncoder.encode(seen, StandardCharsets.UTF_8)))
+                .build(), BodyHandlers.ofString());
+    }
+
+    private static String seen(HttpResponse<String> page) {
+        Matcher seen = SEEN.matcher(page.body());
+        assertThat(seen.find()).as(page.body()).isTrue();
+        return seen.group(1);
+    }
+
+    @Test
+    void slackGetsPlainBlocksThatMentionAndLinkNothing() {
+        made(", \"format\": \"slack\"");
+        String run = asks(HOSTILE);
+
+        JsonNode message = awaitMessage(1);
+        assertThat(message.toString()).doesNotContain("<!channel>", "<@U1>", "<http://evil");
+        assertThat(message.at("/link_names").booleanValue()).isFalse();
+        assertThat(message.at("/blocks/0/text/text").stringValue()).isEqualTo("release waits for your decision");
+        assertThat(message.at("/blocks/1/text/type").stringValue()).isEqualTo("plain_text");
+        assertThat(message.at("/blocks/1/text/text").stringValue())
+                .startsWith("&lt;!channel&gt; &lt;@U1&gt; *b* [x](http://evil.example) &amp; ");
+        assertThat(message.toString()).contains("Cost: 0", "/ui/runs/" + run + "|Open the run")
+                .as("no recipient, no link for an answer").contains("Open the question").doesNotContain("/answer/");
+        assertThat(receiver.got().getFirst().signature()).isEmpty();
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(
+                () -> api.get("/api/v1/webhooks").json().at("/items/0/pending").longValue() == 0);
+    }
+
+    @Test
+    void teamsGetsACardWithoutMarkdown() {
+        made(", \"format\": \"teams\", \"recipient\": \"alex\"");
+        asks(HOSTILE);
+
+        JsonNode card = awaitMessage(1).at("/attachments/0/content");
+        assertThat(card.get("type").stringValue()).isEqualTo("AdaptiveCard");
+        assertThat(card.findValues("type")).extracting(JsonNode::stringValue).doesNotContain("TextBlock", "FactSet");
+        assertThat(card.findValues("text")).extracting(JsonNode::stringValue).contains(HOSTILE);
+        assertThat(card.findValues("url")).extracting(JsonNode::stringValue).first().asString().contains("/answer/");
+    }
+
+    @Test
+    void busyServiceIsSentTheMessageAgainAndAGoneOneIsDisabledWithANotice() {
+        receiver.then(429, 429, 200, 404);
+        JsonNode webhook = made(", \"format\": \"slack\", \"events\": [\"run.completed\"]");
+        String good =
+                "{\"name\": \"good\", \"start\": true, \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"tool\": \"noop\"}]}]}}";
+        api.create(good);
+        awaitMessage(3);
+        String deliveries = "/api/v1/webhooks/" + webhook.get("id").stringValue() + "/deliveries";
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> api.get(deliveries).json().at("/items/0/state")
+                .asString("").equals("delivered"));
+        assertThat(api.get(deliveries).json().at("/items/0/attempts").intValue()).as("pauses do not count").isOne();
+
+        api.create(good);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> api.get("/api/v1/webhooks").json()
+                .at("/items/0/disabled_reason").asString("").equals("gone"));
+        assertThat(api.get("/api/v1/audit?limit=20").json().get("items")).anySatisfy(entry -> {
+            assertThat(entry.get("action").stringValue()).isEqualTo("webhook_disabled");
+            assertThat(entry.at("/detail/reason").stringValue()).isEqualTo("gone");
+        });
+    }
+
+    @Test
+    void linkAnswersOnceByAClickAndThenNamesTheAnswer() throws Exception {
+        made(", \"format\": \"slack\", \"recipient\": \"alex\"");
+        String run = asks("Publish?");
+        String link = awaitLink(1);
+
+        HttpResponse<String> page = open(link);
+        open(link);
+        assertThat(page.statusCode()).isEqualTo(200);
+        assertThat(page.body()).contains("Publish?", "alex");
+        assertThat(page.headers().firstValue("Content-Security-Policy").orElse("")).contains("frame-ancestors 'none'");
+        assertThat(api.run(run).get("waits_for_humans").intValue()).as("no GET answers").isOne();
+        assertThat(click(link, "ACCEPT", "another page").statusCode()).isEqualTo(409);
+        HttpResponse<String> foreign = browser.send(HttpRequest.newBuilder(api.url().resolve(link))
+                .header("Sec-Fetch-Site", "cross-site").POST(BodyPublishers.ofString("choice=ACCEPT")).build(),
+                BodyHandlers.ofString());
+        assertThat(foreign.body()).contains("CROSS_SITE_REQUEST");
+        assertThat(api.run(run).get("waits_for_humans").intValue()).isOne();
+
+        HttpResponse<String> done = click(link, "ACCEPT", seen(page));
+        assertThat(done.statusCode()).as(done.body()).isEqualTo(200);
+        api.awaitState(run, "completed");
+        for (HttpResponse<String> again : List.of(open(link), click(link, "REJECT", seen(page)))) {
+            assertThat(again.statusCode()).isEqualTo(409);
+            assertThat(again.body()).contains("alex accepted at 20", "ANSWER_ALREADY_GIVEN");
+        }
+        JsonNode approved = api.get("/api/v1/runs/" + run + "/events?limit=200").json().get("items").valueStream()
+                .filter(each -> each.get("event_type").stringValue().equals("step_approved")).findFirst().orElseThrow();
+        assertThat(approved.get("actor_id").stringValue()).isEqualTo("alex");
+        assertThat(api.get("/api/v1/audit?limit=20").json().get("items")).anySatisfy(entry -> {
+            assertThat(entry.get("action").stringValue()).isEqualTo("question_answered_by_link");
+            assertThat(entry.at("/detail/recipient").stringValue()).isEqualTo("alex");
+        });
+    }
+
+    @Test
+    void lateForgedAndRevokedLinksAreRefusedByCode() throws Exception {
+        JsonNode webhook = made(", \"format\": \"slack\", \"recipient\": \"alex\"");
+        String run = asks("Late?");
+        String link = awaitLink(1);
+        AnswerLink bound = Objects.requireNonNull(AnswerLink.of(link.substring("/answer/".length()), keys()));
+        AnswerLink expired = new AnswerLink(bound.workspace(), bound.endpoint(), bound.recipient(), bound.run(),
+                bound.item(), bound.gate(), bound.choices(), Instant.now().minusSeconds(90),
+                Instant.now().minusSeconds(30));
+        String late = "/answer/" + expired.text(keys());
+
+        assertThat(open(late).statusCode()).isEqualTo(410);
+        assertThat(click(late, "ACCEPT", seen(open(link))).body()).contains("ANSWER_LINK_EXPIRED");
+        assertThat(open(link.substring(0, link.length() - 2) + "AA").body()).contains("ANSWER_LINK_INVALID");
+        assertThat(open("/answer/").statusCode()).isEqualTo(404);
+        assertThat(click(link, "FINISH", seen(open(link))).body()).contains("MALFORMED_REQUEST");
+        assertThat(api.run(run).get("waits_for_humans").intValue()).isOne();
+
+        String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
+        assertThat(api.post("/api/v1/inbox/" + item + "/reject", "{}").status()).isEqualTo(200);
+        assertThat(open(link).body()).as("an answer from the inbox").contains("rejected at 20");
+        api.send("DELETE", "/api/v1/webhooks/" + webhook.get("id").stringValue(), null);
+        assertThat(open(link).body()).contains("ANSWER_LINK_REVOKED");
+    }
+
+    private static SecretStore keys() {
+        Database unused = new Database(database, DatabaseOptions.DEFAULTS.withPoolSize(1));
+        try (unused) {
+            return new SecretStore(unused, Objects.requireNonNull(SealingKey.parse(KEY)), List.of());
+        }
+    }
+
+    @Test
+    void recipientWithoutTheRightOrWhoSubmittedTheRunCannotAnswer() throws Exception {
+        JsonNode key = key("kim", "[\"runs:read\", \"runs:write\", \"approve\"]");
+        made(", \"format\": \"slack\", \"recipient\": \"kim\"");
+        String mission =
+                """
+                {"name": "own", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"kind": "approval", "input": {}}]}]}}""";
+        ApiServer.Answer own =
+                api.post("/api/v1/runs", mission, "Authorization", "Bearer " + key.get("key").stringValue());
+        assertThat(own.status()).as(own.text()).isEqualTo(201);
+        String link = awaitLink(1);
+
+        assertThat(click(link, "ACCEPT", seen(open(link))).body()).contains("APPROVER_IS_SUBMITTER");
+        api.post("/api/v1/api-keys/" + key.get("id").stringValue() + "/revoke", "{}");
+        assertThat(click(link, "REJECT", seen(open(link))).body()).contains("ANSWER_LINK_REVOKED");
+        assertThat(api.get("/api/v1/inbox?run_id=" + own.json().get("id").stringValue()).json().get("items"))
+                .hasSize(1);
+    }
+
+    @Test
+    void settingsThatDoNotFitAreRefused() {
+        Map<String, String> refused = Map.of(
+                "{\"url\": \"mailto:alex@example.org\"}", "MAIL_NOT_CONFIGURED",
+                "{\"url\": \"mailto:a@b.example?bcc=c@d.example\"}", "INVALID_VALUE",
+                "{\"url\": \"mailto:a@b.example\\r\\nBcc: c@d.example\"}", "INVALID_VALUE",
+                "{\"url\": \"http://x.example\", \"format\": \"mail\"}", "INVALID_VALUE",
+                "{\"url\": \"http://x.example\", \"digest_minutes\": 5}", "INVALID_VALUE",
+                "{\"url\": \"http://x.example\", \"format\": \"slack\", \"recipient\": \"nobody\"}",
+                "UNKNOWN_PRINCIPAL",
+                "{\"url\": \"http://x.example\", \"format\": \"slack\", \"quiet_from\": \"22:00\"}", "REQUIRED",
+                "{\"url\": \"http://x.example\", \"format\": \"slack\", \"quiet_from\": \"24:00\"}", "INVALID_VALUE",
+                "{\"url\": \"http://x.example\", \"format\": \"teams\", \"digest_minutes\": 1441}", "OUT_OF_RANGE");
+        refused.forEach((body, code) -> {
+            ApiServer.Answer answer = api.post("/api/v1/webhooks", body);
+            assertThat(answer.text()).as(body).contains("\"" + code + "\"");
+            assertThat(answer.status()).as(body).isIn(409, 422);
+        });
+    }
+
+    @Test
+    void digestGathersQuestionsAndQuietHoursDelayThem() {
+        JsonNode webhook = made(", \"format\": \"slack\", \"digest_minutes\": 60, \"events\": [\"run.completed\"]");
+        String path = "/api/v1/webhooks/" + webhook.get("id").stringValue();
+        String good =
+                "{\"name\": \"good\", \"start\": true, \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"tool\": \"noop\"}]}]}}";
+        for (int i = 0; i < 3; i++) {
+            api.awaitState(api.create(good), "completed");
+        }
+        Awaitility.await().atMost(Duration.ofSeconds(60))
+                .until(() -> api.get(path).json().get("pending").longValue() == 3);
+        assertThat(receiver.got()).isEmpty();
+        api.sql("update webhook_deliveries set created_at = created_at - interval '61 minutes'");
+        api.send("PATCH", path, "{\"digest_minutes\": 60}".getBytes(StandardCharsets.UTF_8), "Content-Type",
+                "application/json");
+
+        JsonNode message = awaitMessage(1);
+        assertThat(message.get("text").stringValue()).isEqualTo("3 notifications of Keelson");
+        Awaitility.await().atMost(Duration.ofSeconds(60))
+                .until(() -> api.get(path).json().get("pending").longValue() == 0);
+        assertThat(receiver.got()).hasSize(1);
+    }
+}
