@@ -13,7 +13,7 @@ const fields = (hook) => [
     required: true,
     most: 2048,
     value: hook?.url,
-    hint: 'https://… or mailto:name@example.com',
+    hint: 'Of a web server, or mailto:name@example.com',
   },
   ...(hook
     ? []
@@ -194,7 +194,9 @@ export const webhooks = {
                       html`<tr>
                         <td>
                           <strong>${name(each.url, 160)}</strong>
-                          <div class="small soft">${name([each.format === 'standard' ? '' : each.format, each.recipient && `answered by ${each.recipient}`, each.description].filter(Boolean).join(' · '), 240)}</div>
+                          <div class="small soft">
+                            ${name([each.format === 'standard' ? '' : each.format, each.recipient && `answered by ${each.recipient}`, each.description].filter(Boolean).join(' · '), 240)}
+                          </div>
                         </td>
                         <td class="mono small">${name(each.events.join(', '), 200)}</td>
                         <td>

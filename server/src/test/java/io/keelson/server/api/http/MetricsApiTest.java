@@ -211,7 +211,8 @@ class MetricsApiTest {
             assertThat(page).contains("keelson_inbox_items{kind=\"approval_step\"} 1.0",
                     "keelson_inbox_items{kind=\"escalation\"} 1.0", "keelson_inbox_items{kind=\"proposal\"} 1.0",
                     "keelson_inbox_items{kind=\"plan_approval\"} 1.0", "keelson_inbox_items{kind=\"budget\"} 0.0",
-                    "keelson_webhook_pending 0.0", "keelson_webhook_attempts_total{outcome=\"delivered\"} 0.0");
+                    "keelson_webhook_pending 0.0",
+                    "keelson_webhook_attempts_total{format=\"standard\",outcome=\"delivered\"} 0.0");
         }
     }
 
