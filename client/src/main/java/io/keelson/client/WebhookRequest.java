@@ -57,7 +57,7 @@ public final class WebhookRequest {
     }
 
     /**
-     * Hours of each day in which messages wait; all null for none.
+     * Hours of each day in which messages wait. Null for all three removes them.
      *
      * @param from as {@code 22:00}
      * @param until as {@code 07:00}

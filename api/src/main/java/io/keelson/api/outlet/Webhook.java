@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param events topics and types of events
  * @param channel channel of the runs; null for all
  * @param recipient name of the principal that answers by the links of messages; null for messages without such links
- * @param quietFrom beginning of the hours without messages, as {@code 22:00}; null for none
+ * @param quietFrom beginning of the hours without messages, as {@code 22:00}; null if absent
  * @param quietUntil end of these hours
  * @param timeZone time zone of these hours
  * @param digestMinutes minutes for which messages are gathered in one; 0 for a message each
@@ -79,7 +79,7 @@ public record Webhook(@Id String id, @Id String workspaceId, String url,
      *     null for all topics, which is the default of a new webhook. Messages for people include {@code run_budget_exceeded} then
      * @param channel only runs with this {@code config.notifications.channel}; null for all runs
      * @param recipient name of the principal that answers questions by the links of messages; null for no such links
-     * @param quietFrom beginning of the hours in which messages wait, as {@code 22:00}; null for none
+     * @param quietFrom beginning of the hours in which messages wait, as {@code 22:00}; null if absent
      * @param quietUntil end of these hours, on the same or the next day
      * @param timeZone time zone of these hours
      * @param digestMinutes minutes for which messages are gathered in one; 0 for a message each

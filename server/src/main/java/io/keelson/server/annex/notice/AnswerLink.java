@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 
 /**
- * What a link for an answer is bound to. Its text has the fields and their signature by the key of the installation's secrets.
+ * A link for an answer, bound to its question, recipient and receiver. Its text has the fields and their signature by the key of the installation's secrets.
  *
  * @param endpoint to which it was sent
  * @param recipient name of the principal that may use it
@@ -47,7 +47,7 @@ record AnswerLink(UUID workspace, UUID endpoint, String recipient, UUID run, Str
             return title;
         }
 
-        /** Those for a kind of question; empty if each answer needs more than a click. */
+        /** The choices for a kind of question; empty if each answer takes more than a click. */
         static List<Choice> of(InboxKind kind) {
             return switch (kind) {
                 case PLAN_APPROVAL, RESULT_ACCEPTANCE, APPROVAL_STEP, CALL_APPROVAL, TASK_REVIEW, ESCALATION,
@@ -58,7 +58,7 @@ record AnswerLink(UUID workspace, UUID endpoint, String recipient, UUID run, Str
             };
         }
 
-        static @Nullable Choice named(@Nullable String text) {
+        static @Nullable Choice parse(@Nullable String text) {
             for (Choice choice : values()) {
                 if (choice.name().equals(text)) {
                     return choice;

@@ -87,7 +87,7 @@ final class AnswerMount implements Mount {
         AnswerLink link = request.path().isEmpty() ? null : AnswerLink.of(request.path().substring(1), keys);
         if (link == null) {
             throw ApiProblem.of(ErrorCode.ANSWER_LINK_INVALID,
-                    "this is no link of this installation, or a part of it is missing");
+                    "this installation did not sign this link, or a part of the link is missing");
         }
         return link;
     }
@@ -110,7 +110,7 @@ final class AnswerMount implements Mount {
             throw ApiProblem.of(ErrorCode.ANSWER_LINK_EXPIRED, "this link has expired at " + link.expires()
                     + "; the question still waits in the inbox");
         }
-        String seen = seen(item.get());
+        String seen = digest(item.get());
         String action = PATH + request.path();
         if (!request.method().equals("POST")) {
             return AnswerPages.question(200, link, action, item.get(), seen, null);
@@ -118,7 +118,7 @@ final class AnswerMount implements Mount {
         api.cookie().requireOwnPage(request);
         Caller caller = answerers.of(request, link, endpoint);
         Map<String, String> form = request.form(MAX_FORM);
-        AnswerLink.Choice choice = AnswerLink.Choice.named(form.get("choice"));
+        AnswerLink.Choice choice = AnswerLink.Choice.parse(form.get("choice"));
         if (choice == null || !link.choices().contains(choice)) {
             throw ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the form has no choice of this question");
         }
@@ -130,7 +130,7 @@ final class AnswerMount implements Mount {
     }
 
     /** A digest of all that a page shows of a question, so that an answer is about just that. */
-    private static String seen(ObjectNode item) {
+    private static String digest(ObjectNode item) {
         ObjectNode shown = Json.object();
         SHOWN.forEach(member -> shown.set(member, item.get(member)));
         return Json.digest(shown);
@@ -140,9 +140,9 @@ final class AnswerMount implements Mount {
         GivenAnswer answer = GivenAnswer.find(api.reads(), link);
         if (answer == null) {
             throw ApiProblem.of(ErrorCode.QUESTION_CLOSED,
-                    "this question does not wait any more: its run went on or ended");
+                    "this question does not wait any more: its run has continued or ended");
         }
-        return AnswerPages.answered(answer, ErrorCode.ANSWER_ALREADY_GIVEN.name(), link.run().toString());
+        return AnswerPages.givenAnswer(answer, ErrorCode.ANSWER_ALREADY_GIVEN.name(), link.run().toString());
     }
 
     private ApiResponse decide(MountedRequest request, AnswerLink link, Caller caller, AnswerLink.Choice choice,
@@ -163,6 +163,6 @@ final class AnswerMount implements Mount {
         database.runInTransaction(c -> AuditLog.write(c, as.origin(), "question_answered_by_link", link.workspace(),
                 link.item(), Json.object().put("recipient", link.recipient()).put("webhook_id",
                         link.endpoint().toString()).put("choice", choice.name().toLowerCase(java.util.Locale.ROOT))));
-        return AnswerPages.done(choice, caller.principal().name(), link.run().toString());
+        return AnswerPages.confirmation(choice, caller.principal().name(), link.run().toString());
     }
 }

@@ -35,7 +35,7 @@ final class AnswerPages {
     /**
      * The question, with a button for each choice.
      *
-     * @param seen digest of what the page shows
+     * @param seen digest of the shown question
      * @param change why the page is shown again; null at first
      */
     static ApiResponse question(int status, AnswerLink link, String action, ObjectNode item, String seen,
@@ -69,13 +69,13 @@ final class AnswerPages {
         return page(status, item.path("question").asString(""), content.toString());
     }
 
-    static ApiResponse done(AnswerLink.Choice choice, String by, String run) {
+    static ApiResponse confirmation(AnswerLink.Choice choice, String by, String run) {
         return page(200, "Your answer is recorded",
                 "<p>" + escaped(choice.title()) + ", by " + escaped(by) + ".</p>" + open(run));
     }
 
     /** A question that has an answer, by this link or otherwise. */
-    static ApiResponse answered(GivenAnswer answer, String code, String run) {
+    static ApiResponse givenAnswer(GivenAnswer answer, String code, String run) {
         return page(409, "This question is answered", "<p role=\"alert\">" + escaped(answer.by()) + " "
                 + escaped(answer.did()) + " at " + answer.at() + ".</p>" + code(code) + open(run));
     }

@@ -48,7 +48,7 @@ final class Answerers {
     /**
      * The caller as whom the answer is given: with an identity provider, the person of the browser's session, else the recipient.
      *
-     * @throws ApiProblem if nobody is signed in, another person is, or the person may not answer any more
+     * @throws ApiProblem if the browser has no session or another person's, or the person may not answer any more
      */
     Caller of(MountedRequest request, AnswerLink link, Webhook endpoint) {
         Caller caller = sessions == null ? auth.holders().ofPrincipal(link.workspace(), link.recipient(), Scope.APPROVE)

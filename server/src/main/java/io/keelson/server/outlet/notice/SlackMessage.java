@@ -28,7 +28,7 @@ public final class SlackMessage {
 
     private static String of(String title, List<Notice> notices) {
         ObjectNode message = Json.object();
-        // For notifications of devices. Slack scans neither this text nor the blocks for names.
+        // For notifications of devices. Slack does not scan this text and the blocks for names.
         message.put("text", escaped(title, MAX_TEXT)).put("mrkdwn", false)
                 .put("parse", "none").put("link_names", false).put("unfurl_links", false).put("unfurl_media", false);
         ArrayNode blocks = message.putArray("blocks");

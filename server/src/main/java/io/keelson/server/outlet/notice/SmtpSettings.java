@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param password of the user; null without one
  * @param from address of the sender
  * @param authorities file with the certificates (PEM) of authorities that the server's certificate is checked against; null for
- *            those of the JVM
+ *            the authorities of the JVM
  */
 public record SmtpSettings(String host, int port, Tls tls, @Nullable String user, @Nullable String password,
         String from, @Nullable Path authorities) {

@@ -52,7 +52,7 @@ final class DeliverySender {
                  where endpoint_id = e.id and state = 'pending' order by position, id limit 1) d
              where e.id = :id and e.lease_epoch = :lease_epoch and e.enabled""");
 
-    /** Those that one message has; the same ones at each attempt, as later ones are created after the time. */
+    /** The deliveries of one message. Each attempt finds the same deliveries, as later deliveries are created after the time. */
     private static final Sql GATHERED =
             Sql.of("""
             select id, body from webhook_deliveries

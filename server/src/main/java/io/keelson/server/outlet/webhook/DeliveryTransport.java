@@ -71,9 +71,9 @@ final class DeliveryTransport {
         }
         try {
             return switch (delivery.format()) {
-                case STANDARD -> answered(delivery, sent(standard(delivery, place)));
-                case SLACK -> answered(delivery, sent(message(delivery, SlackMessage.of(written(delivery)))));
-                case TEAMS -> answered(delivery, sent(message(delivery, TeamsMessage.of(written(delivery)))));
+                case STANDARD -> outcome(delivery, sent(standard(delivery, place)));
+                case SLACK -> outcome(delivery, sent(message(delivery, SlackMessage.of(written(delivery)))));
+                case TEAMS -> outcome(delivery, sent(message(delivery, TeamsMessage.of(written(delivery)))));
                 case MAIL -> mailed(delivery);
             };
         } catch (Mailer.Refused e) {
@@ -108,7 +108,7 @@ final class DeliveryTransport {
         return delivery.contents().stream().map(each -> notices.write(target, each.body())).toList();
     }
 
-    private static Outcome answered(Outgoing delivery, OutboundResponse response) {
+    private static Outcome outcome(Outgoing delivery, OutboundResponse response) {
         int status = response.status();
         if (status >= 200 && status < 300) {
             return new Outcome(status, null, false, null);

@@ -8,7 +8,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an endpoint is sent next: one delivery, or those of a digest.
+ * The next message of an endpoint: one delivery, or the deliveries of a digest.
  *
  * @param contents in order, at least one
  * @param type of the first event
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param recipient of links for answers; null for messages without them
  * @param digest time for which deliveries are gathered; zero for one at a time
  * @param failing whether the last attempt at the endpoint failed
- * @param lost why there is no secret to sign with; null where there is one, or none is needed
+ * @param lost why there is no secret to sign with; null if there is one, and for messages for people
  */
 record Outgoing(UUID endpoint, List<Content> contents, String type, Instant since, int attempts,
         @Nullable TraceParent run, UUID workspace, String url, EndpointFormat format, @Nullable String recipient,

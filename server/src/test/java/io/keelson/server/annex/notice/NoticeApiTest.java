@@ -86,7 +86,7 @@ class NoticeApiTest {
         browser.close();
     }
 
-    private JsonNode made(String more) {
+    private JsonNode create(String more) {
         ApiServer.Answer answer = api.post("/api/v1/webhooks", "{\"url\": \"" + receiver.url() + "\"" + more + "}");
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return answer.json();
@@ -125,7 +125,7 @@ class NoticeApiTest {
                 .build(), BodyHandlers.ofString());
     }
 
-    private static String seen(HttpResponse<String> page) {
+    private static String digest(HttpResponse<String> page) {
         Matcher seen = SEEN.matcher(page.body());
         assertThat(seen.find()).as(page.body()).isTrue();
         return seen.group(1);
@@ -133,7 +133,7 @@ class NoticeApiTest {
 
     @Test
     void slackGetsPlainBlocksThatMentionAndLinkNothing() {
-        made(", \"format\": \"slack\"");
+        create(", \"format\": \"slack\"");
         String run = asks(HOSTILE);
 
         JsonNode message = awaitMessage(1);
@@ -152,7 +152,7 @@ class NoticeApiTest {
 
     @Test
     void teamsGetsACardWithoutMarkdown() {
-        made(", \"format\": \"teams\", \"recipient\": \"alex\"");
+        create(", \"format\": \"teams\", \"recipient\": \"alex\"");
         asks(HOSTILE);
 
         JsonNode card = awaitMessage(1).at("/attachments/0/content");
@@ -165,7 +165,7 @@ class NoticeApiTest {
     @Test
     void busyServiceIsSentTheMessageAgainAndAGoneOneIsDisabledWithANotice() {
         receiver.then(429, 429, 200, 404);
-        JsonNode webhook = made(", \"format\": \"slack\", \"events\": [\"run.completed\"]");
+        JsonNode webhook = create(", \"format\": \"slack\", \"events\": [\"run.completed\"]");
         String good =
                 "{\"name\": \"good\", \"start\": true, \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"tool\": \"noop\"}]}]}}";
         api.create(good);
@@ -186,7 +186,7 @@ class NoticeApiTest {
 
     @Test
     void linkAnswersOnceByAClickAndThenNamesTheAnswer() throws Exception {
-        made(", \"format\": \"slack\", \"recipient\": \"alex\"");
+        create(", \"format\": \"slack\", \"recipient\": \"alex\"");
         String run = asks("Publish?");
         String link = awaitLink(1);
 
@@ -203,10 +203,10 @@ class NoticeApiTest {
         assertThat(foreign.body()).contains("CROSS_SITE_REQUEST");
         assertThat(api.run(run).get("waits_for_humans").intValue()).isOne();
 
-        HttpResponse<String> done = click(link, "ACCEPT", seen(page));
+        HttpResponse<String> done = click(link, "ACCEPT", digest(page));
         assertThat(done.statusCode()).as(done.body()).isEqualTo(200);
         api.awaitState(run, "completed");
-        for (HttpResponse<String> again : List.of(open(link), click(link, "REJECT", seen(page)))) {
+        for (HttpResponse<String> again : List.of(open(link), click(link, "REJECT", digest(page)))) {
             assertThat(again.statusCode()).isEqualTo(409);
             assertThat(again.body()).contains("alex accepted at 20", "ANSWER_ALREADY_GIVEN");
         }
@@ -221,7 +221,7 @@ class NoticeApiTest {
 
     @Test
     void lateForgedAndRevokedLinksAreRefusedByCode() throws Exception {
-        JsonNode webhook = made(", \"format\": \"slack\", \"recipient\": \"alex\"");
+        JsonNode webhook = create(", \"format\": \"slack\", \"recipient\": \"alex\"");
         String run = asks("Late?");
         String link = awaitLink(1);
         AnswerLink bound = Objects.requireNonNull(AnswerLink.of(link.substring("/answer/".length()), keys()));
@@ -231,10 +231,10 @@ class NoticeApiTest {
         String late = "/answer/" + expired.text(keys());
 
         assertThat(open(late).statusCode()).isEqualTo(410);
-        assertThat(click(late, "ACCEPT", seen(open(link))).body()).contains("ANSWER_LINK_EXPIRED");
+        assertThat(click(late, "ACCEPT", digest(open(link))).body()).contains("ANSWER_LINK_EXPIRED");
         assertThat(open(link.substring(0, link.length() - 2) + "AA").body()).contains("ANSWER_LINK_INVALID");
         assertThat(open("/answer/").statusCode()).isEqualTo(404);
-        assertThat(click(link, "FINISH", seen(open(link))).body()).contains("MALFORMED_REQUEST");
+        assertThat(click(link, "FINISH", digest(open(link))).body()).contains("MALFORMED_REQUEST");
         assertThat(api.run(run).get("waits_for_humans").intValue()).isOne();
 
         String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
@@ -254,7 +254,7 @@ class NoticeApiTest {
     @Test
     void recipientWithoutTheRightOrWhoSubmittedTheRunCannotAnswer() throws Exception {
         JsonNode key = key("kim", "[\"runs:read\", \"runs:write\", \"approve\"]");
-        made(", \"format\": \"slack\", \"recipient\": \"kim\"");
+        create(", \"format\": \"slack\", \"recipient\": \"kim\"");
         String mission =
                 """
                 {"name": "own", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"kind": "approval", "input": {}}]}]}}""";
@@ -263,9 +263,9 @@ class NoticeApiTest {
         assertThat(own.status()).as(own.text()).isEqualTo(201);
         String link = awaitLink(1);
 
-        assertThat(click(link, "ACCEPT", seen(open(link))).body()).contains("APPROVER_IS_SUBMITTER");
+        assertThat(click(link, "ACCEPT", digest(open(link))).body()).contains("APPROVER_IS_SUBMITTER");
         api.post("/api/v1/api-keys/" + key.get("id").stringValue() + "/revoke", "{}");
-        assertThat(click(link, "REJECT", seen(open(link))).body()).contains("ANSWER_LINK_REVOKED");
+        assertThat(click(link, "REJECT", digest(open(link))).body()).contains("ANSWER_LINK_REVOKED");
         assertThat(api.get("/api/v1/inbox?run_id=" + own.json().get("id").stringValue()).json().get("items"))
                 .hasSize(1);
     }
@@ -278,7 +278,7 @@ class NoticeApiTest {
                 "{\"url\": \"mailto:a@b.example\\r\\nBcc: c@d.example\"}", "INVALID_VALUE",
                 "{\"url\": \"http://x.example\", \"format\": \"mail\"}", "INVALID_VALUE",
                 "{\"url\": \"http://x.example\", \"digest_minutes\": 5}", "INVALID_VALUE",
-                "{\"url\": \"http://x.example\", \"format\": \"slack\", \"recipient\": \"nobody\"}",
+                "{\"url\": \"http://x.example\", \"format\": \"slack\", \"recipient\": \"unknown\"}",
                 "UNKNOWN_PRINCIPAL",
                 "{\"url\": \"http://x.example\", \"format\": \"slack\", \"quiet_from\": \"22:00\"}", "REQUIRED",
                 "{\"url\": \"http://x.example\", \"format\": \"slack\", \"quiet_from\": \"24:00\"}", "INVALID_VALUE",
@@ -291,8 +291,8 @@ class NoticeApiTest {
     }
 
     @Test
-    void digestGathersQuestionsAndQuietHoursDelayThem() {
-        JsonNode webhook = made(", \"format\": \"slack\", \"digest_minutes\": 60, \"events\": [\"run.completed\"]");
+    void digestGathersMessagesInOne() {
+        JsonNode webhook = create(", \"format\": \"slack\", \"digest_minutes\": 60, \"events\": [\"run.completed\"]");
         String path = "/api/v1/webhooks/" + webhook.get("id").stringValue();
         String good =
                 "{\"name\": \"good\", \"start\": true, \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"tool\": \"noop\"}]}]}}";
