@@ -159,10 +159,10 @@ final class AnswerMount implements Mount {
         if (choice == AnswerLink.Choice.FINISH) {
             said.put("finish_current", true);
         }
-        api.inbox().decisions().decide(as, link.item(), choice != AnswerLink.Choice.REJECT, said);
+        ObjectNode decision = api.inbox().decisions().decide(as, link.item(), choice != AnswerLink.Choice.REJECT, said);
         database.runInTransaction(c -> AuditLog.write(c, as.origin(), "question_answered_by_link", link.workspace(),
                 link.item(), Json.object().put("recipient", link.recipient()).put("webhook_id",
                         link.endpoint().toString()).put("choice", choice.name().toLowerCase(java.util.Locale.ROOT))));
-        return AnswerPages.confirmation(choice, caller.principal().name(), link.run().toString());
+        return AnswerPages.confirmation(choice, caller.principal().name(), link.run().toString(), decision);
     }
 }

@@ -54,6 +54,9 @@ final class AnswerPages {
         }
         content.append("<dl>");
         fact(content, "Run", item.path("run_name").asString(""));
+        if (item.path("approvals").isObject()) {
+            fact(content, "Approvals", approvals(item.path("approvals")));
+        }
         fact(content, "If accepted", item.path("on_accept").asString(""));
         fact(content, "If rejected", item.path("on_reject").asString(""));
         fact(content, "You answer as", link.recipient());
@@ -69,9 +72,21 @@ final class AnswerPages {
         return page(status, item.path("question").asString(""), content.toString());
     }
 
-    static ApiResponse confirmation(AnswerLink.Choice choice, String by, String run) {
+    /** @param decision the answer to the request of the API */
+    static ApiResponse confirmation(AnswerLink.Choice choice, String by, String run, ObjectNode decision) {
+        String others = decision.path("approvals").isObject()
+                ? "<p>The question waits for other people: " + escaped(approvals(decision.path("approvals"))) + ".</p>"
+                : "";
         return page(200, "Your answer is recorded",
-                "<p>" + escaped(choice.title()) + ", by " + escaped(by) + ".</p>" + open(run));
+                "<p>" + escaped(choice.title()) + ", by " + escaped(by) + ".</p>" + others + open(run));
+    }
+
+    /** The approvals of a question that several people have to approve, in words. */
+    static String approvals(JsonNode approvals) {
+        String by = approvals.path("votes").valueStream().map(vote -> vote.path("by").asString(""))
+                .collect(Collectors.joining(", "));
+        return approvals.path("votes").size() + " of " + approvals.path("required").asInt()
+                + (by.isEmpty() ? "" : ", by " + by);
     }
 
     /** A question that has an answer, by this link or otherwise. */

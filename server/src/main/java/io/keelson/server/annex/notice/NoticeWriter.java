@@ -66,6 +66,9 @@ final class NoticeWriter implements Notices {
         List<Notice.Link> links = new ArrayList<>();
         String text = payload.path("message").asString(payload.path("error_message").asString(""));
         if (item != null) {
+            if (item.path("approvals").isObject()) {
+                facts.add(new Notice.Fact("Approvals", AnswerPages.approvals(item.path("approvals"))));
+            }
             facts.add(new Notice.Fact("If accepted", item.path("on_accept").asString("")));
             facts.add(new Notice.Fact("If rejected", item.path("on_reject").asString("")));
             text = item.path("question").asString("") + detail(item);
@@ -126,6 +129,10 @@ final class NoticeWriter implements Notices {
                 waiting(workspace, id(event.path("payload").path("ticket_id")), InboxKind.ESCALATION);
             case "step_approval_requested" -> waiting(workspace, id(event.path("step_id")), InboxKind.APPROVAL_STEP,
                     InboxKind.CALL_APPROVAL, InboxKind.QUESTION);
+            case "approval_voted" -> InboxKind.words().contains(event.at("/payload/kind").asString(""))
+                    ? waiting(workspace, id(event.at("/payload/subject")),
+                            InboxKind.of(event.at("/payload/kind").stringValue()))
+                    : Optional.empty();
             default -> Optional.empty();
         };
     }

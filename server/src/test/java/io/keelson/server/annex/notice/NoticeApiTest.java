@@ -271,6 +271,21 @@ class NoticeApiTest {
     }
 
     @Test
+    void linkGivesOneOfSeveralApprovals() throws Exception {
+        create(", \"format\": \"slack\", \"recipient\": \"alex\"");
+        String run = api.create("""
+                {"name": "two", "start": true, "config": {"approvals": 2}, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"kind": "approval", "input": {}}]}]}}""");
+        String link = awaitLink(1);
+
+        assertThat(click(link, "ACCEPT", digest(open(link))).body())
+                .contains("waits for other people: 1 of 2, by alex");
+        assertThat(awaitMessage(2).toString()).contains("Approvals: 1 of 2, by alex");
+        assertThat(click(link, "ACCEPT", digest(open(link))).body()).contains("ALREADY_VOTED");
+        assertThat(api.run(run).get("waits_for_humans").intValue()).isOne();
+    }
+
+    @Test
     void settingsThatDoNotFitAreRefused() {
         Map<String, String> refused = Map.of(
                 "{\"url\": \"mailto:alex@example.org\"}", "MAIL_NOT_CONFIGURED",
