@@ -45,7 +45,7 @@ final class DeliveryTransport {
      * @param status of the answer, or code of a mail server's reply; null without one
      * @param error null after success
      * @param gone whether the receiver is gone for good
-     * @param pause that the receiver asks for, after which the attempt does not count; null if absent
+     * @param pause that the receiver requests, after which the attempt does not count; null if absent
      */
     record Outcome(@Nullable Integer status, @Nullable String error, boolean gone, @Nullable Duration pause) {}
 

@@ -34,7 +34,7 @@ record Outgoing(UUID endpoint, List<Content> contents, String type, Instant sinc
                         digest, failing, secrets, lost);
     }
 
-    /** The id by which receivers know it, the same at each attempt. */
+    /** The id of the message for its receiver, the same at each attempt. */
     String id() {
         return Deliveries.wire(contents.getFirst().id);
     }
