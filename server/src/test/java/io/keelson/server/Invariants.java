@@ -171,14 +171,19 @@ public final class Invariants {
     }
 
     private static void effects(Map<String, String> queries) {
-        queries.put("I2 effects: a completed step has exactly one result that is none of failure, any other none", """
+        queries.put(
+                "I2 effects: a completed step has exactly one result that is none of failure, or another step's; any other none",
+                """
                 select s.id, s.state, w.results
                   from orchestration_steps s
                  cross join lateral (
                     select count(*) as results from work_results w
                      where w.step_id = s.id and w.outcome not in ('failed', 'lost')) w
                  where s.kind in ('tool', 'turn', 'verify')
-                   and w.results <> case when s.state = 'completed' then 1 else 0 end""");
+                   and w.results <> case when s.state = 'completed' and not exists (
+                        select from orchestration_events e
+                         where e.run_id = s.run_id and e.step_id = s.id and e.event_type = 'step_result_reused')
+                        then 1 else 0 end""");
         queries.put("I2 effects: a result belongs to a lease that was given", """
                 select w.step_id, w.epoch from work_results w left join orchestration_steps s on s.id = w.step_id
                  where s.id is null or w.epoch > s.lease_epoch

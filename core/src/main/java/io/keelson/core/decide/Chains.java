@@ -76,7 +76,7 @@ final class Chains {
             if (step == first || step.state.terminal()) {
                 continue;
             }
-            if (!SlotScheduling.idle(step) || step.asks() || !mayFollow.test(step)) {
+            if (!SlotScheduling.idle(step) || step.asks() || step.reuses() || !mayFollow.test(step)) {
                 break;
             }
             following.add(step);

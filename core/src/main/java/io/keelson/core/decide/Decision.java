@@ -64,6 +64,8 @@ final class Decision {
     @Nullable NextStepRequest request;
     /** The step that the worker has executed behind the reported one, in its chain; null if absent. */
     @Nullable UUID follower;
+    /** The step that computes a result which others take over; null if absent. */
+    @Nullable StepRow computes;
     /** The output in the command, JSON text; null if absent. */
     @Nullable String yielded;
     /** The assignment it received; null if absent. */

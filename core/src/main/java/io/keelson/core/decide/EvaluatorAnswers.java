@@ -71,6 +71,9 @@ final class EvaluatorAnswers {
             case Evaluation.Undoes u -> throw new IllegalArgumentException(u.toString());
             case Evaluation.UndoIs u -> throw new IllegalArgumentException(u.toString());
             case Evaluation.Repeats r -> throw new IllegalArgumentException(r.toString());
+            case Evaluation.Reused r -> throw new IllegalArgumentException(r.toString());
+            case Evaluation.ComputedBy c -> throw new IllegalArgumentException(c.toString());
+            case Evaluation.Computes c -> throw new IllegalArgumentException(c.toString());
             case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
         }
         return Reply.CHANGED;
@@ -113,6 +116,9 @@ final class EvaluatorAnswers {
         }
         if (evaluation instanceof Evaluation.Holds holds) {
             return applyCondition(d, step, holds);
+        }
+        if (step.reuses()) {
+            return ResultReuse.evaluated(d, step, evaluation);
         }
         if (evaluation instanceof Evaluation.Starts starts) {
             ChildRuns.start(d, step, starts);

@@ -592,6 +592,14 @@ public final class Explain {
                 List.of(tool, version));
     }
 
+    private void resultAwaited(StepRow step) {
+        String[] other = Objects.requireNonNull(step.deferredFor).split("/", 2);
+        Instant until = Objects.requireNonNull(step.deferredSince).plus(SlotScheduling.timeout(view.run, step));
+        add(step, "RESULT_COMPUTING", "step " + other[1] + " of run " + other[0]
+                + " computes the same result; it waits for that one, and then computes the result itself", until,
+                List.of(other[0], other[1]));
+    }
+
     private void step(StepRow step) {
         String tool = step.spec().tool();
         boolean served = !step.queued || step.isHeld() || around.isServed(tool);
@@ -609,6 +617,8 @@ public final class Explain {
                 } else if (step.evaluating && step.asks()) {
                     add(step, "CONDITION_EVALUATING", "the condition of its approval is being evaluated", null,
                             List.of());
+                } else if (step.awaitsResult()) {
+                    resultAwaited(step);
                 } else if (step.evaluating) {
                     add(step, "INPUT_EVALUATING", "its input is being resolved", null, List.of());
                 } else if (step.lane() > 0) {

@@ -261,7 +261,7 @@ final class SlotScheduling {
         if (step.spec().startsRun() && HardLimit.holdsBackChild(d, step.task())) {
             return;
         }
-        if (step.spec().engineOwned()) {
+        if (step.spec().engineOwned() || step.reuses() && step != d.computes) {
             begin(d, step.task(), null);
             step.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_STEP, step.id());
@@ -358,9 +358,14 @@ final class SlotScheduling {
 
     /** How long an execution of the step may take. */
     static Duration timeout(Decision d, StepRow step) {
+        return timeout(d.run, step);
+    }
+
+    /** How long an execution of the step of a run may take. */
+    static Duration timeout(RunRow run, StepRow step) {
         Duration ofTask = step.task().spec().policy().timeout();
         return !step.spec().timeout().equals(StepSpec.OF_TASK) ? step.spec().timeout()
-                : ofTask == null ? d.run.policy().timeouts().task() : ofTask;
+                : ofTask == null ? run.policy().timeouts().task() : ofTask;
     }
 
     /**

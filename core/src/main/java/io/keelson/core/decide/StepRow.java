@@ -204,6 +204,18 @@ public final class StepRow {
         return state == StepState.WAITING && spec.kind() == StepKind.TOOL;
     }
 
+    /** True before its first execution if it may take over the result of another step. */
+    boolean reuses() {
+        return state == StepState.PENDING && turn == 1 && caller == null
+                && (spec.kind() == StepKind.TOOL || spec.kind() == StepKind.TURN)
+                && task.spec().policy().reuses(spec.name());
+    }
+
+    /** True while another step computes the result that it may take over. */
+    boolean awaitsResult() {
+        return evaluating && state == StepState.PENDING && deferredSince != null;
+    }
+
     /** True after a lost lease until it is claimed again. */
     boolean isLost() {
         return state == StepState.RUNNING && !isHeld() && nextRunAt == null && deliveries > 0;

@@ -81,6 +81,8 @@ public enum EventType {
     STEP_APPROVAL_REQUESTED(ActorType.SYSTEM, "a person is asked for an approval"),
     STEP_APPROVED(ActorType.HUMAN, "a person approves"), STEP_REJECTED(ActorType.HUMAN, "a person rejects"),
     STEP_COMPLETED(ActorType.AGENT, "its result is recorded, or what it waited for is there"),
+    STEP_RESULT_AWAITED(ActorType.SYSTEM, "another step computes the same result, for which it waits"),
+    STEP_RESULT_REUSED(ActorType.SYSTEM, "it takes over the result of another step, at no cost"),
     STEP_RETRYING(ActorType.AGENT, "a try has failed and another may follow"),
     STEP_RETRY_REQUESTED(ActorType.HUMAN, "its next try is to begin at once"),
     STEP_FAILED(ActorType.AGENT, "it has failed for good"),

@@ -141,7 +141,7 @@ public final class Lifecycles {
                 .to(StepState.WAITING_APPROVAL, "an approval's turn has come", EventType.STEP_APPROVAL_REQUESTED)
                 .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED)
                 .to(StepState.SKIPPED, "not needed", EventType.STEP_SKIPPED)
-                .to(StepState.COMPLETED, "an agent's call, answered from another run's record",
+                .to(StepState.COMPLETED, "answered from another run's record or result",
                         EventType.STEP_COMPLETED);
         t.from(StepState.WAITING).to(StepState.COMPLETED, "what it waited for came", EventType.STEP_COMPLETED)
                 .to(StepState.FAILED, "it will not come", EventType.STEP_FAILED)

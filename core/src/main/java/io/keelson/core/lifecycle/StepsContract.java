@@ -3,7 +3,7 @@ package io.keelson.core.lifecycle;
 /**
  * State Machine: runs and steps. Its {@code attempts} is our {@code lease_epoch}. That a person rejects
  * ({@code WAITING_APPROVAL} to {@code FAILED}) is ours, as is that an agent's call is made after its approval
- * ({@code WAITING_APPROVAL} to {@code PENDING}); the document only approves. Ours is as well that an agent's call is
+ * ({@code WAITING_APPROVAL} to {@code PENDING}); the document only approves. Ours is as well that a step is
  * answered from a record ({@code PENDING} to {@code SUCCEEDED}).
  */
 final class StepsContract {

@@ -1,10 +1,12 @@
 package io.keelson.core.plan;
 
+import io.keelson.core.policy.Effects;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +78,7 @@ public final class PlanCheck {
             }
             call(verifier, here);
         }
+        cache(task, at);
         Undo undo = task.policy().undo();
         if (undo != null) {
             undo(undo.whole(), at + "/undo");
@@ -118,6 +121,35 @@ public final class PlanCheck {
                     + tools.hint(step.tool()));
         } else {
             problems.addAll(tools.checkInput(step, at + "/input"));
+        }
+    }
+
+    /** Results of tools without effects may be taken over, and of agents that call only such tools. */
+    private void cache(TaskSpec task, String at) {
+        Reuse reuse = task.policy().reuse();
+        for (int i = 0; reuse != null && i < task.steps().size(); i++) {
+            StepSpec step = task.steps().get(i);
+            Reuse.Rule rule = reuse.steps().get(step.name());
+            if (rule == null) {
+                continue;
+            }
+            String here = Reuse.pointer(step, at, i);
+            expression(rule.key(), here + "/key");
+            AgentTerms terms = task.policy().agent();
+            List<String> called = step.kind() != StepKind.TURN ? List.of(step.tool())
+                    : terms == null ? List.of() : terms.tools();
+            called.stream().filter(tool -> tools.effects(tool) != null && tools.effects(tool) != Effects.READ)
+                    .forEach(tool -> report("CACHE_NOT_ALLOWED", here, "'" + displayText(tool) + "' has effects ("
+                            + Objects.requireNonNull(tools.effects(tool)).wire()
+                            + "): results of tools without effects only are taken over"));
+            if (step.kind() != StepKind.TOOL && step.kind() != StepKind.TURN) {
+                report("CACHE_NOT_ALLOWED", here, "a step of '" + displayText(step.tool())
+                        + "' waits, asks or starts a run: results of tools only are taken over");
+            }
+            if (tools.opensSecrets(step)) {
+                report("CACHE_NOT_ALLOWED", here,
+                        "the input opens a secret: a result that depends on one is not taken over");
+            }
         }
     }
 

@@ -44,6 +44,11 @@ final class ReferenceCheck {
         for (int s = 0; s < task.steps().size(); s++) {
             StepSpec step = task.steps().get(s);
             check(tools.namesInInput(step), scope, index, steps, ended, at + "/steps/" + s + "/input");
+            Reuse.Rule rule = task.policy().reuse() == null ? null : task.policy().reuse().steps().get(step.name());
+            if (rule != null && rule.key() != null) {
+                check(tools.namesInExpression(rule.key()), scope, index, steps, ended,
+                        Reuse.pointer(step, at, s) + "/key");
+            }
             if (!task.parallelSteps()) {
                 ended.add(step.name());
             }

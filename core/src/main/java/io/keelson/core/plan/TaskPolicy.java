@@ -34,12 +34,14 @@ import org.jspecify.annotations.Nullable;
  * @param undo the calls that compensate it; null if absent
  * @param undoes the work that it compensates; null for a task that undoes nothing
  * @param approvals people who have to approve each of its questions, from 1; the run may require more
+ * @param reuse the steps whose results may come from other runs; null if absent
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
         @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label,
         Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget, Map<String, Judge> judges, List<Rung> ladder,
         boolean untrusted, boolean unchained, @Nullable Repeat repeat, @Nullable Flow flow,
-        @Nullable Undo undo, @Nullable Undoes undoes, int approvals) {
+        @Nullable Undo undo, @Nullable Undoes undoes, int approvals,
+        @Nullable Reuse reuse) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
@@ -55,7 +57,7 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
         this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of(), false,
-                false, null, null, null, null, 1);
+                false, null, null, null, null, 1, null);
     }
 
     /**
@@ -82,78 +84,89 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     /** A copy with that label of its items. */
     public TaskPolicy labelled(@Nullable String template) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget,
-                judges, ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals);
+                judges, ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy with those terms. */
     public TaskPolicy with(AgentTerms terms) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget,
-                judges, ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals);
+                judges, ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy with those thresholds of its verifiers. */
     public TaskPolicy withThresholds(Map<String, BigDecimal> least) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges,
-                ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals);
+                ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy with that budget. */
     public TaskPolicy costing(@Nullable BigDecimal most) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most,
-                judges, ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals);
+                judges, ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy with those models among its verifiers. */
     public TaskPolicy judgedBy(Map<String, Judge> models) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, models,
-                ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals);
+                ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy with that ladder. */
     public TaskPolicy climbing(List<Rung> rungs) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                rungs, untrusted, unchained, repeat, flow, undo, undoes, approvals);
+                rungs, untrusted, unchained, repeat, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy whose inputs may or may not contain data from outside. */
     public TaskPolicy untrusted(boolean outside) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, outside, unchained, repeat, flow, undo, undoes, approvals);
+                ladder, outside, unchained, repeat, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy whose steps are, or are not, each committed before the next one begins. */
     public TaskPolicy unchained(boolean each) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, untrusted, each, repeat, flow, undo, undoes, approvals);
+                ladder, untrusted, each, repeat, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy that is done in those rounds. */
     public TaskPolicy repeated(@Nullable Repeat rounds) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, untrusted, unchained, rounds, flow, undo, undoes, approvals);
+                ladder, untrusted, unchained, rounds, flow, undo, undoes, approvals, reuse);
     }
 
     /** A copy at that place of the plan. */
     public TaskPolicy at(@Nullable Flow place) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, untrusted, unchained, repeat, place, undo, undoes, approvals);
+                ladder, untrusted, unchained, repeat, place, undo, undoes, approvals, reuse);
     }
 
     /** A copy with those calls that compensate it. */
     public TaskPolicy undoneBy(@Nullable Undo calls) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, untrusted, unchained, repeat, flow, calls, undoes, approvals);
+                ladder, untrusted, unchained, repeat, flow, calls, undoes, approvals, reuse);
     }
 
     /** A copy that compensates that work. */
     public TaskPolicy undoing(@Nullable Undoes original) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, untrusted, unchained, repeat, flow, undo, original, approvals);
+                ladder, untrusted, unchained, repeat, flow, undo, original, approvals, reuse);
     }
 
     /** A copy that requires that number of people for each question. */
     public TaskPolicy approvedBy(int people) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                ladder, untrusted, unchained, repeat, flow, undo, undoes, people);
+                ladder, untrusted, unchained, repeat, flow, undo, undoes, people, reuse);
+    }
+
+    /** A copy of whose steps those may take over results. */
+    public TaskPolicy reusing(@Nullable Reuse results) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
+                ladder, untrusted, unchained, repeat, flow, undo, undoes, approvals, results);
+    }
+
+    /** Whether a step of that name may take over a result of another run. */
+    public boolean reuses(String step) {
+        return reuse != null && reuse.steps().containsKey(step);
     }
 }

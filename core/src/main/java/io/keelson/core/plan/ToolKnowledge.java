@@ -1,5 +1,6 @@
 package io.keelson.core.plan;
 
+import io.keelson.core.policy.Effects;
 import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,16 @@ public interface ToolKnowledge {
 
     /** Whether the tool's results come from outside: text of strangers. False for tools of workers and unknown ones. */
     default boolean openWorld(String tool) {
+        return false;
+    }
+
+    /** The effects of the tool's calls; null for tools of workers and unknown ones. */
+    default @Nullable Effects effects(String tool) {
+        return null;
+    }
+
+    /** Whether a step's input opens secrets. */
+    default boolean opensSecrets(StepSpec step) {
         return false;
     }
 

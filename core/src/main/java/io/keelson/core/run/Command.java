@@ -666,6 +666,21 @@ public sealed interface Command {
             public static final UndoCounts NONE = new UndoCounts(0, 0, 0, 0);
         }
 
+        /**
+         * The result of another step with the same key.
+         *
+         * @param output JSON text
+         * @param run that computed it
+         * @param step that computed it
+         */
+        record Reused(String output, UUID run, UUID step) implements Evaluation {}
+
+        /** Another step computes the result. */
+        record ComputedBy(UUID run, UUID step) implements Evaluation {}
+
+        /** The step computes the result itself, for others as well. */
+        record Computes() implements Evaluation {}
+
         record Broken(StepError error) implements Evaluation {}
     }
 }

@@ -21,6 +21,8 @@ public sealed interface StepPayload extends Payload {
             case Approved _ -> EventType.STEP_APPROVED;
             case Rejected _ -> EventType.STEP_REJECTED;
             case Completed _ -> EventType.STEP_COMPLETED;
+            case ResultAwaited _ -> EventType.STEP_RESULT_AWAITED;
+            case ResultReused _ -> EventType.STEP_RESULT_REUSED;
             case Retrying _ -> EventType.STEP_RETRYING;
             case RetryRequested _ -> EventType.STEP_RETRY_REQUESTED;
             case Failed _ -> EventType.STEP_FAILED;
@@ -91,6 +93,29 @@ public sealed interface StepPayload extends Payload {
         @Override
         public void write(Members to) {
             to.all(spent).all(waited);
+        }
+    }
+
+    /**
+     * @param runId that computes the result
+     * @param stepId that computes the result
+     * @param until when the step computes the result itself
+     */
+    record ResultAwaited(UUID runId, UUID stepId, Instant until) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("source_run_id", runId).put("source_step_id", stepId).put("until", until);
+        }
+    }
+
+    /**
+     * @param runId that computed the result
+     * @param stepId that computed the result
+     */
+    record ResultReused(UUID runId, UUID stepId) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("source_run_id", runId).put("source_step_id", stepId);
         }
     }
 

@@ -124,7 +124,7 @@ final class Plans {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
                     policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget(),
                     policy.judges(), policy.ladder(), policy.untrusted(), policy.unchained(), policy.repeat(),
-                    policy.flow(), policy.undo(), policy.undoes(), policy.approvals()));
+                    policy.flow(), policy.undo(), policy.undoes(), policy.approvals(), policy.reuse()));
         }
 
         T verify(String... names) {

@@ -77,7 +77,7 @@ final class CountLaws {
         unless(results.stream().allMatch(r -> r.epoch() <= step.leaseEpoch()), "no such lease: %s", results);
         boolean reported = results.size() > failed + lost;
         unless(step.spec().engineOwned() || step.spec().tool().equals(AgentTerms.ASK)
-                || reported == (step.state() == StepState.COMPLETED),
+                || reported == (step.state() == StepState.COMPLETED) || !reported && tookOver(step),
                 "completed means that a result is recorded: %s %s", step, results);
         spent(step.spec().name(), step.tokens(), step.cost(),
                 Stream.concat(results.stream().map(r -> new Metered(r.epoch(), r.tokens(), r.cost())), open(step))
@@ -86,6 +86,12 @@ final class CountLaws {
         results.stream().filter(r -> step.metered() != null && r.epoch() == step.metered().epoch()).forEach(
                 r -> unless(r.cost().compareTo(step.metered().cost()) >= 0, "a result below its heartbeats: %s %s",
                         step, r));
+    }
+
+    /** Whether the step has a result of another step, which costs nothing. */
+    private boolean tookOver(Saved.Step step) {
+        return step.leaseEpoch() == 0 && step.cost().signum() == 0
+                && rows.tasks.get(step.taskId()).spec().policy().reuses(step.spec().name());
     }
 
     /** The use of a lease that has no result yet. */

@@ -105,6 +105,9 @@ final class Evaluations {
     }
 
     private static Evaluation opened(RunRows rows, Saved.Step step, int dice) {
+        if (!step.spec().engineOwned()) {
+            return result(step, dice);
+        }
         if (step.spec().startsRun()) {
             return starts(rows, step, dice);
         }
@@ -116,6 +119,15 @@ final class Evaluations {
                         + (dice % 2 == 0 ? "continue" : "fail") + "\"}", signal(step.id()),
                         dice % 3 == 0 ? null : Duration.ofSeconds(dice),
                         dice % 2 == 0);
+    }
+
+    /** A result that another step has computed, one that never comes, or none. */
+    private static Evaluation result(Saved.Step step, int dice) {
+        return switch (dice % 3) {
+            case 0 -> new Evaluation.Computes();
+            case 1 -> new Evaluation.Reused("1", new UUID(1, 1), new UUID(1, 2));
+            default -> new Evaluation.ComputedBy(new UUID(1, 1), step.id());
+        };
     }
 
     /** One of few names, so that several wait for the same. */

@@ -12,6 +12,7 @@ import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.HumanRules.OnTimeout;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.Repeat;
+import io.keelson.core.plan.Reuse;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.Rung;
 import io.keelson.core.plan.StepKind;
@@ -57,9 +58,10 @@ final class RandomPlans {
     private final boolean chains;
     private final boolean rounds;
     private final boolean undos;
+    private final boolean reuses;
 
     RandomPlans(Random random) {
-        this(random, 2, false, false, false);
+        this(random, 2, false, false, false, false);
     }
 
     /**
@@ -67,8 +69,10 @@ final class RandomPlans {
      * @param chains whether most steps are of tools that nodes run
      * @param rounds whether some tasks are done in rounds
      * @param undos whether most tasks have an undo
+     * @param reuses whether steps of most tasks may take over results
      */
-    RandomPlans(Random random, int places, boolean chains, boolean rounds, boolean undos) {
+    RandomPlans(Random random, int places, boolean chains, boolean rounds, boolean undos, boolean reuses) {
+        this.reuses = reuses;
         this.undos = undos;
         this.random = random;
         this.places = places;
@@ -79,6 +83,11 @@ final class RandomPlans {
     /** Stories whose runs are undone. Stories that find a rare mutant keep their commands. */
     static boolean undoes(long seed) {
         return seed % 7 == 2 && !WITHOUT_UNDO.contains(seed);
+    }
+
+    /** Stories whose steps take over results. Stories that find a rare mutant keep their commands. */
+    static boolean reuses(long seed) {
+        return seed % 6 == 4 && !WITHOUT_UNDO.contains(seed);
     }
 
     /** Stories with rounds. Without rounds a story keeps its commands: one of them finds a rare mutant. */
@@ -106,8 +115,8 @@ final class RandomPlans {
                 budget(), id.getLeastSignificantBits() % 3 == 2 ? new Concurrency("key", 1, null) : null);
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
-            tasks.add(undone(repeated(climbing(
-                    task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())), id), id), id));
+            tasks.add(reusing(undone(repeated(climbing(
+                    task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())), id), id), id), id));
         }
         boolean goal = policy.failures().planner() != null && id.getLeastSignificantBits() % 4 == 1;
         NewRun run = new NewRun(id, workspace, "r", null, "goal", goal ? new Plan(0, List.of()) : new Plan(1, tasks),
@@ -252,6 +261,17 @@ final class RandomPlans {
         task.steps().forEach(step -> ofSteps.put(step.name(), calls));
         return task.with(task.policy()
                 .undoneBy(number < 8 ? new Undo(calls, Map.of()) : new Undo(List.of(), ofSteps)));
+    }
+
+    /** The steps of most tasks may take over results; by the run's id. */
+    private TaskSpec reusing(TaskSpec task, UUID run) {
+        int number = Math.floorMod((int) run.getLeastSignificantBits() * 13 + task.id().hashCode() * 5, 10);
+        if (!reuses || number < 3) {
+            return task;
+        }
+        Map<String, Reuse.Rule> rules = new HashMap<>();
+        task.steps().forEach(step -> rules.put(step.name(), new Reuse.Rule(null, 60)));
+        return task.with(task.policy().reusing(new Reuse(rules)));
     }
 
     private TaskSpec task(String id, int earlier, @Nullable BigDecimal budget) {

@@ -14,8 +14,7 @@ public final class Reach {
             List.of("run resuming → cancelled",
                     "run resuming → failed", "run resuming → paused", "task assigned → queued",
                     "task assigned → cancelled", "task assigned → awaiting_retry"),
-            "no command leads there", List.of("step awaiting_retry → failed", "task awaiting_retry → assigned"),
-            "only recorded calls of forks, which the simulation does not make", List.of("step pending → completed"));
+            "no command leads there", List.of("step awaiting_retry → failed", "task awaiting_retry → assigned"));
 
     /** Met now and then: a turn under a concurrency key mostly comes in time. */
     static final Set<String> RARE = Set.of("run pending → failed");

@@ -26,6 +26,7 @@ import io.keelson.server.engine.execute.Evaluator;
 import io.keelson.server.engine.execute.LocalExecutor;
 import io.keelson.server.engine.execute.RecordedAnswers;
 import io.keelson.server.engine.execute.Replanner;
+import io.keelson.server.engine.execute.ResultLookup;
 import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.execute.StepLogs;
 import io.keelson.server.engine.execute.ToolRunner;
@@ -153,15 +154,19 @@ public final class Engine implements Commands, AutoCloseable {
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         texts = new LiveTexts(database, node);
         WorkerRegistry workers = new WorkerRegistry(DbClock.DATABASE);
+        ToolRunner.AnnouncedEffects effects =
+                (workspace, tool) -> database.withConnection(c -> workers.effects(c, workspace, tool));
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, options.tracing(), texts,
                 new RecordedAnswers(database),
-                (workspace, tool) -> database.withConnection(c -> workers.effects(c, workspace, tool)));
+                effects);
         workspaceTools = catalog.ofWorkspaces();
         ownTools = runner::knows;
         available = new WorkAvailability(ownTools, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
         Evaluator evaluator =
-                new Evaluator(database, store.scopes(), scopes, replanner, children, undos, catalog, this::own);
+                new Evaluator(database, store.scopes(), scopes, replanner, children, undos,
+                        new ResultLookup(database, store.sources(), store.results(), catalog, effects), catalog,
+                        this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, logs::details, clock, Actor.agent(node),
                 available::slotFreed, Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)),
                 options.chains().firstReport(), options.chains().longest(), options.chains().beforeCreation());
@@ -197,7 +202,7 @@ public final class Engine implements Commands, AutoCloseable {
                 concurrencyKeyScheduler, observers, history, System::nanoTime);
         NodeHeartbeat heartbeat = new NodeHeartbeat(database, store, dueWorkPoller, executor, notifier,
                 new NodeHeartbeat.Node(node, options.version(), options.lease(), secrets.keyIds()));
-        ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
+        ExpiredData expired = new ExpiredData(database, store.keys(), store.results(), secrets,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(),
                 store.runs().versions(), available, prices, workspaceTools, expired, history);

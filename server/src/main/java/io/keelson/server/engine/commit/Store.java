@@ -6,7 +6,9 @@ import io.keelson.server.engine.store.IdempotencyKeys;
 import io.keelson.server.engine.store.RunStore;
 import io.keelson.server.engine.store.WorkLimits;
 import io.keelson.server.engine.store.queue.LeaseHeartbeats;
+import io.keelson.server.engine.store.queue.ResultCache;
 import io.keelson.server.engine.store.queue.WorkerRegistry;
+import io.keelson.server.engine.store.read.ResultSources;
 import io.keelson.server.engine.store.read.ScopeReader;
 import io.keelson.server.engine.store.read.StepWorkReader;
 import io.keelson.server.engine.store.retention.ArtifactQuota;
@@ -20,7 +22,7 @@ import java.util.function.Predicate;
 /** The parts of the store that the engine uses. */
 public record Store(RunStore runs, WorkerRegistry workers, LeaseHeartbeats heartbeats, ScopeReader scopes,
         StepWorkReader work, IdempotencyKeys keys, WorkLimits limits, ArtifactRetention artifacts, ArtifactQuota quota,
-        Uploads uploads, UploadSlots slots) {
+        Uploads uploads, UploadSlots slots, ResultCache results, ResultSources sources) {
 
     /**
      * @param plans reads a plan's stored document
@@ -36,6 +38,6 @@ public record Store(RunStore runs, WorkerRegistry workers, LeaseHeartbeats heart
         return new Store(new RunStore(clock, plans, artifactRetention, announced), new WorkerRegistry(clock),
                 new LeaseHeartbeats(clock), new ScopeReader(), new StepWorkReader(), new IdempotencyKeys(clock),
                 new WorkLimits(), new ArtifactRetention(clock), new ArtifactQuota(), new Uploads(clock),
-                new UploadSlots(clock));
+                new UploadSlots(clock), new ResultCache(clock), new ResultSources(clock));
     }
 }

@@ -52,20 +52,22 @@ public final class Evaluator {
     private final Replanner replanner;
     private final ChildMissions children;
     private final Undos undos;
+    private final ResultLookup results;
     private final ToolCatalog catalog;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Semaphore running = new Semaphore(MAX_CONCURRENT);
     private final Semaphore admitted = new Semaphore(MAX_WAITING);
 
     public Evaluator(Database database, ScopeReader reader, Scopes scopes, Replanner replanner, ChildMissions children,
-            Undos undos,
-            ToolCatalog catalog, Function<Command, CompletableFuture<Reply>> commands) {
+            Undos undos, ResultLookup results, ToolCatalog catalog,
+            Function<Command, CompletableFuture<Reply>> commands) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes.yielding(running);
         this.replanner = replanner;
         this.children = children;
         this.undos = undos;
+        this.results = results;
         this.catalog = catalog;
         this.commands = commands;
     }
@@ -150,6 +152,9 @@ public final class Evaluator {
         }
         if (step.kind().equals("call")) {
             return step.condition() == null ? delegate(request, step) : holds(request, step, step.condition());
+        }
+        if (step.kind().equals("tool") || step.kind().equals("turn")) {
+            return results.find(request.subject(), scopes);
         }
         JsonNode input = scopes.resolve(request.runId(), step.taskId(), step.input());
         return switch (step.kind()) {

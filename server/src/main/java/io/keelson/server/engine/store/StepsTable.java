@@ -238,11 +238,12 @@ final class StepsTable {
                 };
     }
 
-    /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt, without a computed worst case. */
+    /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt, without a computed worst case and without a wait for a result. */
     static boolean plain(Changed step) {
         return faultless(step, 1) && step.row.gate() == null && step.row.metered() == null && step.row.kept() == null
                 && step.row.callResult() == null && step.row.taskAttempt() == 1
                 && step.row.spec().asPlanned() == step.row.spec()
+                && !step.row.task().spec().policy().reuses(step.row.spec().name())
                 && switch (step.row.state()) {
                     case RUNNING -> noResult(step);
                     case COMPLETED -> step.row.resultEpoch() == 1;

@@ -1,28 +1,34 @@
 package io.keelson.server.engine.upkeep;
 
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.engine.store.IdempotencyKeys;
+import io.keelson.server.engine.store.queue.ResultCache;
 import io.keelson.server.tenant.secret.SecretStore;
 
-/** Deletes expired idempotency keys, secrets and artifacts. */
+/** Deletes expired idempotency keys, results of steps, secrets and artifacts. */
 public final class ExpiredData {
-    private static final int KEY_BATCH_SIZE = 1_000;
+    private static final int BATCH_SIZE = 1_000;
 
     private final Database database;
     private final IdempotencyKeys keys;
+    private final ResultCache results;
     private final SecretStore secrets;
     private final ArtifactSweeper artifacts;
 
-    public ExpiredData(Database database, IdempotencyKeys keys, SecretStore secrets, ArtifactSweeper artifacts) {
+    public ExpiredData(Database database, IdempotencyKeys keys, ResultCache results, SecretStore secrets,
+            ArtifactSweeper artifacts) {
         this.database = database;
         this.keys = keys;
+        this.results = results;
         this.secrets = secrets;
         this.artifacts = artifacts;
     }
 
     /** Contacts the artifact store last, because it may be slow or fail. */
     void delete() {
-        deleteKeys();
+        inBatches(c -> keys.purge(c, BATCH_SIZE));
+        inBatches(c -> results.purge(c, BATCH_SIZE));
         secrets.forget();
         artifacts.expire();
         artifacts.remove();
@@ -33,10 +39,10 @@ public final class ExpiredData {
         artifacts.removeOrphans();
     }
 
-    private void deleteKeys() {
+    private void inBatches(TxFunction<Integer> delete) {
         int deleted;
         do {
-            deleted = database.withConnection(c -> keys.purge(c, KEY_BATCH_SIZE));
-        } while (deleted == KEY_BATCH_SIZE);
+            deleted = database.withConnection(delete);
+        } while (deleted == BATCH_SIZE);
     }
 }

@@ -5,6 +5,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.ToolPolicy;
+import io.keelson.core.policy.Effects;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.expr.References;
 import io.keelson.server.base.json.ChildInput;
@@ -81,6 +82,16 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     public boolean openWorld(String tool) {
         return tool.startsWith(ToolSpec.MCP)
                 || catalog.find(tool).filter(found -> found.spec().openWorld()).isPresent();
+    }
+
+    @Override
+    public @Nullable Effects effects(String tool) {
+        return catalog.find(tool).map(found -> found.spec().effects()).orElse(null);
+    }
+
+    @Override
+    public boolean opensSecrets(StepSpec step) {
+        return step.input().contains("${") && !expressions.references(parse(step.input())).secrets().isEmpty();
     }
 
     @Override

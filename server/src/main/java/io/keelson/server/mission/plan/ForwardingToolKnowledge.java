@@ -4,6 +4,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.ToolPolicy;
+import io.keelson.core.policy.Effects;
 import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,16 @@ abstract class ForwardingToolKnowledge implements ToolKnowledge {
     @Override
     public boolean openWorld(String tool) {
         return tools.openWorld(tool);
+    }
+
+    @Override
+    public @Nullable Effects effects(String tool) {
+        return tools.effects(tool);
+    }
+
+    @Override
+    public boolean opensSecrets(StepSpec step) {
+        return tools.opensSecrets(step);
     }
 
     @Override

@@ -49,6 +49,7 @@ final class TaskReader {
     private final StepReader steps;
     private final VerifyReader verifiers;
     private final UndoReader undos;
+    private final ReuseReader reuses;
     private final LadderReader ladders;
     private final RetryPolicy retry;
     private final AgentAssignment agentAssignment;
@@ -74,6 +75,7 @@ final class TaskReader {
         this.agentAssignment = agentAssignment;
         this.steps = steps;
         this.undos = new UndoReader(steps, problems);
+        this.reuses = new ReuseReader(problems);
         this.verifiers = new VerifyReader(steps, problems, VerifyReader.judge(config));
         this.retry = retry;
         this.problems = problems;
@@ -132,7 +134,7 @@ final class TaskReader {
                 .repeated(raw.path(REPEAT).isObject() ? repeat(raw.path(REPEAT)) : null)
                 .at(raw.path(FlatPlan.FLOW).isObject() ? StoredPlans.flow(raw.path(FlatPlan.FLOW)) : null)
                 .undoneBy(undos.read(raw, at)).undoing(UndoReader.original(raw))
-                .approvedBy(JsonFields.integer(raw, APPROVALS, 1));
+                .approvedBy(JsonFields.integer(raw, APPROVALS, 1)).reusing(reuses.read(raw, at));
     }
 
     private static Repeat repeat(JsonNode raw) {

@@ -65,7 +65,8 @@ class MissionSchemaTest {
     void everyKeyOfTheSchemaMeansSomething(String at, String key, JsonNode schema) {
         ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(OF_AGENTS.contains(key) ? AGENTS : BASE);
         String description = schema.path("description").asString("");
-        if (description.contains("to an agent with its turn") || at.endsWith("/suggested_agent")) {
+        if (description.contains("to an agent with its turn") || at.endsWith("/suggested_agent")
+                || at.equals(TASK) && key.equals("cache")) {
             ((ObjectNode) document.at(TASK)).remove("steps");
         }
         if (description.startsWith("Of a contractor")) {

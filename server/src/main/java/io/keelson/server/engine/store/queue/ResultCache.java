@@ -1,0 +1,80 @@
+package io.keelson.server.engine.store.queue;
+
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Sql;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code result_cache}: the steps that compute results for others. A row names the step only; the rows of the step and its task tell
+ * whether there is a result.
+ */
+public final class ResultCache {
+    private static final Sql RESERVE = Sql.of("""
+            insert into result_cache (workspace_id, tool, key_sha256, key_start, run_id, step_id, reserved_at, expires_at)
+            values (:workspace, :tool, :key, :start, :run, :step, {now}, {now} + :age::bigint * interval '1 second')
+            on conflict (workspace_id, tool, key_sha256) do nothing""");
+
+    private static final Sql LOCK = Sql.of("""
+            select step_id from result_cache
+             where workspace_id = :workspace and tool = :tool and key_sha256 = :key for update""");
+
+    private static final Sql REPLACE = Sql.of("""
+            update result_cache set run_id = :run, step_id = :step, reserved_at = {now},
+                expires_at = greatest(expires_at, {now} + :age::bigint * interval '1 second')
+             where workspace_id = :workspace and tool = :tool and key_sha256 = :key""");
+
+    private static final Sql PURGE = Sql.of("""
+            delete from result_cache where ctid = any (array(
+                select ctid from result_cache where expires_at < {now} - interval '1 day' limit :most
+                   for update skip locked))""");
+
+    /**
+     * A result by its key.
+     *
+     * @param sha256 of the key in canonical JSON
+     * @param start of the key as JSON, at most 200 characters
+     */
+    public record Key(UUID workspace, String tool, String sha256, String start) {}
+
+    private final DbClock clock;
+
+    public ResultCache(DbClock clock) {
+        this.clock = clock;
+    }
+
+    /**
+     * Reserves a key for a step, or locks its row until the end of the transaction.
+     *
+     * @return the step that has it reserved, which may be this one
+     */
+    public UUID reserve(Connection c, Key key, UUID run, UUID step, long maxAgeSeconds) throws SQLException {
+        while (true) {
+            int reserved = RESERVE.on(c).set("workspace", key.workspace()).set("tool", key.tool())
+                    .set("key", key.sha256()).set("start", key.start()).set("run", run).set("step", step)
+                    .set("age", maxAgeSeconds).at(clock).update();
+            if (reserved == 1) {
+                return step;
+            }
+            @Nullable UUID holder = LOCK.on(c).set("workspace", key.workspace()).set("tool", key.tool())
+                    .set("key", key.sha256()).first(row -> row.getObject("step_id", UUID.class)).orElse(null);
+            // a row that is deleted between both statements is reserved again
+            if (holder != null) {
+                return holder;
+            }
+        }
+    }
+
+    /** Gives a locked key to another step. */
+    public void replace(Connection c, Key key, UUID run, UUID step, long maxAgeSeconds) throws SQLException {
+        REPLACE.on(c).set("workspace", key.workspace()).set("tool", key.tool()).set("key", key.sha256())
+                .set("run", run).set("step", step).set("age", maxAgeSeconds).at(clock).update();
+    }
+
+    /** Deletes rows that expired a day ago, up to a maximum; returns their number. */
+    public int purge(Connection c, int most) throws SQLException {
+        return PURGE.on(c).set("most", most).at(clock).update();
+    }
+}

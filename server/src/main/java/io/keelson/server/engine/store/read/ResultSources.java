@@ -1,0 +1,115 @@
+package io.keelson.server.engine.store.read;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Reuse;
+import io.keelson.core.plan.TaskPolicy;
+import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Sql;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Reads steps that take over results, and the steps that compute these results. */
+public final class ResultSources {
+    /** Ends of runs by a person's rejection. */
+    private static final Set<String> REJECTIONS =
+            Set.of("PLAN_REJECTED", "APPROVAL_REJECTED", "OUTPUT_REJECTED", "RESULT_REJECTED");
+
+    /** Items and rounds of a task have its policy. */
+    private static final Sql READER = Sql.of("""
+            select s.run_id, s.workspace_id, s.task_id, s.name, s.kind = 'turn' as turn, s.tool, s.input,
+                s.task_attempt > 1 or s.attempt_of_run > 1 as again,
+                coalesce(t.policy, (select g.policy from orchestration_tasks g where g.id = t.group_id)) as policy
+              from orchestration_steps s join orchestration_tasks t on t.id = s.task_id where s.id = :step""");
+
+    private static final Sql SOURCE = Sql.of("""
+            select s.run_id, s.state, t.state as task_state,
+                t.superseded or s.task_attempt < t.attempt_number as replaced,
+                r.deleted_at is not null as deleted, r.error_code,
+                s.completed_at + :age::bigint * interval '1 second' <= {now} as too_old,
+                exists (select from artifacts a where a.step_id = s.id) as files,
+                case when s.kind = 'turn' then %s else s.output end as output
+              from orchestration_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_runs r on r.id = s.run_id
+             where s.id = :step""".formatted(TaskSql.YIELD));
+
+    /**
+     * A step that may take over a result.
+     *
+     * @param turn whether it is the first turn of an agent's task, whose output is the result
+     * @param input JSON text, expressions unresolved
+     * @param again whether it computes in any case: its task or run is tried again
+     * @param rule null for a step without one
+     */
+    public record Reader(UUID run, UUID workspace, UUID task, boolean turn, String tool, String input, boolean again,
+            Reuse.@Nullable Rule rule) {}
+
+    /** The possible uses of a step's result. */
+    public enum State {
+        /** The step or its task has not ended. */
+        COMPUTING,
+        /** Completed with its task, and young enough. */
+        READY,
+        /** Completed with artifacts, which belong to their run. */
+        FILES,
+        /** No result: failed, rejected, too old, replaced or deleted. */
+        NONE
+    }
+
+    /**
+     * A step that computes or has computed a result.
+     *
+     * @param output JSON text; null while there is none
+     */
+    public record Source(UUID run, State state, @Nullable String output) {}
+
+    private final DbClock clock;
+
+    public ResultSources(DbClock clock) {
+        this.clock = clock;
+    }
+
+    /** The step that may take over a result. */
+    public Reader reader(Connection c, UUID step) throws SQLException {
+        return READER.on(c).set("step", step).one(row -> {
+            String policy = row.getString("policy");
+            Reuse reuse = policy == null ? null : Json.MAPPER.readValue(policy, TaskPolicy.class).reuse();
+            return new Reader(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "workspace_id"),
+                    ViewLoader.uuid(row, "task_id"), row.getBoolean("turn"), row.getString("tool"),
+                    row.getString("input"),
+                    row.getBoolean("again"), reuse == null ? null : reuse.steps().get(row.getString("name")));
+        });
+    }
+
+    /**
+     * The step that computes a result, or has; empty if its run is deleted or archived.
+     *
+     * @param maxAgeSeconds maximum time since its completion
+     */
+    public Optional<Source> source(Connection c, UUID step, long maxAgeSeconds) throws SQLException {
+        return SOURCE.on(c).set("step", step).set("age", maxAgeSeconds).at(clock).first(row -> {
+            StepState state = StepState.of(row.getString("state"));
+            TaskState task = TaskState.of(row.getString("task_state"));
+            String output = row.getString("output");
+            State found;
+            if (row.getBoolean("replaced") || row.getBoolean("deleted") || row.getBoolean("too_old")
+                    || REJECTIONS.contains(String.valueOf(row.getString("error_code")))
+                    || state.terminal() && state != StepState.COMPLETED
+                    || task.terminal() && task != TaskState.COMPLETED) {
+                found = State.NONE;
+            } else if (state != StepState.COMPLETED || task != TaskState.COMPLETED) {
+                found = State.COMPUTING;
+            } else {
+                found = row.getBoolean("files") ? State.FILES : output == null ? State.NONE : State.READY;
+            }
+            return new Source(ViewLoader.uuid(row, "run_id"), found, output);
+        });
+    }
+}
