@@ -30,6 +30,9 @@ final class UndoLaws {
         unless(rows.undo == null, "an undo of an undo: %s", rows.undo);
         unless(rows.tasksNow().stream().noneMatch(task -> task.state() == TaskState.FAILED), "a task is lost: %s",
                 rows.tasksNow());
+        rows.tickets.values().stream().filter(ticket -> "done".equals(ticket.resolution())).forEach(
+                ticket -> unless("DONE_BY_HAND".equals(rows.tasks.get(ticket.taskId()).errorCode()),
+                        "not done by hand: %s", ticket));
         boolean others = rows.tasksNow().stream().anyMatch(task -> !task.state().terminal()
                 && task.state() != TaskState.PENDING && !task.parked()
                 && rows.stepsOf(task.id()).noneMatch(Saved.Step::parked));

@@ -14,12 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
  * The work that an undo has to undo, by the recorded facts alone: work that was done, and work of which nothing tells whether it was. A
- * person is asked about the latter only. The steps of a task are undone one after the other, the last one first.
+ * person is asked about the latter only. Of repeated work, the last one is undone. The steps of a task are undone one after the other, the last one first.
  */
 final class UndoneParts {
     private static final List<String> LOST = List.of("OUTCOME_UNKNOWN", "STEP_TIMEOUT", "WORKER_HEARTBEAT_TIMEOUT");
@@ -28,19 +29,22 @@ final class UndoneParts {
 
     static void check(RunRows rows, RunRows undo) {
         Map<String, Boolean> asked = new HashMap<>();
+        Map<String, UUID> tasks = new HashMap<>();
         for (TaskSpec task : undo.accepted.plan().tasks()) {
             Undoes original = Objects.requireNonNull(task.policy().undoes());
+            tasks.put(original.key(), original.task());
             asked.put(original.key() + "/" + original.step(),
                     task.steps().getFirst().name().equals(UndoPlan.QUESTION));
         }
         rows.tasks.values().stream().filter(task -> task.spec().policy().undo() != null && !Undos.isGroup(task)
                 && task.reusedFrom() == null && !task.key().startsWith("."))
                 .collect(Collectors.groupingBy(Saved.Task::key))
-                .forEach((key, tries) -> parts(rows, key, tries, asked));
+                .forEach((key, tries) -> parts(rows, key, tries, asked, tasks));
         undo.accepted.plan().tasks().forEach(task -> order(rows, undo.accepted.plan(), task));
     }
 
-    private static void parts(RunRows rows, String key, List<Saved.Task> tries, Map<String, Boolean> asked) {
+    private static void parts(RunRows rows, String key, List<Saved.Task> tries, Map<String, Boolean> asked,
+            Map<String, UUID> tasks) {
         Undo undo = tries.getLast().spec().policy().undo();
         if (tries.stream().anyMatch(each -> !each.spec().policy().undo().equals(undo))) {
             return;
@@ -49,6 +53,9 @@ final class UndoneParts {
             boolean done = tries.stream().anyMatch(each -> each.state() == TaskState.COMPLETED);
             boolean begun = any(rows, tries, step -> step.state() == StepState.COMPLETED || lost(step));
             part(key + "/null", done, begun, asked);
+            tries.stream().filter(each -> each.state() == TaskState.COMPLETED).reduce((_, last) -> last)
+                    .ifPresent(last -> unless(last.id().equals(tasks.get(key)), "the undo of %s is not that of %s: %s",
+                            key, last, tasks));
         } else if (tries.size() == 1) {
             undo.steps().keySet().forEach(name -> part(key + "/" + name,
                     any(rows, tries, step -> step.spec().name().equals(name) && step.state() == StepState.COMPLETED),

@@ -24,7 +24,7 @@ final class Mutants {
     static List<Mutant> all() {
         return Stream
                 .of(leases(), turns(), calls(), dispatch(), endings(), gates(), levels(), credits(), views(), time(),
-                        rounds())
+                        rounds(), UndoMutants.all())
                 .flatMap(List::stream).toList();
     }
 
