@@ -527,24 +527,24 @@ class TaskFlowPlace(Document):
 
 
 class TaskRound(Document):
-    """A round of a task with `repeat`"""
+    """A round of a task or of a group with `repeat`. Of a group, it has the sums and the worst state of its tasks."""
 
     round: int
     """Number of the round."""
     task_id: str
-    """Id of its task; of a folded round, that its task had."""
+    """Id of its task; of a folded round, that its task had; of a group, the id of one of its tasks."""
     folded: bool
     """Whether the round is all that is left: its task and steps are gone."""
     state: str
     """State of its task."""
     attempts: int
-    """Number of its attempts."""
+    """Number of its attempts; of a group, of the task with the most."""
     tokens_used: int
     """Of all its attempts."""
     cost: Decimal
     """Of all its attempts, in credits."""
     output: Any
-    """Of a completed round; null where it is longer than 16384 bytes."""
+    """Of a completed round; of a group, the outputs of its tasks by their names; null where it is longer …"""
     omitted: list[str] | None
     """`output` where its value was omitted."""
     error_code: str | None
@@ -555,8 +555,25 @@ class TaskRound(Document):
     """Time of its start; null before it."""
     completed_at: datetime | None
     """Time of its end; null while it is open."""
+    tasks: list[TaskRoundRoundTask] | None
+    """Of a group: its tasks; null of a task."""
     _kinds = {
-        "cost": "decimal", "output": "free", "started_at": "time", "completed_at": "time"
+        "cost": "decimal", "output": "free", "started_at": "time", "completed_at": "time", "tasks":
+        "[TaskRoundRoundTask]"
+    }
+
+
+class TaskRoundRoundTask(Document):
+    """A task of a round of a group."""
+
+    name: str
+    """Its id in the group."""
+    task_id: str
+    """Its id; of a folded round, that it had."""
+    state: str
+    """State of the task."""
+    _kinds = {
+
     }
 
 

@@ -1310,26 +1310,26 @@ export interface components {
             /** @description Name of the switch's branch; null for a group */
             branch: string | null;
         };
-        /** @description A round of a task with `repeat` */
+        /** @description A round of a task or of a group with `repeat`. Of a group, it has the sums and the worst state of its tasks. */
         TaskRound: {
             /** @description Number of the round */
             round: number;
             /**
              * Format: uuid
-             * @description Id of its task; of a folded round, that its task had
+             * @description Id of its task; of a folded round, that its task had; of a group, the id of one of its tasks
              */
             task_id: string;
             /** @description Whether the round is all that is left: its task and steps are gone */
             folded: boolean;
             /** @description State of its task */
             state: components["schemas"]["TaskState"];
-            /** @description Number of its attempts */
+            /** @description Number of its attempts; of a group, of the task with the most */
             attempts: number;
             /** @description Of all its attempts */
             tokens_used: number;
             /** @description Of all its attempts, in credits */
             cost: Decimal;
-            /** @description Of a completed round; null where it is longer than 16384 bytes */
+            /** @description Of a completed round; of a group, the outputs of its tasks by their names; null where it is longer than 16384 bytes */
             output: unknown;
             /** @description `output` where its value was omitted */
             omitted?: "output"[];
@@ -1347,6 +1347,20 @@ export interface components {
              * @description Time of its end; null while it is open
              */
             completed_at: Date | null;
+            /** @description Of a group: its tasks; null of a task */
+            tasks: components["schemas"]["TaskRoundRoundTask"][] | null;
+        };
+        /** @description A task of a round of a group */
+        TaskRoundRoundTask: {
+            /** @description Its id in the group */
+            name: string;
+            /**
+             * Format: uuid
+             * @description Its id; of a folded round, that it had
+             */
+            task_id: string;
+            /** @description State of the task */
+            state: components["schemas"]["TaskState"];
         };
         /** @enum {unknown} */
         TaskState: "pending" | "queued" | "assigned" | "running" | "continuing" | "verifying" | "awaiting_human" | "awaiting_retry" | "completed" | "failed" | "cancelled" | "skipped" | Other;

@@ -136,7 +136,8 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "TaskRound": {
     "cost": "decimal",
     "started_at": "time",
-    "completed_at": "time"
+    "completed_at": "time",
+    "tasks": "[TaskRoundRoundTask]"
   },
   "Trigger": {
     "source": "TriggerSource",

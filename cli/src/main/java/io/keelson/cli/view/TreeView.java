@@ -191,7 +191,7 @@ public final class TreeView {
 
     /** The number of the last round, from its key, and the maximum. */
     private static String rounds(TaskLine last, int most) {
-        return "round " + last.key.substring(last.key.lastIndexOf('[') + 1, last.key.length() - 1) + " of "
+        return "round " + last.key.substring(last.key.indexOf('[') + 1, last.key.indexOf(']')) + " of "
                 + AmountText.count(most) + "  ";
     }
 

@@ -106,6 +106,8 @@ final class AttemptRestarts {
         List<TaskRow> old = d.view.tasks.values().stream()
                 .filter(task -> task.agent() == agent && (task.reusedFrom == null || task.group() != null)).toList();
         Map<TaskRow, List<StepSpec>> planned = new HashMap<>();
+        Map<TaskRow, List<TaskRow>> members = new LinkedHashMap<>();
+        old.stream().filter(TaskRow::isRepeatedGroup).forEach(loop -> members.put(loop, loop.lastRound()));
         old.forEach(task -> planned.put(task, task.planned()));
         old.forEach(task -> TaskMoves.drop(d, task));
         agent.begunAt = null;
@@ -132,6 +134,7 @@ final class AttemptRestarts {
             }
         }
         restarted.forEach((task, again) -> PlanRows.recordCreated(d, again, task.id()));
+        members.forEach((loop, round) -> Rounds.repeat(d, Objects.requireNonNull(restarted.get(loop)), round));
         CompletionCounters.forgetSuperseded(d.view);
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         SlotScheduling.letOthers(d);

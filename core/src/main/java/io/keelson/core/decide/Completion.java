@@ -58,8 +58,7 @@ final class Completion {
             return false;
         }
         if (task.isLoop()) {
-            TaskRow last = task.children.getLast();
-            return last.state == TaskState.SKIPPED || last.failureIgnored;
+            return task.lastRound().stream().allMatch(c -> c.state == TaskState.SKIPPED || c.failureIgnored);
         }
         if (task.isGroup()) {
             return !task.children.isEmpty()
@@ -115,10 +114,13 @@ final class Completion {
             TaskRow group = task.group();
             if (group != null && --group.childrenOpen == 0 && group.state == TaskState.RUNNING) {
                 if (group.isLoop()) {
-                    Rounds.ended(d, group, task, todo);
+                    Rounds.ended(d, group, todo);
                 } else {
                     TaskMoves.evaluateOutput(d, group);
                 }
+            }
+            if (task.isRepeatedGroup()) {
+                Rounds.skipRest(d, task, todo);
             }
             for (TaskRow down : task.downstreams) {
                 down.upstreamsOpen--;
@@ -166,11 +168,12 @@ final class Completion {
         ended(d, List.copyOf(skipped));
     }
 
-    private static void judge(Decision d, TaskRow task, Collection<TaskRow> ended) {
+    static void judge(Decision d, TaskRow task, Collection<TaskRow> ended) {
         boolean always = task.spec().triggerRule() == TriggerRule.ALWAYS;
         if (!d.carriedOut() || task.state != TaskState.PENDING || task.evaluating
                 || task.upstreamsOpen > 0 && !always || task == d.view.afterHook || task.agent().nextRunAt != null
-                || Replanning.holds(d, task) || !hasBegun(d, task)) {
+                || Replanning.holds(d, task) || !hasBegun(d, task)
+                || task.group() != null && task.group().state != TaskState.RUNNING) {
             return;
         }
         if (!task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted, task.upstreamsFailed)) {
@@ -178,7 +181,8 @@ final class Completion {
                     EventPayloads.failedDependency(task), "trigger_rule", null, null, null));
             TaskMoves.cancelSteps(d, task);
             ended.add(task);
-        } else if (task.spec().when() != null || task.spec().forEach() != null || task.isLoop()) {
+        } else if (task.spec().when() != null || task.spec().forEach() != null || task.isLoop()
+                || task.isMember() && Rounds.mayRepeatEffects(d, task)) {
             task.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_GATE, task.id());
         } else {

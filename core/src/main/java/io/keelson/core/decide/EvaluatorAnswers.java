@@ -57,7 +57,10 @@ final class EvaluatorAnswers {
                     new TaskPayload.Skipped("its condition is not met" + branch(task), null, "when", null, null, null));
             case Evaluation.Proceed(_, Map<Integer, Integer> generations, _) when task.isLoop() ->
                 Rounds.start(d, task, generations.getOrDefault(1, 1));
-            case Evaluation.Proceed(List<String> items, _, _) when items == null -> TaskMoves.queue(d, task);
+            case Evaluation.Proceed(List<String> items, Map<Integer, Integer> generations, _) when items == null -> {
+                task.effectGeneration = Math.max(task.effectGeneration, generations.getOrDefault(1, 1));
+                TaskMoves.queue(d, task);
+            }
             case Evaluation.Proceed proceed -> fanOut(d, task, Objects.requireNonNull(proceed.items()), proceed);
             case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
             case Evaluation.Starts s -> throw new IllegalArgumentException(s.toString());

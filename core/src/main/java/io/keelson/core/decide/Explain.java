@@ -501,6 +501,8 @@ public final class Explain {
         if (task.upstreamsOpen > 0 && task.spec().triggerRule() != TriggerRule.ALWAYS) {
             List<String> open = task.upstreams.stream().filter(up -> !up.terminal()).map(TaskRow::key).toList();
             add(task, "UPSTREAM_OPEN", "upstreams have not ended: " + keysText(open), null, open);
+        } else if (task.group() != null && task.group().state() == TaskState.PENDING) {
+            add(task, "UPSTREAM_OPEN", "its group has not begun", null, List.of(task.group().key()));
         } else if (task == view.afterHook) {
             add(task, "UPSTREAM_OPEN", "it runs when everything else has ended", null, List.of());
         } else if (hook != null && !hook.terminal() && !task.system()) {

@@ -107,7 +107,8 @@ final class ManualActions {
             d.move(task, TaskState.ASSIGNED, EventPayloads.assigned(task, null));
             d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null, null));
         }
-        if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()) {
+        if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()
+                && !(task.isRepeatedGroup() && task.state == TaskState.PENDING)) {
             return forbidden(task, "skip");
         }
         Completion.skipped(d, task,

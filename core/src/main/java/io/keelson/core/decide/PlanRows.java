@@ -51,17 +51,33 @@ final class PlanRows {
     private static void spawn(Decision d, Plan plan, Kept kept) {
         Map<String, AgentRow> agents = new LinkedHashMap<>();
         Map<String, TaskRow> byKey = new HashMap<>();
+        Map<String, String> loops = plan.loops();
         int sequence = 0;
         for (TaskSpec spec : plan.tasks()) {
-            AgentRow agent = agents.computeIfAbsent(spec.agent() == null ? "" : spec.agent(),
-                    name -> spawnAgent(d, name));
-            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
+            if (loops.containsKey(spec.id())) {
+                spawnMember(d, spec, loops, byKey);
+            } else {
+                AgentRow agent = agents.computeIfAbsent(spec.agent() == null ? "" : spec.agent(),
+                        name -> spawnAgent(d, name));
+                byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
+            }
         }
-        plan.tasks().forEach(spec -> link(d, spec, byKey));
-        for (TaskSpec spec : plan.tasks()) {
+        List<TaskSpec> spawned = plan.tasks().stream().filter(spec -> byKey.containsKey(spec.id())).toList();
+        spawned.forEach(spec -> link(d, spec, byKey));
+        for (TaskSpec spec : spawned) {
             TaskRow task = Objects.requireNonNull(byKey.get(spec.id()));
             recordCreated(d, task);
             kept.items().getOrDefault(spec.id(), List.of()).forEach(item -> carryItem(d, task, item));
+        }
+    }
+
+    /** A member of the first round of a group; none if the group has completed in an earlier attempt. */
+    private static void spawnMember(Decision d, TaskSpec spec, Map<String, String> loops, Map<String, TaskRow> byKey) {
+        TaskRow loop = Objects.requireNonNull(byKey.get(loops.get(spec.id())));
+        if (!loop.terminal()) {
+            TaskBudgets.give(d, spec);
+            byKey.put(spec.id(), Rounds.member(d, loop, spec,
+                    Objects.requireNonNull(loop.spec().policy().repeat()).first()));
         }
     }
 
@@ -286,9 +302,15 @@ final class PlanRows {
         Map<String, TaskRow> byKey = new HashMap<>();
         d.view.tasks.values().stream().filter(task -> task.group() == null)
                 .forEach(task -> byKey.put(task.key(), task));
-        List<TaskSpec> missing = plan.tasks().stream().filter(spec -> !byKey.containsKey(spec.id())).toList();
+        Map<String, String> loops = plan.loops();
+        List<TaskSpec> missing = plan.tasks().stream()
+                .filter(spec -> !byKey.containsKey(loops.getOrDefault(spec.id(), spec.id()))).toList();
         int sequence = lastSequence(d);
         for (TaskSpec spec : missing) {
+            if (loops.containsKey(spec.id())) {
+                spawnMember(d, spec, loops, byKey);
+                continue;
+            }
             String name = spec.agent() == null ? "" : spec.agent();
             AgentRow agent = d.view.agents.stream().filter(each -> !each.state.terminal()
                     && name.equals(Objects.requireNonNullElse(each.name(), ""))).findFirst()

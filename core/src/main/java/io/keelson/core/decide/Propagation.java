@@ -195,15 +195,22 @@ final class Propagation {
     private static Set<TaskRow> keptAfter(Decision d, Set<TaskRow> below) {
         Set<TaskRow> kept = new HashSet<>();
         for (TaskRow task : d.view.tasks.values()) {
-            if (task.spec().triggerRule() == TriggerRule.ALWAYS || task == d.view.afterHook) {
+            TriggerRule rule = ruleInPlan(task);
+            if (rule == TriggerRule.ALWAYS || task == d.view.afterHook
+                    || rule == TriggerRule.ALL_DONE && below.contains(task)) {
                 kept.add(task);
             }
         }
-        below.stream().filter(down -> down.spec().triggerRule() == TriggerRule.ALL_DONE).forEach(kept::add);
         return kept;
     }
 
-    /** All tasks downstream of a task, directly or not. */
+    /** The rule of a task; of a task in a round of a group, that of the group. */
+    private static TriggerRule ruleInPlan(TaskRow task) {
+        TaskRow group = task.group();
+        return (group == null ? task : group).spec().triggerRule();
+    }
+
+    /** All tasks downstream of a task, directly or not, with their children. */
     private static Set<TaskRow> below(TaskRow task) {
         Deque<TaskRow> todo = new ArrayDeque<>(List.of(task));
         Set<TaskRow> seen = new HashSet<>();
@@ -211,6 +218,7 @@ final class Propagation {
             for (TaskRow down : todo.poll().downstreams) {
                 if (seen.add(down)) {
                     todo.add(down);
+                    seen.addAll(down.children);
                 }
             }
         }

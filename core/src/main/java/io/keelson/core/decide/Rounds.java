@@ -3,18 +3,26 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.Repeat;
+import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TimerKind;
+import java.math.BigDecimal;
+import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rounds of tasks with {@code repeat}. A round is a child of its task, with its own attempts, checks and questions. The
- * view has the last ended rounds only, so that a decision costs the same in every round.
+ * The rounds of tasks and groups with {@code repeat}. A round is a child of its task, with its own attempts, checks and
+ * questions; of a group, one child for each of its tasks, with dependencies among them. The view has the last ended rounds only, so
+ * that a decision costs the same in every round.
  */
 final class Rounds {
     static final String EXHAUSTED = "REPEAT_EXHAUSTED";
@@ -32,23 +40,86 @@ final class Rounds {
         d.move(loop, TaskState.ASSIGNED, EventPayloads.assigned(loop, null));
         d.move(loop, TaskState.RUNNING, new TaskPayload.Started(loop.attempt, null, null));
         loop.effectGeneration = generation;
-        begin(d, loop);
+        if (loop.isRepeatedGroup()) {
+            judge(d, loop);
+        } else {
+            begin(d, loop);
+        }
     }
 
     private static void begin(Decision d, TaskRow loop) {
+        List<TaskRow> last = loop.lastRound();
         int number = loop.round() + 1;
-        for (int left = loop.children.size() - rule(loop).keep(); left > 0; left--) {
+        while (!loop.children.isEmpty() && loop.children.getFirst().itemIndex() < number - rule(loop).keep()) {
             fold(d, loop);
         }
-        TaskRow round = new TaskRow(d.ids.next(), loop.key() + "[" + number + "]", loop.sequence(), loop.spec(),
-                loop.agent(), loop, number, null);
-        round.effectGeneration = loop.effectGeneration;
-        PlanRows.add(d, round);
-        PlanRows.recordCreated(d, round);
-        TaskMoves.queue(d, round);
+        if (loop.isRepeatedGroup()) {
+            repeat(d, loop, last);
+            judge(d, loop);
+        } else {
+            TaskRow round = new TaskRow(d.ids.next(), loop.key() + "[" + number + "]", loop.sequence(), loop.spec(),
+                    loop.agent(), loop, number, null);
+            round.effectGeneration = loop.effectGeneration;
+            PlanRows.add(d, round);
+            PlanRows.recordCreated(d, round);
+            TaskMoves.queue(d, round);
+        }
     }
 
-    /** The earliest round leaves the view. */
+    /**
+     * Creates the members of a group's next round, which wait for their dependencies.
+     *
+     * @param last members of an earlier round, or of an earlier row of the group
+     */
+    static void repeat(Decision d, TaskRow loop, List<TaskRow> last) {
+        int number = loop.round() + 1;
+        Map<TaskRow, TaskRow> next = new LinkedHashMap<>();
+        last.forEach(member -> next.put(member, member(d, loop, member.spec(), number)));
+        next.forEach((old, member) -> old.upstreams
+                .forEach(up -> d.view.link(member, Objects.requireNonNull(next.get(up)))));
+        next.values().forEach(member -> PlanRows.recordCreated(d, member));
+    }
+
+    /** Creates a member of a group's round, without its links. All members belong to the group's agent. */
+    static TaskRow member(Decision d, TaskRow loop, TaskSpec spec, int round) {
+        TaskRow member = new TaskRow(d.ids.next(), loop.memberKey(round, spec.id()), loop.sequence(), spec,
+                loop.agent(), loop, round, null);
+        PlanRows.add(d, member);
+        return member;
+    }
+
+    /**
+     * Begins the members of a group's last round that wait for no other member. People may have ended all members of the first
+     * round before.
+     */
+    private static void judge(Decision d, TaskRow loop) {
+        Deque<TaskRow> ended = new ArrayDeque<>();
+        if (loop.childrenOpen == 0) {
+            ended(d, loop, ended);
+        } else {
+            loop.lastRound().forEach(member -> Completion.judge(d, member, ended));
+        }
+        Completion.ended(d, List.copyOf(ended));
+    }
+
+    /** Whether effects of a member may have happened in an earlier attempt, so that its effect generation is looked up. */
+    static boolean mayRepeatEffects(Decision d, TaskRow member) {
+        return d.run.attempt > 1 || member.agent().attempt > 1;
+    }
+
+    /** A group has ended: members that have not begun are skipped. */
+    static void skipRest(Decision d, TaskRow loop, Collection<TaskRow> ended) {
+        for (TaskRow member : loop.children) {
+            if (member.state == TaskState.PENDING) {
+                TaskMoves.cancelSteps(d, member);
+                d.move(member, TaskState.SKIPPED, new TaskPayload.Skipped("its group is " + loop.state.wire(),
+                        loop.id(), "dependency_failed", null, null, null));
+                ended.add(member);
+            }
+        }
+    }
+
+    /** The earliest child leaves the view. */
     private static void fold(Decision d, TaskRow loop) {
         TaskRow round = loop.children.removeFirst();
         AgentRow agent = round.agent();
@@ -62,14 +133,14 @@ final class Rounds {
     }
 
     /**
-     * A round has ended. A cancelled one ends its task.
+     * A round has ended. A cancelled one ends its task or group.
      *
      * @param ended collects tasks that end with it
      */
-    static void ended(Decision d, TaskRow loop, TaskRow round, Collection<TaskRow> ended) {
-        if (round.state == TaskState.CANCELLED) {
+    static void ended(Decision d, TaskRow loop, Collection<TaskRow> ended) {
+        if (loop.lastRound().stream().anyMatch(child -> child.state == TaskState.CANCELLED)) {
             TaskMoves.cancel(d, loop, new TaskPayload.Cancelled(Actor.SYSTEM.name(),
-                    "round " + round.itemIndex() + " was cancelled", false));
+                    "round " + loop.round() + " was cancelled", false));
             ended.add(loop);
         } else {
             TaskMoves.evaluateOutput(d, loop);
@@ -101,9 +172,13 @@ final class Rounds {
     }
 
     private static void note(Decision d, TaskRow loop, boolean until) {
-        TaskRow round = loop.children.getLast();
-        d.note(loop, new TaskPayload.RoundCompleted(round.itemIndex(), round.id(), round.attempt, round.tokens,
-                round.cost.stripTrailingZeros(), until, loop.nextRunAt));
+        List<TaskRow> round = loop.lastRound();
+        d.note(loop, new TaskPayload.RoundCompleted(loop.round(),
+                loop.isRepeatedGroup() ? null : round.getFirst().id(),
+                round.stream().mapToInt(TaskRow::attempt).max().orElse(1),
+                round.stream().mapToLong(TaskRow::tokens).sum(),
+                round.stream().map(TaskRow::cost).reduce(BigDecimal.ZERO, BigDecimal::add).stripTrailingZeros(), until,
+                loop.nextRunAt));
     }
 
     private static @Nullable StepError exhausted(TaskRow loop) {

@@ -138,10 +138,10 @@ final class StepFailures {
                 && !(taskTries(step) && TaskFailures.decide(d, step.task(), error).action() != Action.FAIL);
     }
 
-    /** A task's failure mode after a step's final failure; children of a group leave CONTINUE to the group. */
+    /** A task's failure mode after a step's final failure; items and rounds of a task leave CONTINUE to the task. */
     private static FailureMode mode(TaskRow task) {
         FailureMode mode = task.spec().policy().failureMode();
-        return task.group() != null && mode == FailureMode.CONTINUE ? FailureMode.FAIL_FAST : mode;
+        return task.group() != null && !task.isMember() && mode == FailureMode.CONTINUE ? FailureMode.FAIL_FAST : mode;
     }
 
     /** @param failure the payload in case the task fails with the step */

@@ -469,7 +469,7 @@ final class Steps {
     }
 
     private static boolean ofEarlierRound(TaskRow task, TaskRow round) {
-        return round.isRound() && task != round && task.group() == round.group();
+        return round.isRound() && task.itemIndex() != round.itemIndex() && task.group() == round.group();
     }
 
     private static @Nullable StepRow queuedStep(TaskRow task, int lane) {

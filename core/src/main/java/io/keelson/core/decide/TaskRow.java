@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A task of the current attempt. A task with {@code for_each} or {@code repeat} is a group: it has no steps of its own and
- * ends when its children have ended. The children of a {@code repeat} are its rounds, one after another.
+ * ends when its children have ended. The children of a {@code repeat} are its rounds, one after another. A round of a group of
+ * tasks has several children, the members.
  */
 public final class TaskRow {
     /** The order in which ready tasks of one agent get its slots. */
@@ -111,7 +112,7 @@ public final class TaskRow {
 
     /**
      * @param sequence position in the plan, from 1
-     * @param group the task that fanned out into this one; null for a task of the plan
+     * @param group the task that fanned out into this one, or in whose rounds this one is done; null for a task of the plan
      * @param itemIndex position among the group's children, from 0; number of a round, from 1; -1 for a task of the plan
      * @param item the group's item, JSON text; null for a task of the plan
      */
@@ -190,16 +191,42 @@ public final class TaskRow {
         return group == null && spec.policy().repeat() != null;
     }
 
-    /** True for a round of a task with {@code repeat}. */
+    /** True for a round of a task with {@code repeat}, or for a member of a round. */
     boolean isRound() {
         return group != null && group.isLoop();
+    }
+
+    /** True for a task of the plan that is done in the rounds of a group: it has a spec of its own, and no other child has. */
+    public boolean isMember() {
+        return group != null && group.isRepeatedGroup();
+    }
+
+    /** True for a group of tasks with {@code repeat} itself, not for its members. */
+    boolean isRepeatedGroup() {
+        Repeat repeat = spec.policy().repeat();
+        return isLoop() && repeat != null && !repeat.tasks().isEmpty();
+    }
+
+    /** The key of a member of its round. */
+    String memberKey(int round, String plannedId) {
+        return key + "[" + round + "]" + plannedId.substring(key.length());
+    }
+
+    /** The id in the plan of a member, by the key that it has in a round. */
+    public String plannedId(String memberKey) {
+        return key + memberKey.substring(memberKey.indexOf(']', key.length()) + 1);
+    }
+
+    /** The children of its last round. */
+    List<TaskRow> lastRound() {
+        int last = round();
+        return children.stream().filter(child -> child.itemIndex == last).toList();
     }
 
     /** The number of its last round, from 1; before the first, of the round after which it begins, or 0. */
     int round() {
         Repeat repeat = spec.policy().repeat();
-        return !children.isEmpty() ? children.getLast().itemIndex
-                : repeat == null || repeat.after() == null ? 0 : repeat.after().round();
+        return !children.isEmpty() ? children.getLast().itemIndex : repeat == null ? 0 : repeat.first() - 1;
     }
 
     /** Adds the use of a round that ends. */
@@ -226,9 +253,9 @@ public final class TaskRow {
         return key;
     }
 
-    /** The id of its task in the plan: its own key, or its group's. */
+    /** The id of its task in the plan: its own, or that of the task whose item or round it is. */
     String planKey() {
-        return group == null ? key : group.key;
+        return spec.id();
     }
 
     public int sequence() {

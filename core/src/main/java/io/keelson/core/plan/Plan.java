@@ -1,6 +1,8 @@
 package io.keelson.core.plan;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  *
@@ -16,6 +18,18 @@ public record Plan(int version, List<TaskSpec> tasks, String strategy) {
 
     public Plan {
         tasks = List.copyOf(tasks);
+    }
+
+    /** The repeated groups of the tasks that are done in rounds of a group, by the ids of these tasks. */
+    public Map<String, String> loops() {
+        Map<String, String> loops = new HashMap<>();
+        for (TaskSpec task : tasks) {
+            Repeat repeat = task.policy().repeat();
+            if (repeat != null) {
+                repeat.tasks().forEach(name -> loops.put(task.id() + "." + name, task.id()));
+            }
+        }
+        return loops;
     }
 
     /** A plan without a strategy. */

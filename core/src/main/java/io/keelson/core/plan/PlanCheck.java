@@ -21,10 +21,13 @@ public final class PlanCheck {
     private final ToolKnowledge tools;
     private final List<PlanProblem> problems = new ArrayList<>();
     private final Map<String, Integer> indexOf = new LinkedHashMap<>();
+    /** The repeated groups of the tasks in them. */
+    private final Map<String, String> loops;
 
     private PlanCheck(Plan plan, ToolKnowledge tools) {
         this.plan = plan;
         this.tools = tools;
+        this.loops = plan.loops();
     }
 
     /**
@@ -86,11 +89,16 @@ public final class PlanCheck {
                 undo(undo.steps().getOrDefault(task.steps().get(i).name(), List.of()), at + "/steps/" + i + "/undo");
             }
         }
+        if (loops.containsKey(task.id())) {
+            refuseNested(task, task.forEach() != null, at + "/for_each");
+            refuseNested(task, task.policy().repeat() != null, at + "/repeat");
+        }
         expression(task.when(), at + "/when");
         expression(task.forEach(), at + "/for_each");
         Repeat repeat = task.policy().repeat();
         if (repeat != null) {
             expression(repeat.until(), at + "/repeat/until");
+            members(task, repeat, at + "/repeat/tasks");
             if (task.forEach() != null) {
                 report("REPEAT_WITH_FOR_EACH", at + "/repeat", "task '" + displayText(task.id())
                         + "' has repeat and for_each: start a run with the rounds for each item instead");
@@ -110,6 +118,25 @@ public final class PlanCheck {
         }
         if (task.output() != null) {
             problems.addAll(tools.checkTemplate(task.output(), at + "/output"));
+        }
+    }
+
+    /** A group is before its tasks. */
+    private void members(TaskSpec group, Repeat repeat, String at) {
+        for (int i = 0; i < repeat.tasks().size(); i++) {
+            Integer member = indexOf.get(group.id() + "." + repeat.tasks().get(i));
+            if (member == null || member <= indexOf.getOrDefault(group.id(), 0)) {
+                report("UNKNOWN_REFERENCE", at + "/" + i, "no task '" + displayText(group.id()) + "."
+                        + displayText(repeat.tasks().get(i)) + "' follows");
+            }
+        }
+    }
+
+    private void refuseNested(TaskSpec task, boolean inner, String at) {
+        if (inner) {
+            report("REPEAT_NESTED", at, "task '" + displayText(task.id()) + "' is done in rounds of '"
+                    + displayText(String.valueOf(loops.get(task.id())))
+                    + "': start a run with the inner rounds or items instead");
         }
     }
 
@@ -181,6 +208,10 @@ public final class PlanCheck {
                     report("DEPENDENCY_UNKNOWN", at,
                             "task '" + displayText(task.id()) + "' depends on '" + displayText(upstream)
                                     + "', which does not exist");
+                } else if (!Objects.equals(loops.get(task.id()), loops.get(upstream))) {
+                    report("DEPENDENCY_ACROSS_ROUNDS", at, "task '" + displayText(task.id()) + "' depends on '"
+                            + displayText(upstream) + "', and only one of them is done in rounds of a group: "
+                            + "the dependency belongs to the group");
                 } else if (!seen.add(upstream)) {
                     report("DUPLICATE_NAME", at, "dependency '" + displayText(upstream) + "' is named twice");
                 }

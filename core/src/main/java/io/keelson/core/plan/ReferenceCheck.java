@@ -18,6 +18,7 @@ final class ReferenceCheck {
     private final Map<String, Integer> indexOf;
     private final PlanGraph graph;
     private final Consumer<PlanProblem> problems;
+    private final Map<String, String> loops;
 
     ReferenceCheck(Plan plan, ToolKnowledge tools, Set<String> inputs, Map<String, Integer> indexOf, PlanGraph graph,
             Consumer<PlanProblem> problems) {
@@ -27,6 +28,7 @@ final class ReferenceCheck {
         this.indexOf = indexOf;
         this.graph = graph;
         this.problems = problems;
+        this.loops = plan.loops();
     }
 
     void check() {
@@ -39,7 +41,8 @@ final class ReferenceCheck {
         List<String> steps = task.steps().stream().map(StepSpec::name).toList();
         Repeat repeat = task.policy().repeat();
         ScopeNames once = task.forEach() == null ? ScopeNames.TASK : ScopeNames.EACH;
-        ScopeNames scope = repeat == null ? once : ScopeNames.ROUND;
+        boolean member = loops.containsKey(task.id());
+        ScopeNames scope = repeat == null && !member ? once : ScopeNames.ROUND;
         Set<String> ended = new HashSet<>();
         for (int s = 0; s < task.steps().size(); s++) {
             StepSpec step = task.steps().get(s);
@@ -65,7 +68,7 @@ final class ReferenceCheck {
             }
         }
         if (task.when() != null) {
-            check(tools.namesInExpression(task.when()), once, index, steps, Set.of(), at + "/when");
+            check(tools.namesInExpression(task.when()), member ? scope : once, index, steps, Set.of(), at + "/when");
         }
         if (task.forEach() != null) {
             check(tools.namesInExpression(task.forEach()), scope, index, steps, Set.of(), at + "/for_each");
@@ -78,7 +81,8 @@ final class ReferenceCheck {
         for (int b = 0; flow != null && b < flow.branches().size(); b++) {
             String when = flow.branches().get(b).when();
             if (when != null) {
-                check(tools.namesInExpression(when), ScopeNames.RUN_OUTPUT, index, List.of(), Set.of(),
+                check(tools.namesInExpression(when), member ? ScopeNames.BRANCH : ScopeNames.RUN_OUTPUT, index,
+                        List.of(), Set.of(),
                         at + "/flow/branches/" + b + "/when");
             }
         }
@@ -112,9 +116,13 @@ final class ReferenceCheck {
             Integer upstream = indexOf.get(name);
             if (upstream == null) {
                 report("UNKNOWN_REFERENCE", at, "task", name, "which does not exist");
-            } else if (!graph.isUpstream(upstream, task)) {
+            } else if (!hasEnded(upstream, task)) {
+                String loop = loops.get(name);
                 report("REFERENCE_NOT_UPSTREAM", at, "task", name,
-                        "which need not have ended by then: add it to depends_on");
+                        loop == null || loop.equals(loops.get(plan.tasks().get(task).id()))
+                                ? "which need not have ended by then: add it to depends_on"
+                                : "which is done in rounds: name '" + loop
+                                        + "', whose output has those of the last round");
             }
         }
         for (String name : names.steps()) {
@@ -124,6 +132,14 @@ final class ReferenceCheck {
                 report("REFERENCE_NOT_UPSTREAM", at, "step", name, "which has not ended by then");
             }
         }
+    }
+
+    /** Whether a task has ended before another one begins. The members of a group have ended when its condition is evaluated. */
+    private boolean hasEnded(int upstream, int task) {
+        String id = plan.tasks().get(task).id();
+        String loop = loops.get(id);
+        return graph.isUpstream(upstream, task) || id.equals(loops.get(plan.tasks().get(upstream).id()))
+                || loop != null && graph.isUpstream(upstream, indexOf.get(loop));
     }
 
     private void report(String code, String at, String kind, String name, String why) {

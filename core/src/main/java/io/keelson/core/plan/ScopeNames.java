@@ -17,6 +17,8 @@ public record ScopeNames(List<String> known) {
     /** A task with {@code repeat}. */
     public static final ScopeNames ROUND =
             of("inputs", "previous", "round", "run", "steps", "task", "tasks", "transcript");
+    /** The condition of a switch's branch in a repeated group. */
+    public static final ScopeNames BRANCH = of("inputs", "previous", "round", "run", "tasks");
     /** The condition that ends rounds. */
     public static final ScopeNames UNTIL = of("inputs", "output", "previous", "round", "run", "tasks");
     /** The calls that undo a task. */

@@ -139,11 +139,12 @@ public final class UndoPlan {
     private Set<String> upstreamWork(Original task) {
         Set<String> found = new LinkedHashSet<>();
         if (task.round() > 0) {
-            List<Original> rounds = members.getOrDefault(String.valueOf(task.group()), List.of());
-            for (int i = rounds.indexOf(task) - 1; i >= 0; i--) {
-                if (numbered.containsKey(rounds.get(i).key())) {
-                    return Set.of(rounds.get(i).key());
-                }
+            List<Original> before = lastRound(members.getOrDefault(String.valueOf(task.group()), List.of()).stream()
+                    .filter(each -> each.round() < task.round() && numbered.containsKey(each.key())).toList());
+            task.upstreams().forEach(upstream -> found.addAll(work(upstream)));
+            before.forEach(each -> found.add(each.key()));
+            if (!before.isEmpty()) {
+                return found;
             }
         }
         Original group = task.group() == null ? null : originals.get(task.group());
@@ -166,16 +167,17 @@ public final class UndoPlan {
         List<Original> own =
                 members.getOrDefault(key, List.of()).stream().filter(each -> numbered.containsKey(each.key()))
                         .toList();
-        if (!own.isEmpty() && own.getLast().round() > 0) {
-            found.add(own.getLast().key());
-        } else {
-            own.forEach(each -> found.add(each.key()));
-        }
+        lastRound(own).forEach(each -> found.add(each.key()));
         if (found.isEmpty()) {
             task.upstreams().forEach(upstream -> found.addAll(work(upstream)));
         }
         near.put(key, found);
         return found;
+    }
+
+    /** The tasks of the last round among sorted members; all items of a {@code for_each}. */
+    private static List<Original> lastRound(List<Original> sorted) {
+        return sorted.stream().filter(each -> each.round() == sorted.getLast().round()).toList();
     }
 
     private void add(Original task, Set<String> later) {

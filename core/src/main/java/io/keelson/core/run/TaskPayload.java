@@ -109,11 +109,13 @@ public sealed interface TaskPayload extends Payload {
     }
 
     /**
-     * @param roundTaskId the round's task
+     * @param roundTaskId the round's task; null for a group, of whose tasks the numbers are the sums
+     * @param attempts of a group: of the task with the most
      * @param until whether the condition that ends the rounds holds
      * @param nextRunAt when the next round begins; null if none follows
      */
-    record RoundCompleted(int round, UUID roundTaskId, int attempts, long tokens, BigDecimal cost, boolean until,
+    record RoundCompleted(int round, @Nullable UUID roundTaskId, int attempts, long tokens, BigDecimal cost,
+            boolean until,
             @Nullable Instant nextRunAt) implements TaskPayload {
         @Override
         public void write(Members to) {

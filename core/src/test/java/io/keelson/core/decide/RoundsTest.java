@@ -19,6 +19,7 @@ import io.keelson.core.run.Verdict;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Tasks with {@code repeat}: rounds, their ends and what is left of them. */
@@ -172,6 +173,87 @@ class RoundsTest extends OneRun {
         assertThat(world.view.weight()).isEqualTo(rows);
         assertThat(world.view.run().counts().tasks()).isEqualTo(tasks).isEqualTo(5);
         assertThat(world.taskStates()).containsOnlyKeys("a", "a[1001]", "a[1000]", "a[998]", "a[999]");
+    }
+
+    /** A group {@code g} with the tasks {@code g.a} and {@code g.b}, which depends on the first, and a task after it. */
+    private void group(Repeat repeat, FailureMode mode) {
+        world = World.start(plan(task("x"), task("g").on("x").mode(mode).repeat(repeat.of(List.of("a", "b"))),
+                task("g.a").steps(1), task("g.b").steps(1).on("g.a"), task("y").on("g")));
+        world.complete(world.claim("x"));
+    }
+
+    @Test
+    void roundOfAGroupHasATaskForEachOfItsTasks() {
+        group(rounds(5, Duration.ZERO, 20), FailureMode.FAIL_FAST);
+        assertThat(world.taskStates()).containsOnlyKeys("x", "g", "g[1].a", "g[1].b", "y");
+        begin();
+        assertThat(world.taskStates()).containsEntry("g[1].b", TaskState.PENDING);
+        both(1, AGAIN);
+        assertThat(world.taskStates()).containsEntry("g[2].b", TaskState.PENDING).containsEntry("y", TaskState.PENDING);
+        both(2, DONE);
+        assertThat(world.task("g").state()).isEqualTo(TaskState.COMPLETED);
+        assertThat(world.last("task_round_completed").members()).containsEntry("round", 2)
+                .doesNotContainKey("round_task_id");
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void viewOfALateRoundOfAGroupHasAsManyRowsAsThatOfAnEarlyOne() {
+        group(rounds(2_000, Duration.ZERO, 3), FailureMode.FAIL_FAST);
+        begin();
+        IntStream.rangeClosed(1, 10).forEach(i -> both(i, AGAIN));
+        int rows = world.view.weight();
+        int tasks = world.view.run().counts().tasks();
+        IntStream.rangeClosed(11, 500).forEach(i -> both(i, AGAIN));
+        assertThat(world.view.weight()).isEqualTo(rows);
+        assertThat(world.view.run().counts().tasks()).isEqualTo(tasks);
+        assertThat(world.taskStates()).containsOnlyKeys("x", "g", "y", "g[501].a", "g[501].b", "g[500].a", "g[500].b",
+                "g[499].a", "g[499].b", "g[498].a", "g[498].b");
+    }
+
+    @Test
+    void failedTaskOfARoundFailsTheGroupUnlessItsModeContinues() {
+        group(rounds(5, Duration.ZERO, 20), FailureMode.FAIL_FAST);
+        begin();
+        world.fail(world.claim("g[1].a"), ErrorClass.PERMANENT);
+        assertThat(world.taskStates()).containsEntry("g", TaskState.FAILED).containsEntry("g[1].b",
+                TaskState.CANCELLED);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+
+        group(rounds(5, Duration.ZERO, 20), FailureMode.CONTINUE);
+        begin();
+        world.fail(world.claim("g[1].a"), ErrorClass.PERMANENT);
+        assertThat(world.taskStates()).containsEntry("g[1].b", TaskState.SKIPPED);
+        answer(AGAIN);
+        both(2, DONE);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void groupThatDoesNotBeginIsSkippedAsAWhole() {
+        group(rounds(5, Duration.ZERO, 20), FailureMode.FAIL_FAST);
+        answer(new Evaluation.Skip());
+        assertThat(world.taskStates()).containsEntry("g[1].a", TaskState.SKIPPED).containsEntry("g[1].b",
+                TaskState.SKIPPED);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void cancelledTaskOfARoundCancelsTheGroup() {
+        group(rounds(5, Duration.ZERO, 20), FailureMode.FAIL_FAST);
+        begin();
+        world.done(new Command.CancelTask(world.id(), world.task("g[1].a").id(), null, World.WHO));
+        assertThat(world.taskStates()).containsEntry("g", TaskState.CANCELLED).containsEntry("g[1].b",
+                TaskState.SKIPPED);
+    }
+
+    private void both(int round, Evaluation answer) {
+        world.complete(world.claim("g[" + round + "].a"));
+        world.complete(world.claim("g[" + round + "].b"));
+        answer(answer);
     }
 
     private static Repeat rounds(int max, Duration delay, int keep) {

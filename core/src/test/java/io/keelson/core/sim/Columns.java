@@ -44,9 +44,10 @@ final class Columns {
         tables.put("orchestration_tasks", all(rows.tasks.values().stream().filter(this::isThere).toList(),
                 Columns::task));
         tables.put("task_rounds", all(rows.tasks.values().stream().filter(task -> !isThere(task)).toList(),
-                Columns::round));
-        tables.put("orchestration_task_dependencies", rows.tasks.values().stream().flatMap(task -> task.upstreams()
-                .stream().map(up -> columns("task_id", task.id(), "depends_on_id", up))).toList());
+                this::round));
+        tables.put("orchestration_task_dependencies",
+                rows.tasks.values().stream().filter(this::isThere).flatMap(task -> task.upstreams()
+                        .stream().map(up -> columns("task_id", task.id(), "depends_on_id", up))).toList());
         tables.put("orchestration_steps",
                 all(rows.steps.values().stream().filter(step -> isThere(step.id())).toList(), Columns::step));
         tables.put("work_queue", all(rows.queue.values(), Columns::place));
@@ -76,8 +77,11 @@ final class Columns {
         return !rows.folded.contains(rows.steps.get(step).taskId());
     }
 
-    private static Map<String, Object> round(Saved.Task t) {
-        return columns("loop_id", t.groupId(), "round", t.itemIndex(), "task_id", t.id(), "state", t.state().wire(),
+    private Map<String, Object> round(Saved.Task t) {
+        String loop = rows.tasks.get(t.groupId()).key();
+        return columns("loop_id", t.groupId(), "round", t.itemIndex(), "member",
+                t.spec().id().equals(loop) ? "" : t.spec().id().substring(loop.length() + 1), "task_id", t.id(),
+                "state", t.state().wire(),
                 "attempts", t.attempt(), "effect_generation", t.effectGeneration(), "tokens", t.tokens(), "cost",
                 t.cost(), "error_code", t.errorCode(), "started_at", t.startedAt(), "completed_at", t.completedAt());
     }

@@ -12,7 +12,7 @@ import java.util.Set;
 
 /**
  * Laws of effect keys: a row that repeats a task has the same or a later generation, and a later
- * one after a rejected output. Calls of agents have one key exactly if they ask the same, each in its turn.
+ * one after a rejected output. A task of a group's round gets its generation when it is queued. Calls of agents have one key exactly if they ask the same, each in its turn.
  */
 final class EffectLaws {
     private final RunRows before;
@@ -27,11 +27,13 @@ final class EffectLaws {
     void check(List<Event> events) {
         if (after.run.effectGeneration() == 1) {
             Map<String, Integer> generations = new HashMap<>();
-            after.tasks.values().stream().filter(task -> !task.isLoop()).forEach(task -> {
-                Integer earlier = generations.put(task.key(), task.effectGeneration());
-                unless(earlier == null || earlier <= task.effectGeneration(), "done again under an older key: %s",
-                        task);
-            });
+            after.tasks.values().stream().filter(task -> !task.isLoop()
+                    && (task.groupId() == null || task.queuedAt() != null)).forEach(task -> {
+                        Integer earlier = generations.put(task.key(), task.effectGeneration());
+                        unless(earlier == null || earlier <= task.effectGeneration(),
+                                "done again under an older key: %s",
+                                task);
+                    });
         }
         calls();
         events.stream().filter(event -> event.taskId() != null && event.stepId() == null && event.to() != null

@@ -143,15 +143,22 @@ final class Evaluations {
         if (task.isLoop()) {
             return new Evaluation.Proceed(null, generations(rows, task.key()));
         }
-        return task.spec().forEach() == null || task.groupId() != null ? new Evaluation.Proceed(null)
+        if (task.groupId() != null) {
+            return new Evaluation.Proceed(null, Map.of(1, rows.tasks.values().stream()
+                    .filter(other -> other.key().equals(task.key())).mapToInt(Saved.Task::effectGeneration).max()
+                    .orElse(1)));
+        }
+        return task.spec().forEach() == null ? new Evaluation.Proceed(null)
                 : new Evaluation.Proceed(items, generations(rows, task.key()));
     }
 
     /** Every sixth round on average is the last one. */
     private static Evaluation output(RunRows rows, Saved.Task task) {
-        int rounds = (int) rows.roundsOf(task).count();
+        int rounds = (int) rows.roundsOf(task).map(Saved.Task::itemIndex).distinct().count();
         return !task.isLoop() || Math.floorMod(task.id().hashCode() + 7 * rounds, 6) == 0 ? new Evaluation.Output("1")
-                : new Evaluation.Repeats(generations(rows, task.key()).getOrDefault(rounds + 1, 1));
+                : new Evaluation.Repeats(task.spec().policy().repeat().tasks().isEmpty()
+                        ? generations(rows, task.key()).getOrDefault(rounds + 1, 1)
+                        : 1);
     }
 
     /** Of all that tasks of the key have fanned out into. */

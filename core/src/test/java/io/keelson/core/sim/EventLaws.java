@@ -75,10 +75,13 @@ final class EventLaws {
                 unless(Set.of("running", "ready", "pending").contains(states.get(after.id())),
                         "an item or a round of a run that does not run: %s", event);
             } else if (event.payload() instanceof TaskPayload.RoundCompleted round) {
-                unless(Set.of("completed", "failed", "skipped").contains(states.get(round.roundTaskId()))
-                        && after.tasks.get(round.roundTaskId()).itemIndex() == round.round(),
-                        "a round that has not ended: %s",
-                        event);
+                List<Saved.Task> tasks = after.roundsOf(after.tasks.get(event.taskId()))
+                        .filter(task -> task.itemIndex() == round.round()).toList();
+                unless(!tasks.isEmpty() && tasks.stream().allMatch(
+                        task -> Set.of("completed", "failed", "skipped").contains(states.get(task.id()))),
+                        "a round that has not ended: %s", event);
+                unless(round.roundTaskId() == null || round.roundTaskId().equals(tasks.getFirst().id()),
+                        "another round: %s", event);
             }
         }
         unless(after.head.seq() == seq, "I3: the run counts %s events, there are %s", after.head.seq(), seq);
@@ -197,7 +200,8 @@ final class EventLaws {
     }
 
     private void taskMoved(Event event, Saved.Task task) {
-        boolean begins = event.to().equals("queued") && event.from().equals("pending") && task.groupId() == null;
+        boolean begins = event.to().equals("queued") && event.from().equals("pending")
+                && (task.groupId() == null || after.tasks.get(task.groupId()).isLoop());
         if (!begins && !"trigger_rule".equals(event.members().get("reason"))) {
             return;
         }

@@ -68,8 +68,9 @@ final class MoneyLaws {
         events.stream().filter(event -> event.type() == EventType.RUN_BUDGET_THRESHOLD).forEach(this::threshold);
         holds();
         unless(!after.run.failing() || before != null && before.run.failing()
-                || after.tasksNow().stream().allMatch(task -> WorkLaws.followsAFailure(task) || paid(before, task)
-                        || paid(after, task)),
+                || after.tasksNow().stream()
+                        .allMatch(task -> WorkLaws.followsAFailure(after, task) || paid(before, task)
+                                || paid(after, task)),
                 "fail_fast left unpaid work open: %s",
                 after.tasksNow().stream().map(task -> task.key() + " " + task.state()).toList());
     }
@@ -348,8 +349,7 @@ final class MoneyLaws {
 
     /** Its task in the plan. */
     private String task(Saved.Step step) {
-        Saved.Task task = after.tasks.get(step.taskId());
-        return task.groupId() == null ? task.key() : after.tasks.get(task.groupId()).key();
+        return after.tasks.get(step.taskId()).spec().id();
     }
 
     private BigDecimal known(Saved.Step step) {

@@ -59,9 +59,10 @@ final class RandomPlans {
     private final boolean rounds;
     private final boolean undos;
     private final boolean reuses;
+    private final boolean groups;
 
     RandomPlans(Random random) {
-        this(random, 2, false, false, false, false);
+        this(random, 2, false, false, false, false, false);
     }
 
     /**
@@ -70,9 +71,12 @@ final class RandomPlans {
      * @param rounds whether some tasks are done in rounds
      * @param undos whether most tasks have an undo
      * @param reuses whether steps of most tasks may take over results
+     * @param groups whether rounds are also of groups
      */
-    RandomPlans(Random random, int places, boolean chains, boolean rounds, boolean undos, boolean reuses) {
+    RandomPlans(Random random, int places, boolean chains, boolean rounds, boolean undos, boolean reuses,
+            boolean groups) {
         this.reuses = reuses;
+        this.groups = groups;
         this.undos = undos;
         this.random = random;
         this.places = places;
@@ -100,6 +104,11 @@ final class RandomPlans {
         return seed % 11 == 6;
     }
 
+    /** Stories with rounds of groups. */
+    static boolean repeatsGroups(long seed) {
+        return seed % 10 == 3;
+    }
+
     NewRun run(UUID id, UUID workspace) {
         RunPolicy policy = new RunPolicy(chance(25), 3, 1 + random.nextInt(3), 1 + random.nextInt(2),
                 1 + random.nextInt(3), 1 + random.nextInt(3), chance(15), 2 + random.nextInt(3), 1 + random.nextInt(2),
@@ -117,6 +126,9 @@ final class RandomPlans {
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(reusing(undone(repeated(climbing(
                     task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())), id), id), id), id));
+        }
+        if (rounds && groups) {
+            addGroup(tasks, id);
         }
         boolean goal = policy.failures().planner() != null && id.getLeastSignificantBits() % 4 == 1;
         NewRun run = new NewRun(id, workspace, "r", null, "goal", goal ? new Plan(0, List.of()) : new Plan(1, tasks),
@@ -242,6 +254,34 @@ final class RandomPlans {
         }
         return task.with(task.policy().repeated(new Repeat("${ . }", 2 + number % 7, Duration.ofSeconds(number % 4 * 2),
                 number % 5 == 4 ? BigDecimal.valueOf(1 + number, places) : null, 1 + number % 6 / 4)));
+    }
+
+    /** A group that does copies of the first tasks in rounds, and a task after it. */
+    private void addGroup(List<TaskSpec> tasks, UUID run) {
+        int number = Math.floorMod((int) run.getLeastSignificantBits() * 7, 10);
+        List<TaskSpec> copied = tasks.stream().limit(1 + number % 3).toList();
+        if (copied.isEmpty()) {
+            return;
+        }
+        List<String> names = copied.stream().map(TaskSpec::id).toList();
+        TaskSpec last = tasks.getLast();
+        Repeat rule = new Repeat("${ . }", 2 + number % 5, Duration.ofSeconds(number % 3),
+                number % 5 == 4 ? BigDecimal.valueOf(1 + number, places) : null, 1 + number / 7).of(names);
+        tasks.add(copy(last, "g", number % 2 == 0 ? List.of() : List.of(new Dependency(last.id(), true)), List.of(),
+                new TaskPolicy(number % 4 == 3 ? FailureMode.CONTINUE : FailureMode.FAIL_FAST, null, List.of(), false,
+                        null).repeated(rule)));
+        for (TaskSpec task : copied) {
+            tasks.add(copy(task, "g." + task.id(), task.dependsOn().stream().filter(on -> names.contains(on.task()))
+                    .map(on -> new Dependency("g." + on.task(), on.data())).toList(), task.steps(),
+                    task.policy().repeated(null).costing(null)));
+        }
+        tasks.add(copy(last, "h", List.of(new Dependency("g", true)), last.steps(), last.policy().repeated(null)
+                .costing(null)));
+    }
+
+    private static TaskSpec copy(TaskSpec of, String id, List<Dependency> on, List<StepSpec> steps, TaskPolicy policy) {
+        return new TaskSpec(id, id, null, of.taskType(), of.agent(), on, of.triggerRule(), of.when(), null, null,
+                of.parallelSteps(), steps, null, policy);
     }
 
     private RunPolicy undone(RunPolicy policy, UUID run) {

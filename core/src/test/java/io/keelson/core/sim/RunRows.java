@@ -168,7 +168,7 @@ final class RunRows {
         return steps.values().stream().filter(step -> step.taskId().equals(taskId));
     }
 
-    /** All rounds of a task, folded ones included, in their order. */
+    /** All rounds of a task, or the members of all rounds of a group, folded ones included, in their order. */
     Stream<Saved.Task> roundsOf(Saved.Task loop) {
         return tasks.values().stream().filter(task -> loop.id().equals(task.groupId()))
                 .sorted(Comparator.comparing(Saved.Task::itemIndex));
@@ -210,7 +210,7 @@ final class RunRows {
         List<Saved.Task> inOrder = tasksNow().stream()
                 .sorted(Comparator.comparing(Saved.Task::sequence).thenComparing(Saved.Task::itemIndex)).toList();
         for (Saved.Task task : inOrder) {
-            List<Dependency> on = upstreamsNow(task).map(up -> new Dependency(up.key(), true)).toList();
+            List<Dependency> on = upstreamsNow(task).map(up -> new Dependency(up.spec().id(), true)).toList();
             taskRows.put(task.id(), task.restore(agentRows.get(task.agentId()), taskRows.get(task.groupId()), again,
                     on, stepsOf(task.id()).toList()));
             view.add(taskRows.get(task.id()));
@@ -233,8 +233,9 @@ final class RunRows {
         Saved.Step step = steps.get(stepId);
         Saved.Task task = tasks.get(step.taskId());
         Saved.Task other = tasks.get(steps.get(by).taskId());
-        return task.groupId() != null && task.groupId().equals(other.groupId()) && task != other
-                && tasks.get(task.groupId()).isLoop() || task.superseded() || step.taskAttempt() < task.attempt();
+        return task.groupId() != null && task.groupId().equals(other.groupId())
+                && task.itemIndex() != other.itemIndex() && tasks.get(task.groupId()).isLoop() || task.superseded()
+                || step.taskAttempt() < task.attempt();
     }
 
     private void loadWork(RunView view, Instant now) {

@@ -214,14 +214,17 @@ final class Saved {
          */
         TaskRow restore(AgentRow agent, TaskRow owner, boolean again, List<Dependency> dependsOn, List<Step> steps) {
             boolean group = isGroup();
+            boolean member = owner != null && owner.isLoop() && !owner.spec().policy().repeat().tasks().isEmpty();
             long used = inUse() && !group ? steps.stream().mapToLong(Step::tokens).sum() : tokens;
             BigDecimal paid =
                     inUse() && !group ? steps.stream().map(Step::cost).reduce(BigDecimal.ZERO, BigDecimal::add) : cost;
-            boolean texts = group || again;
-            TaskSpec loaded = owner != null ? owner.spec()
-                    : new TaskSpec(key, texts ? spec.title() : "", texts ? spec.description() : null, spec.taskType(),
-                            agent.name(), again ? dependsOn : List.of(), spec.triggerRule(), spec.when(),
-                            spec.forEach(), spec.output(), spec.parallelSteps(), group ? spec.steps() : List.of(),
+            boolean texts = group || member || again;
+            TaskSpec loaded = owner != null && !member ? owner.spec()
+                    : new TaskSpec(member ? owner.plannedId(key) : key, texts ? spec.title() : "",
+                            texts ? spec.description() : null, spec.taskType(),
+                            agent.name(), again || member ? dependsOn : List.of(), spec.triggerRule(), spec.when(),
+                            spec.forEach(), spec.output(), spec.parallelSteps(),
+                            group || member ? spec.steps() : List.of(),
                             texts ? spec.successCriteria() : null, spec.policy());
             TaskRow task = new TaskRow(id, key, sequence, loaded, agent, owner, itemIndex, item).restore(state, attempt,
                     continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage, reusedFrom);

@@ -35,7 +35,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -238,25 +240,29 @@ final class WorkLaws {
 
     /** Rounds follow one another, are bounded, and the view has few of them. */
     private void rounds(Saved.Task loop, Repeat rule) {
-        List<Saved.Task> rounds = rows.roundsOf(loop).toList();
-        List<Saved.Task> present = rounds.stream().filter(round -> !rows.folded.contains(round.id())).toList();
+        List<List<Saved.Task>> rounds = List.copyOf(rows.roundsOf(loop)
+                .collect(Collectors.groupingBy(Saved.Task::itemIndex, TreeMap::new, Collectors.toList())).values());
+        List<Saved.Task> ended = rounds.stream().limit(Math.max(0, rounds.size() - 1)).flatMap(List::stream).toList();
+        long present = rounds.stream().filter(round -> !rows.folded.contains(round.getFirst().id())).count();
         unless(rounds.size() <= rule.max(), "too many rounds: %s", rounds);
-        unless(IntStream.range(0, rounds.size()).allMatch(i -> rounds.get(i).itemIndex() == i + 1),
+        unless(IntStream.range(0, rounds.size()).allMatch(i -> rounds.get(i).getFirst().itemIndex() == i + 1),
                 "a round is missing: %s", rounds);
-        unless(present.size() <= rule.keep() + 1 && present.size() >= Math.min(rounds.size(), rule.keep() + 1),
-                "%s rounds are kept: %s", present.size(), rule);
-        unless(rounds.stream().limit(Math.max(0, rounds.size() - 1)).allMatch(round -> round.state().terminal()),
-                "two rounds at a time: %s", rounds);
-        BigDecimal before = rounds.stream().limit(Math.max(0, rounds.size() - 1)).map(Saved.Task::cost)
-                .reduce(BigDecimal.ZERO, BigDecimal::add);
+        unless(rounds.stream().allMatch(round -> round.size() == Math.max(1, rule.tasks().size())
+                && round.stream().map(task -> rows.folded.contains(task.id())).distinct().count() == 1),
+                "a part of a round: %s", rounds);
+        unless(present <= rule.keep() + 1 && present >= Math.min(rounds.size(), rule.keep() + 1),
+                "%s rounds are kept: %s", present, rule);
+        unless(ended.stream().allMatch(task -> task.state().terminal()), "two rounds at a time: %s", rounds);
+        BigDecimal before = ended.stream().map(Saved.Task::cost).reduce(BigDecimal.ZERO, BigDecimal::add);
         unless(rule.budget() == null || rounds.size() < 2 || before.compareTo(rule.budget()) < 0,
                 "a round beyond the budget: %s", rounds);
         boolean waits = rows.timers.containsKey(new TimerKey(TimerKind.TASK_CONTINUE, loop.id()))
                 || rows.timers.containsKey(new TimerKey(TimerKind.EVALUATE_TASK_OUTPUT, loop.id()));
         unless(loop.state() != TaskState.RUNNING || state != RunState.RUNNING || waits
-                || rounds.stream().anyMatch(round -> !round.state().terminal()), "no round is due: %s", loop);
+                || rounds.getLast().stream().anyMatch(task -> !task.state().terminal()), "no round is due: %s", loop);
         unless(loop.state() != TaskState.COMPLETED || loop.reusedFrom() != null
-                || List.of(TaskState.COMPLETED, TaskState.FAILED, TaskState.SKIPPED).contains(rounds.getLast().state()),
+                || rounds.getLast().stream().allMatch(task -> task.state().terminal()
+                        && task.state() != TaskState.CANCELLED),
                 "completed with its last round open: %s", rounds);
     }
 
@@ -516,14 +522,14 @@ final class WorkLaws {
     }
 
     /** Whether it has ended, or exists for the case of a failure. */
-    static boolean followsAFailure(Saved.Task task) {
-        return task.state().terminal() || task.key().startsWith(".after")
-                || task.spec().triggerRule() == TriggerRule.ALWAYS
-                || task.spec().triggerRule() == TriggerRule.ALL_DONE;
+    static boolean followsAFailure(RunRows rows, Saved.Task task) {
+        TriggerRule rule = (task.groupId() == null ? task : rows.tasks.get(task.groupId())).spec().triggerRule();
+        return task.state().terminal() || task.key().startsWith(".after") || rule == TriggerRule.ALWAYS
+                || rule == TriggerRule.ALL_DONE;
     }
 
     /** Paid work finishes, too; {@code MoneyLaws} tells whether it is paid. */
     private boolean mayFollowAFailure(Saved.Task task) {
-        return followsAFailure(task) || task.startedAt() != null && policy.failures().run() != FailureMode.RETRY;
+        return followsAFailure(rows, task) || task.startedAt() != null && policy.failures().run() != FailureMode.RETRY;
     }
 }

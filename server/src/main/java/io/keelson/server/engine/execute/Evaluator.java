@@ -125,6 +125,10 @@ public final class Evaluator {
         if (task.when() != null && !scopes.condition(request.runId(), request.subject(), task.when())) {
             return new Evaluation.Skip();
         }
+        if (task.child()) {
+            return new Evaluation.Proceed(null,
+                    Map.of(1, database.withConnection(c -> reader.generation(c, request.subject()))));
+        }
         if (task.until() != null) {
             return new Evaluation.Proceed(null, Map.of(1, generation(request, task.firstRound())));
         }
@@ -228,7 +232,7 @@ public final class Evaluator {
     private Evaluation taskOutput(Evaluate request) {
         TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
         if (task.until() != null) {
-            return round(request, task.until());
+            return round(request, task, task.until());
         }
         JsonNode output = task.forEach() == null
                 ? scopes.resolve(request.runId(), request.subject(), String.valueOf(task.output()))
@@ -236,12 +240,15 @@ public final class Evaluator {
         return new Evaluation.Output(output.toString());
     }
 
-    /** The output of the last round if it ends the rounds. */
-    private Evaluation round(Evaluate request, String until) {
+    /** The output of the last round if it ends the rounds. The output of a group may be a template over its tasks. */
+    private Evaluation round(Evaluate request, TaskText task, String until) {
         LastRound last = database.withConnection(c -> reader.lastRound(c, request.subject()));
-        return scopes.ends(request.runId(), request.subject(), until, last)
-                ? new Evaluation.Output(last.output().toString())
-                : new Evaluation.Repeats(generation(request, last.number() + 1));
+        if (!scopes.ends(request.runId(), request.subject(), until, last)) {
+            return new Evaluation.Repeats(task.group() ? 1 : generation(request, last.number() + 1));
+        }
+        return new Evaluation.Output(task.group() && task.output() != null
+                ? scopes.resolve(request.runId(), request.subject(), task.output()).toString()
+                : last.output().toString());
     }
 
     private int generation(Evaluate request, int round) {

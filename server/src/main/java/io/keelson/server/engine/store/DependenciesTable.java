@@ -42,7 +42,7 @@ final class DependenciesTable {
               join orchestration_task_dependencies d on d.task_id = t.id
              cross join lateral (select * from orchestration_tasks where id = d.depends_on_id limit 1) up
              where t.run_id = any (?) and not t.superseded and not up.superseded
-             order by t.run_id, t.sequence_number, up.sequence_number""";
+             order by t.run_id, t.sequence_number, up.sequence_number, t.id, up.id""";
 
     private DependenciesTable() {}
 
@@ -61,7 +61,7 @@ final class DependenciesTable {
         }
         Set<String> data = new HashSet<>();
         task.spec().dependsOn().stream().filter(Dependency::data).forEach(each -> data.add(each.task()));
-        upstreams.forEach(up -> into.add(new Link(task.id(), up.id(), data.contains(up.key()))));
+        upstreams.forEach(up -> into.add(new Link(task.id(), up.id(), data.contains(up.spec().id()))));
     }
 
     static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {

@@ -99,12 +99,13 @@ final class TasksTable {
             text("task_type", n -> n.row().spec().taskType().wire()),
             text("success_criteria", n -> n.row().spec().successCriteria()),
             word("trigger_rule", n -> n.row().spec().triggerRule().wire()),
-            text("when_expr", n -> n.row().group() == null ? n.row().spec().when() : null),
+            text("when_expr", n -> isPlanned(n.row()) ? n.row().spec().when() : null),
             text("for_each", n -> n.row().group() == null ? n.row().spec().forEach() : null),
             text("output_template", n -> n.row().spec().output()),
             flag("parallel_steps", n -> n.row().spec().parallelSteps()),
-            json("step_specs", n -> n.row().isGroup() ? StepSpecs.write(n.row().spec().steps()) : null),
-            json("policy", n -> n.row().group() == null ? Policies.task(n.row().spec().policy()) : null),
+            json("step_specs",
+                    n -> n.row().isGroup() || n.row().isMember() ? StepSpecs.write(n.row().spec().steps()) : null),
+            json("policy", n -> isPlanned(n.row()) ? Policies.task(n.row().spec().policy()) : null),
             uuid("group_id", n -> idOf(n.row().group())),
             integer("item_index", n -> n.row().group() == null ? null : n.row().itemIndex()),
             json("item", n -> n.row().item()), word("state", n -> n.row().state().wire()),
@@ -121,6 +122,11 @@ final class TasksTable {
             json("tools_requested", n -> of(n, terms -> Json.MAPPER.writeValueAsString(terms.tools())))),
             POLICY.stream().map(column -> column.of(New::row)).toList(),
             List.of(word("on_board", n -> onBoard(n.row()) ? n.row().id().toString() : null))));
+
+    /** True for a task of the plan. Others have the spec of their group. */
+    private static boolean isPlanned(TaskRow task) {
+        return task.group() == null || task.isMember();
+    }
 
     /** True for tasks on the board, which have reports: not the engine's own tasks, and not the rounds of a task. */
     static boolean onBoard(TaskRow task) {
@@ -173,7 +179,7 @@ final class TasksTable {
 
     /**
      * Superseded rows are not part of the view. Texts that no decision reads are omitted, except of groups, whose
-     * children get them, and of tasks that may restart.
+     * children get them, of members of rounds, whose next round gets them, and of tasks that may restart.
      */
     private static final String LOAD = """
             select t.id, t.run_id, t.run_agent_id, t.key, t.sequence_number, t.task_type, t.trigger_rule, t.when_expr,
@@ -183,14 +189,15 @@ final class TasksTable {
                 case when t.step_specs is not null or %1$s then t.title else '' end as title,
                 case when t.step_specs is not null or %1$s then t.description end as description,
                 case when t.step_specs is not null or %1$s then t.success_criteria end as success_criteria,
-                case when %1$s then array(
+                case when t.step_specs is not null and t.group_id is not null or %1$s then array(
                     select d.dependency_type || ' ' || up.key from orchestration_task_dependencies d
                      cross join lateral (select * from orchestration_tasks where id = d.depends_on_id limit 1) up
                      where d.task_id = t.id and not up.superseded order by up.sequence_number) end as depends_on
               from orchestration_tasks t
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
              where t.run_id = any (?) and not t.superseded
-             order by t.run_id, t.sequence_number, t.item_index nulls first""".formatted(RESPAWNS, TaskUsage.TOKENS,
+             order by t.run_id, t.sequence_number, t.item_index nulls first, t.id""".formatted(RESPAWNS,
+            TaskUsage.TOKENS,
             TaskUsage.COST, Column.names("t.", POLICY));
 
     private TasksTable() {}
@@ -205,8 +212,10 @@ final class TasksTable {
             UUID groupId = ViewLoader.uuidOrNull(row, "group_id");
             TaskRow group = groupId == null ? null : Objects.requireNonNull(loader.tasks.get(groupId));
             AgentRow agent = Objects.requireNonNull(loader.agents.get(ViewLoader.uuid(row, "run_agent_id")));
+            TaskSpec spec = group == null || row.getString("step_specs") != null ? spec(row, agent, group, specs)
+                    : group.spec();
             TaskRow task = new TaskRow(ViewLoader.uuid(row, "id"), row.getString("key"), row.getInt("sequence_number"),
-                    group == null ? spec(row, agent, specs) : group.spec(), agent, group,
+                    spec, agent, group,
                     group == null ? -1 : row.getInt("item_index"), row.getString("item"));
             restore(row, task);
             loader.tasks.put(task.id(), task);
@@ -214,21 +223,27 @@ final class TasksTable {
         });
     }
 
-    private static TaskSpec spec(ResultSet row, AgentRow agent, StepSpecs specs) throws SQLException {
+    private static TaskSpec spec(ResultSet row, AgentRow agent, @Nullable TaskRow group, StepSpecs specs)
+            throws SQLException {
         String steps = row.getString("step_specs");
-        return new TaskSpec(row.getString("key"), row.getString("title"), row.getString("description"),
-                TaskType.of(row.getString("task_type")), agent.name(), upstreams(row),
+        return new TaskSpec(plannedId(group, row.getString("key")), row.getString("title"),
+                row.getString("description"),
+                TaskType.of(row.getString("task_type")), agent.name(), upstreams(row, group),
                 TriggerRule.valueOf(row.getString("trigger_rule").toUpperCase(Locale.ROOT)),
                 row.getString("when_expr"), row.getString("for_each"), row.getString("output_template"),
                 row.getBoolean("parallel_steps"), steps == null ? List.of() : specs.read(steps),
                 row.getString("success_criteria"), Policies.task(row.getString("policy")));
     }
 
-    private static List<Dependency> upstreams(ResultSet row) throws SQLException {
+    private static String plannedId(@Nullable TaskRow group, String key) {
+        return group == null ? key : group.plannedId(key);
+    }
+
+    private static List<Dependency> upstreams(ResultSet row, @Nullable TaskRow group) throws SQLException {
         Array upstreams = row.getArray("depends_on");
         return upstreams == null ? List.of() : Stream.of((Object[]) upstreams.getArray()).map(each -> {
             String[] parts = each.toString().split(" ", 2);
-            return new Dependency(parts[1], parts[0].equals(DependenciesTable.DATA));
+            return new Dependency(plannedId(group, parts[1]), parts[0].equals(DependenciesTable.DATA));
         }).toList();
     }
 

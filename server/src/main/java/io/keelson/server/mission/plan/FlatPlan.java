@@ -28,7 +28,8 @@ import tools.jackson.databind.node.ObjectNode;
  * output, so that they never evaluate the switch's conditions again. The second one has the switch's id and ends it: it waits
  * for all branches, and completes if the ends of the chosen one have completed.
  *
- * <p>A group becomes its tasks, with the group's id before their own. With an output, it has a task that ends it.
+ * <p>A group becomes its tasks, with the group's id before their own. With an output, it has a task that ends it. A group with rounds
+ * becomes a task with {@code repeat}, which names its tasks, and these tasks.
  */
 final class FlatPlan {
     static final String FLOW = "flow";
@@ -39,6 +40,9 @@ final class FlatPlan {
     static final String TRIGGER_RULE = "trigger_rule";
     static final String ALL_SUCCESS = "all_success";
     static final String STEPS = "steps";
+    /** Members of a repeated group that its task in the flat plan keeps. */
+    private static final List<String> LOOP =
+            List.of(FlowItem.REPEAT, WHEN, TRIGGER_RULE, "failure_mode", "output");
     private static final Pattern EXPRESSION = Pattern.compile("\\s*\\$\\{(.*)}\\s*", Pattern.DOTALL);
 
     private final FlowReader reader = new FlowReader();
@@ -117,10 +121,11 @@ final class FlatPlan {
         return problem;
     }
 
-    /** Whether reading a plan has added the task, which only chooses a branch or ends a switch or group. */
+    /** Whether reading a plan has added the task, which only chooses a branch, ends a switch or group, or has a group's rounds. */
     static boolean added(JsonNode task) {
         JsonNode steps = task.path(STEPS);
-        return (task.path(FLOW).has("chooses") || task.path(FLOW).has("ends")) && steps.size() == 1
+        return (task.path(FLOW).has("chooses") || task.path(FLOW).has("ends")
+                || !task.path(FlowItem.REPEAT).path("tasks").isEmpty()) && steps.size() == 1
                 && Set.of("echo", "noop").contains(JsonFields.text(steps.path(0), "tool", ""));
     }
 
@@ -133,6 +138,10 @@ final class FlatPlan {
                 addJoin(item);
             }
             case GROUP -> {
+                if (item.isRepeated()) {
+                    addLoop(item);
+                    return;
+                }
                 item.inner().forEach(this::add);
                 if (item.endsAsTask()) {
                     addEnd(item, upstreams(edges.ends(item.members), item.at), null, null);
@@ -175,7 +184,7 @@ final class FlatPlan {
         FlowItem root = item;
         String rule = JsonFields.text(task, TRIGGER_RULE, ALL_SUCCESS);
         List<String> conditions = new ArrayList<>();
-        for (FlowItem of = root.parent; of != null; root = of, of = of.parent) {
+        for (FlowItem of = root.parent; of != null && !of.isRepeated(); root = of, of = of.parent) {
             if (of.kind == Kind.SWITCH && (!rule.equals(ALL_SUCCESS) || edges.beginsBranch(item, of))) {
                 conditions.addFirst("(.tasks[" + quoted(Flow.chooser(of.id)) + "].output.branch == "
                         + quoted(of.branches.get(root.branch).name()) + ")");
@@ -194,6 +203,38 @@ final class FlatPlan {
         }
         if (own == null || EXPRESSION.matcher(own).matches()) {
             task.put(WHEN, "${ " + String.join(" and ", conditions) + " }");
+        }
+    }
+
+    /** A task that does the tasks of a group in rounds, and these tasks. */
+    private void addLoop(FlowItem item) {
+        String here = place(item.at);
+        ObjectNode task = shared(item, item.id, JsonFields.text(item.raw, "title", item.id));
+        for (String key : LOOP) {
+            if (item.raw.has(key)) {
+                task.set(key, item.raw.get(key));
+            }
+        }
+        if (item.parent != null) {
+            task.set(FLOW, flow(item));
+        }
+        condition(item, task);
+        markMade(here + "/steps", item.at);
+        task.putArray(STEPS).addObject().put("name", "end").put("tool", "noop");
+        setUpstreams(task, edges.of(item), here);
+        int at = tasks.size();
+        tasks.add(task);
+        item.inner().forEach(this::add);
+        if (task.path(FlowItem.REPEAT) instanceof ObjectNode given) {
+            ObjectNode repeat = given.deepCopy();
+            task.set(FlowItem.REPEAT, repeat);
+            ArrayNode names = repeat.putArray("tasks");
+            for (int i = at + 1; i < tasks.size(); i++) {
+                String id = JsonFields.text(tasks.get(i), "id", JsonFields.text(tasks.get(i), "temp_id", ""));
+                if (id.startsWith(item.id + ".")) {
+                    names.add(id.substring(item.id.length() + 1));
+                }
+            }
         }
     }
 

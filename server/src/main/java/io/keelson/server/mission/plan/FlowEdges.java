@@ -44,7 +44,7 @@ final class FlowEdges {
                 resolved.forEach(task -> all.putIfAbsent(task.task, task));
             }
             FlowItem of = each.parent;
-            at = of == null || own.stream().anyMatch(up -> isBesideOf(up, each)) ? null : of;
+            at = of == null || of.isRepeated() || own.stream().anyMatch(up -> isBesideOf(up, each)) ? null : of;
             if (at != null && at.kind == Kind.SWITCH) {
                 String chooser = Flow.chooser(at.id);
                 all.putIfAbsent(chooser, new Upstream(chooser, true, null));

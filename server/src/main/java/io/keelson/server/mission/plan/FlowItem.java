@@ -11,6 +11,7 @@ final class FlowItem {
     static final String SWITCH = "switch";
     static final String GROUP = "group";
     static final String ELSE = "else";
+    static final String REPEAT = "repeat";
 
     /** The kinds of entries. */
     enum Kind {
@@ -51,9 +52,14 @@ final class FlowItem {
         return raw.path(SWITCH).isArray() ? Kind.SWITCH : raw.path(GROUP).isArray() ? Kind.GROUP : Kind.TASK;
     }
 
-    /** The entry in which a task of the flat plan ends it: the entry itself, but for a group without an output. */
+    /** The entry in which a task of the flat plan ends it: the entry itself, but for a group without an output or rounds. */
     boolean endsAsTask() {
-        return kind != Kind.GROUP || raw.has("output");
+        return kind != Kind.GROUP || raw.has("output") || isRepeated();
+    }
+
+    /** Whether it is a group that is done in rounds. */
+    boolean isRepeated() {
+        return kind == Kind.GROUP && raw.has(REPEAT);
     }
 
     /** Whether both are entries of the same group, branch or plan. */

@@ -19,7 +19,8 @@ final class FlowReader {
     private static final Set<String> OF_BOTH =
             Set.of("id", "temp_id", "title", "description", "depends_on", "dependency_type", "output");
     private static final Set<String> OF_SWITCH = Set.of(FlowItem.SWITCH, "when", "trigger_rule");
-    private static final Set<String> OF_GROUP = Set.of(FlowItem.GROUP);
+    private static final Set<String> OF_GROUP = Set.of(FlowItem.GROUP, FlowItem.REPEAT);
+    private static final Set<String> OF_REPEATED = Set.of("when", "trigger_rule", "failure_mode");
 
     /** Entries by their ids; of entries with the same id the first. */
     final Map<String, FlowItem> byId = new HashMap<>();
@@ -68,7 +69,8 @@ final class FlowReader {
     private void members(JsonNode raw, String at, Kind kind) {
         String name = kind == Kind.SWITCH ? FlowItem.SWITCH : FlowItem.GROUP;
         Set<String> own = kind == Kind.SWITCH ? OF_SWITCH : OF_GROUP;
-        raw.propertyNames().stream().filter(key -> !OF_BOTH.contains(key) && !own.contains(key))
+        raw.propertyNames().stream().filter(key -> !OF_BOTH.contains(key) && !own.contains(key)
+                && !(own == OF_GROUP && raw.has(FlowItem.REPEAT) && OF_REPEATED.contains(key)))
                 .forEach(key -> report("FLOW_MEMBER", Pointers.of(at, key), "an entry with '" + name + "' has no '"
                         + Pointers.shown(key) + "': give it to the tasks in it"));
         if (!raw.has("id") && !raw.has("temp_id")) {

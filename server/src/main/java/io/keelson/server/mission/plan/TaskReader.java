@@ -146,7 +146,8 @@ final class TaskReader {
                 JsonFields.integer(raw, "keep", Repeat.DEFAULT_KEPT), raw.path("after").isObject()
                         ? new Repeat.After(JsonFields.integer(raw.path("after"), "round", 1),
                                 Objects.requireNonNullElse(JsonFields.json(raw.path("after"), "output"), "null"))
-                        : null);
+                        : null,
+                JsonFields.texts(raw.path("tasks")));
     }
 
     /** The tasks with marks on those whose inputs may contain data from outside. */

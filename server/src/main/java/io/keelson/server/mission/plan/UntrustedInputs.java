@@ -2,6 +2,7 @@ package io.keelson.server.mission.plan;
 
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
@@ -24,8 +25,9 @@ record UntrustedInputs(ToolKnowledge tools) {
 
     List<TaskSpec> marked(List<TaskSpec> tasks) {
         Map<String, List<String>> readers = new HashMap<>();
+        Map<String, String> loops = new Plan(1, tasks).loops();
         for (TaskSpec task : tasks) {
-            sources(task, tasks)
+            Stream.concat(sources(task, tasks), ofRounds(task, loops))
                     .forEach(source -> readers.computeIfAbsent(source, _ -> new ArrayList<>()).add(task.id()));
         }
         Set<String> reached = new HashSet<>();
@@ -61,6 +63,13 @@ record UntrustedInputs(ToolKnowledge tools) {
                 names.stream().anyMatch(ToolKnowledge.Names::allTasks) ? tasks.stream().map(TaskSpec::id)
                         : Stream.<String>empty())
                 .flatMap(each -> each).distinct();
+    }
+
+    /** A group has the outputs of its tasks. Each task may read the inputs of the group and the outputs of the round before. */
+    private static Stream<String> ofRounds(TaskSpec task, Map<String, String> loops) {
+        String loop = loops.get(task.id());
+        return loop != null ? Stream.of(loop)
+                : loops.entrySet().stream().filter(each -> each.getValue().equals(task.id())).map(Map.Entry::getKey);
     }
 
     /** The names in all expressions by which data come to the task. */

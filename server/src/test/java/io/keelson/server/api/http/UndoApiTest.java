@@ -177,6 +177,29 @@ class UndoApiTest {
     }
 
     @Test
+    void roundsOfAGroupAreUndoneFromTheLastToTheFirst() {
+        String run = api.create("""
+                {"name": "loop", "start": true, "plan": {"tasks": [
+                 {"id": "g", "repeat": {"until": ".round >= 3", "keep": 1}, "group": [
+                   {"id": "a", "steps": [{"tool": "echo", "input": {"n": "${ .round * 10 }"}}],
+                    "undo": {"tool": "echo", "input": {"n": "${ .output.n }", "r": "${ .round }"}}},
+                   {"id": "b", "depends_on": ["a"], "steps": [{"tool": "echo", "input": {"n": "${ .round }"}}],
+                    "undo": {"tool": "echo", "input": {"n": "${ .output.n }", "r": "${ .round }"}}}]}]}}""");
+        api.awaitState(run, "completed");
+        api.post("/api/v1/runs/" + run + "/undo", "{}");
+        String undoing = awaitUndo(run, "undone").get("run_id").stringValue();
+        List<JsonNode> tasks = items("/api/v1/runs/" + undoing + "/tasks");
+        assertThat(tasks).extracting(task -> task.get("key") + " " + task.get("depends_on")).contains(
+                "\"undo.g.3.a\" [\"undo.g.3.b\"]", "\"undo.g.2.b\" [\"undo.g.3.b\",\"undo.g.3.a\"]",
+                "\"undo.g.1.a\" [\"undo.g.2.b\",\"undo.g.2.a\",\"undo.g.1.b\"]");
+        assertThat(items("/api/v1/runs/" + undoing + "/steps")).extracting(
+                step -> step.get("task_key").stringValue() + " " + step.get("output")).contains(
+                        "undo.g.3.a {\"n\":30,\"r\":3}", "undo.g.1.b {\"n\":1,\"r\":1}",
+                        "undo.g.1.a {\"n\":10,\"r\":1}")
+                .hasSize(6);
+    }
+
+    @Test
     void retriedRunIsUndoneAcrossItsAttempts() {
         String run = api.create("""
                 {"name": "again", "start": true, "plan": {"tasks": [

@@ -115,10 +115,14 @@ final class RunGraph {
         List<Task> tasks = new ArrayList<>();
         List<@Nullable Flow> flow = new ArrayList<>();
         Map<String, Integer> places = new HashMap<>();
+        Map<String, Integer> groups = new HashMap<>();
         for (JsonNode task : plan.path("tasks")) {
             String key = task.path("id").asString("");
             places.put(key, tasks.size());
-            tasks.add(new Task(key, task.path("title").asString(""), -1));
+            tasks.add(new Task(key, task.path("title").asString(""), groups.getOrDefault(key, -1)));
+            for (JsonNode name : task.path("repeat").path("tasks")) {
+                groups.put(key + "." + name.asString(""), places.get(key));
+            }
             flow.add(task.path("flow").isObject() ? StoredPlans.flow(task.path("flow")) : null);
         }
         List<int[]> edges = new ArrayList<>();

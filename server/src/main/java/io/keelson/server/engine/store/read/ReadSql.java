@@ -320,12 +320,13 @@ final class ReadSql {
              where (s.workspace_id = ?) is true and s.run_id = ? and s.kind = 'signal'
                and s.state_type <> 'terminal'
             union all
-            select null, null, split_part(t.key, '[', 1)
+            select null, null, concat(split_part(t.key, '[', 1), '.' || nullif(split_part(t.key, '].', 2), ''))
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
              where (r.workspace_id = ?) is true and r.id = ? and not t.superseded
                and (t.state = 'awaiting_retry'
                     or t.step_specs is not null and (t.state = 'pending'
+                        or exists (select from orchestration_tasks g where g.id = t.group_id and g.state = 'running')
                         or t.state = 'running' and t.policy -> 'repeat' ->> 'until' is not null))""";
 
     static final String EVENTS = """

@@ -8,6 +8,7 @@ import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.read.GroupRounds.Group;
 import io.keelson.server.engine.store.sql.BinaryParameter;
 import io.keelson.server.engine.store.sql.JsonRows;
 import io.keelson.server.engine.store.sql.ViewLoader;
@@ -18,6 +19,7 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Set;
@@ -44,15 +46,18 @@ public final class ScopeReader {
      * @param firstRound number of its first round if it has rounds; else 1
      * @param until of a task with {@code repeat} itself: the expression that ends the rounds; else null
      * @param label JSON text of the template of its items' titles; null if absent
+     * @param child whether it is an item or is done in a round
+     * @param group whether it is a group with {@code repeat}
      */
     public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
-            @Nullable String output, @Nullable String until, @Nullable String label, int firstRound) {}
+            @Nullable String output, @Nullable String until, @Nullable String label, int firstRound,
+            boolean child, boolean group) {}
 
     /**
-     * The last round of a task with {@code repeat}.
+     * The last round of a task or of a group with {@code repeat}.
      *
      * @param number from 1
-     * @param output null without one
+     * @param output null without one; of a group, the outputs of its tasks by their names
      * @param previous output of the round before; null without one
      */
     public record LastRound(int number, JsonNode output, JsonNode previous) {}
@@ -124,7 +129,8 @@ public final class ScopeReader {
             """
             select run_id, attempt, key, when_expr, for_each, output_template, policy -> 'repeat' ->> 'until' as until,
                 policy ->> 'label' as label,
-                coalesce((policy #>> '{repeat,after,round}')::int, 0) + 1 as first_round
+                coalesce((policy #>> '{repeat,after,round}')::int, 0) + 1 as first_round,
+                group_id is not null as child, coalesce(jsonb_array_length(policy #> '{repeat,tasks}'), 0) > 0 as is_group
               from orchestration_tasks where id = ?""";
 
     private static final String GENERATIONS = """
@@ -353,11 +359,16 @@ public final class ScopeReader {
         return one(c, TASK, taskId, row -> new TaskText(ViewLoader.uuid(row, "run_id"), row.getInt("attempt"),
                 row.getString("key"), row.getString("when_expr"), row.getString("for_each"),
                 row.getString("output_template"), row.getString("until"), row.getString("label"),
-                row.getInt("first_round")));
+                row.getInt("first_round"), row.getBoolean("child"), row.getBoolean("is_group")));
     }
 
-    /** The last round of a task with {@code repeat}. */
+    /** The last round of a task or of a group with {@code repeat}. */
     public LastRound lastRound(Connection c, UUID taskId) throws SQLException {
+        Group group = GroupRounds.of(c, taskId);
+        if (group != null) {
+            return new LastRound(group.round(), GroupRounds.outputs(c, group, group.round()),
+                    GroupRounds.outputs(c, group, group.round() - 1));
+        }
         try (PreparedStatement statement = c.prepareStatement(LAST_ROUNDS)) {
             statement.setObject(1, taskId);
             try (ResultSet row = statement.executeQuery()) {
@@ -381,6 +392,11 @@ public final class ScopeReader {
                 return row.next() ? row.getInt("generation") : 1;
             }
         }
+    }
+
+    /** The latest effect generation of a task of a group's round; 1 without any. */
+    public int generation(Connection c, UUID taskId) throws SQLException {
+        return GroupRounds.generation(c, taskId);
     }
 
     public StepText step(Connection c, UUID stepId) throws SQLException {
@@ -534,7 +550,9 @@ public final class ScopeReader {
         OutputTrees outputs = new OutputTrees();
         ObjectNode taskScope = scope.putObject("tasks");
         if (wanted.allTasks || !wanted.tasks.isEmpty()) {
-            tasks(c, runId, wanted, outputs, taskScope);
+            Group group = taskId == null || wanted.tasks.stream().noneMatch(name -> name.contains(".")) ? null
+                    : GroupRounds.of(c, taskId);
+            tasks(c, runId, wanted, group, outputs, taskScope);
         }
         ObjectNode stepScope = scope.putObject("steps");
         if (taskId != null) {
@@ -573,7 +591,9 @@ public final class ScopeReader {
             return row.getBoolean("planner");
         });
         if (wanted.previous && scope.has("round")) {
-            scope.set("previous", one(c, PREVIOUS, taskId, row -> json(row, "output")));
+            Group group = GroupRounds.of(c, taskId);
+            scope.set("previous", group != null ? GroupRounds.outputs(c, group, group.round() - 1)
+                    : one(c, PREVIOUS, taskId, row -> json(row, "output")));
         }
         if (wanted.original && scope.path("undoes").isString()) {
             var _ = one(c, ORIGINAL, taskId, row -> {
@@ -616,15 +636,24 @@ public final class ScopeReader {
         }
     }
 
-    private static void tasks(Connection c, UUID runId, Wanted wanted, OutputTrees outputs, ObjectNode into)
-            throws SQLException {
+    /** @param group by whose round the tasks of the group are named; null outside of a round */
+    private static void tasks(Connection c, UUID runId, Wanted wanted, @Nullable Group group, OutputTrees outputs,
+            ObjectNode into) throws SQLException {
+        Map<String, String> keys = new LinkedHashMap<>();
+        wanted.tasks.forEach(name -> keys.put(name, group == null ? name : group.keyInRound(name)));
         try (PreparedStatement statement = c.prepareStatement(wanted.allTasks ? ALL_TASKS : NAMED_TASKS)) {
             statement.setObject(1, runId);
             if (!wanted.allTasks) {
-                BinaryParameter.bindTexts(statement, 2, wanted.tasks);
+                BinaryParameter.bindTexts(statement, 2, keys.values());
             }
             states(statement, "key", new EndedSteps(), outputs, into);
         }
+        keys.forEach((name, key) -> {
+            JsonNode found = name.equals(key) ? null : into.remove(key);
+            if (found != null) {
+                into.set(name, found);
+            }
+        });
     }
 
     private static void steps(Connection c, UUID taskId, Wanted wanted, EndedSteps ended, OutputTrees outputs,

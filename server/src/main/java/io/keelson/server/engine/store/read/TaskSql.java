@@ -99,22 +99,36 @@ final class TaskSql {
              where t.workspace_id = ? and t.id = any (?) and not t.superseded
              order by t.sequence_number, t.id""";
 
-    /** The rounds of a task: folded ones, then rounds that have a task. */
+    /** The rounds of a task or of a group: folded ones, then rounds that have tasks. */
     static final String ROUNDS = """
             select x.round, x.task_id, x.folded, x.state, x.attempts, x.tokens_used, trim_scale(x.cost) as cost, %s,
                 array_remove(array[%s], null)::text[] as omitted, x.error_code, x.error_message, x.started_at,
-                x.completed_at
+                x.completed_at, x.tasks
               from (
-                select r.round, r.task_id, true as folded, r.state, r.attempts, r.tokens as tokens_used, r.cost, r.output,
-                    r.error_code, r.error_message, r.started_at, r.completed_at
-                  from task_rounds r where r.workspace_id = ? and r.loop_id = ?
-                union all
-                select t.item_index, t.id, false, t.state, t.attempt_number, %s, %s, o.yield, t.error_code,
-                    t.error_message, t.started_at, t.completed_at
-                  from orchestration_tasks g
-                  join orchestration_tasks t on t.run_id = g.run_id and t.attempt = g.attempt and t.group_id = g.id
-                 cross join lateral (select %s as yield offset 0) o
-                 where g.workspace_id = ? and g.id = ? and g.policy -> 'repeat' ->> 'until' is not null) x
+                select m.round, (array_agg(m.task_id))[1] as task_id, bool_or(m.folded) as folded,
+                    case when bool_or(m.state = 'failed') then 'failed' when bool_or(m.state = 'cancelled') then 'cancelled'
+                        when count(m.completed_at) < count(*) then case when count(*) = 1 then min(m.state)
+                            when bool_and(m.state = 'pending') then 'pending' else 'running' end
+                        when bool_or(m.state = 'completed') then 'completed' else min(m.state) end as state,
+                    max(m.attempts) as attempts, sum(m.tokens_used)::bigint as tokens_used, sum(m.cost) as cost,
+                    case when bool_or(m.member <> '') then jsonb_object_agg(m.member, m.output)
+                        else (array_agg(m.output))[1] end as output,
+                    min(m.error_code) as error_code, min(m.error_message) as error_message, min(m.started_at) as started_at,
+                    case when count(m.completed_at) = count(*) then max(m.completed_at) end as completed_at,
+                    case when bool_or(m.member <> '') then jsonb_agg(jsonb_build_object('name', m.member, 'task_id',
+                        m.task_id, 'state', m.state) order by m.member) end as tasks
+                  from (
+                    select r.round, r.member, r.task_id, true as folded, r.state, r.attempts, r.tokens as tokens_used,
+                        r.cost, r.output, r.error_code, r.error_message, r.started_at, r.completed_at
+                      from task_rounds r where r.workspace_id = ? and r.loop_id = ?
+                    union all
+                    select t.item_index, split_part(t.key, '].', 2), t.id, false, t.state, t.attempt_number, %s, %s,
+                        o.yield, t.error_code, t.error_message, t.started_at, t.completed_at
+                      from orchestration_tasks g
+                      join orchestration_tasks t on t.run_id = g.run_id and t.attempt = g.attempt and t.group_id = g.id
+                     cross join lateral (select %s as yield offset 0) o
+                     where g.workspace_id = ? and g.id = ? and g.policy -> 'repeat' ->> 'until' is not null) m
+                 group by m.round) x
              order by x.round
             offset ? limit ?""".formatted(ValueSql.listed("x.output", "output"), ValueSql.leftOut("x.output", "output"),
             TaskUsage.TOKENS, TaskUsage.COST, YIELD);

@@ -45,7 +45,8 @@ public final class UndoneRuns {
     private static final String ROWS = """
             select t.id, t.key, t.title, g.key as group_key, t.parallel_steps, t.state = 'completed' as completed,
                 case when t.group_id is not null and t.item is null then t.item_index else 0 end as round,
-                case when t.reused_from is null and t.step_specs is null then coalesce(g.policy, t.policy) end as policy,
+                case when t.reused_from is null and (t.step_specs is null or t.group_id is not null)
+                    then coalesce(t.policy, g.policy) end as policy,
                 array(select distinct up.key from orchestration_task_dependencies d
                         join orchestration_tasks up on up.id = d.depends_on_id where d.task_id = t.id)::text[] as upstreams,
                 (select jsonb_agg(jsonb_build_object('name', s.name, 'completed', s.state = 'completed',
@@ -57,11 +58,22 @@ public final class UndoneRuns {
               from orchestration_tasks t left join orchestration_tasks g on g.id = t.group_id
              where t.run_id = ? and t.key not like '.%'
             union all
-            select r.task_id, concat(g.key, '[', r.round, ']'), g.title, g.key, g.parallel_steps, r.state = 'completed',
-                r.round, g.policy, array[]::text[], null, g.attempt, g.sequence_number, r.round
+            select r.task_id, case r.member when '' then concat(g.key, '[', r.round, ']')
+                    else concat(g.key, '[', r.round, '].', r.member) end, m.title, g.key, m.parallel_steps,
+                r.state = 'completed', r.round, m.policy,
+                case when r.member = '' then array[]::text[] else array(
+                    select concat(g.key, '[', r.round, '].', split_part(up.key, '].', 2))
+                      from orchestration_task_dependencies d
+                      join orchestration_tasks up on up.id = d.depends_on_id where d.task_id = m.id) end,
+                null, g.attempt, g.sequence_number, r.round
               from task_rounds r join orchestration_tasks g on g.id = r.loop_id
+              join lateral (
+                select l.id, l.title, l.parallel_steps, l.policy from orchestration_tasks l
+                 where r.member = '' and l.id = g.id or r.member <> '' and l.run_id = g.run_id and l.attempt = g.attempt
+                   and l.group_id = g.id and split_part(l.key, '].', 2) = r.member
+                 order by l.item_index desc nulls last limit 1) m on true
              where r.run_id = ?
-             order by attempt, sequence_number, item_index nulls first""";
+             order by attempt, sequence_number, item_index nulls first, id""";
 
     /**
      * The mission of a run.
