@@ -76,8 +76,9 @@ final class IntakeQueue<R> {
         int events = 0;
         long text = 0;
         while (!lines.isEmpty()) {
-            UUID workspace = lines.keySet().iterator().next();
-            Line<R> line = lines.get(workspace);
+            Map.Entry<UUID, Line<R>> first = lines.entrySet().iterator().next();
+            UUID workspace = first.getKey();
+            Line<R> line = first.getValue();
             Waiting<R> next = line.waiting.element();
             events += next.events;
             text += next.chars;
