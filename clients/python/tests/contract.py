@@ -237,6 +237,7 @@ class Execution:
         self.handlers = Handlers()
         self.worker: keelson.Worker | None = None
         self.run: Any = None
+        self.trigger: Any = None
         self.texts: list[str] = []
 
     def execute(self) -> None:
@@ -304,6 +305,8 @@ class Execution:
                     raise value
             elif call["call"] in ("create", "fork"):
                 self.run = value
+            elif call["call"] == "trigger":
+                self.trigger = value
         return value, took
 
     def one(self, client: Any, call: dict[str, Any]) -> Any:
@@ -318,6 +321,14 @@ class Execution:
             return (yield lambda: self.items(client.runs.list(name=call.get("name"), page=call.get("limit", 100))))
         if what == "request":
             return (yield lambda: client.request(call["method"], call["path"], call["body"]))
+        if what == "trigger":
+            return (yield lambda: client.triggers.create(self.missions[call["mission"]]))
+        if what == "trigger_off":
+            return (yield lambda: client.triggers.disable(self.trigger.id))
+        if what == "deliveries":
+            return (yield lambda: self.items(client.triggers.deliveries(self.trigger.id)))
+        if what == "send_event":
+            return (yield lambda: self.receipts(client.send_event(call["name"], call["event_id"], call["data"])))
         if what in ("inbox", "step"):
             return (yield lambda: self.decide(client, what, **call))
         if what in ("start_worker", "stop_worker", "await_tool"):
@@ -356,6 +367,12 @@ class Execution:
         async def all_() -> Any:
             return {"items": [each async for each in items]}
         return all_() if self.asynchronous else {"items": list(items)}
+
+    def receipts(self, sent: Any) -> Any:
+        """The receipts of an event."""
+        async def all_() -> Any:
+            return {"items": await sent}
+        return all_() if self.asynchronous else {"items": sent}
 
     def events(self, events: Any, after: int, take: int | None) -> Any:
         """The summary of a stream."""

@@ -131,6 +131,10 @@ class Execution {
       case "get": return runs.get(id ?? this.run.id);
       case "list": return { items: await Array.fromAsync_(runs.list({ name: call_.name, page: call_.limit })) };
       case "request": return this.client.request(call_.method, call_.path, call_.body);
+      case "trigger": return (this.trigger = await this.client.triggers.create(this.missions[mission]));
+      case "trigger_off": return this.client.triggers.disable(this.trigger.id);
+      case "deliveries": return { items: await Array.fromAsync_(this.client.triggers.deliveries(this.trigger.id)) };
+      case "send_event": return { items: await this.client.sendEvent(call_.name, call_.event_id, call_.data) };
       case "start_worker": return this.startWorker();
       case "stop_worker": return this.worker.stop();
       case "await_tool": return this.until(() => Object.entries(call_).every(([what, n]) => this.count(this.names.TOOL)[what] >= n), call_);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.api.run.Event;
 import io.keelson.api.run.Run;
 import io.keelson.api.run.Step;
+import io.keelson.api.trigger.Trigger;
 import io.keelson.client.EventStream;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
@@ -28,6 +29,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
@@ -56,6 +58,7 @@ public final class ContractCase {
     private final ContractHandlers handlers = new ContractHandlers();
     private @Nullable Worker worker;
     private @Nullable Run run;
+    private @Nullable Trigger trigger;
 
     /** The last call. */
     private record Outcome(@Nullable Object result, @Nullable KeelsonException error, Duration took) {}
@@ -153,6 +156,12 @@ public final class ContractCase {
                     .list(InboxQuery.all().run(id)).items().getFirst().id(), call);
             case "step" -> decided(client, client.runs().steps(id).getFirst().id(), call);
             case "request" -> client.api().post(call.path("path").stringValue(), call.path("body"));
+            case "trigger" -> created(client, call);
+            case "trigger_off" -> client.triggers().enable(Objects.requireNonNull(trigger).id(), false);
+            case "deliveries" ->
+                items(client.triggers().deliveries(Objects.requireNonNull(trigger).id(), null, 100));
+            case "send_event" -> items(client.triggers().send(call.path("name").stringValue(),
+                    call.path("event_id").stringValue(), call.path("data")));
             case "start_worker" -> start();
             case "stop_worker" -> stopWorker();
             case "await_tool" -> awaitTool(call);
@@ -165,6 +174,10 @@ public final class ContractCase {
         return Awaitility.await().atMost(LONG).pollInterval(Duration.ofMillis(20)).until(() -> client.runs().get(id),
                 found -> call.properties().stream().filter(each -> !each.getKey().equals("call"))
                         .allMatch(each -> each.getValue().equals(tree(found).at(pointer).path(each.getKey()))));
+    private Trigger created(Keelson client, JsonNode call) {
+        trigger = client.triggers()
+                .create((ObjectNode) missions.path(call.path("mission").stringValue()));
+        return trigger;
     }
 
     /** A decision by the id of an item of the inbox or of a step. */
