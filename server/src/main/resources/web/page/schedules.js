@@ -6,8 +6,8 @@ import { route } from '../store/route.js';
 import { cronWords } from '../draw/cron.js';
 import { count, duration, many } from '../draw/format.js';
 import { Page } from '../part/page.js';
-import { empty, name, problem, skeleton, toast, when } from '../part/bits.js';
-import { ask } from '../part/dialog.js';
+import { empty, name, skeleton, toast, when } from '../part/bits.js';
+import { act, row, table } from '../part/definitions.js';
 import { edit, save } from '../part/editor.js';
 import { fields as inputFields, valuesOf } from '../part/form.js';
 import { icon } from '../part/icon.js';
@@ -59,40 +59,21 @@ class Schedules extends Page {
     this.next = next;
   }
 
-  async #act(path, said) {
-    await post(path).then(
-      () => toast(said),
-      (failure) => toast(`${failure.message} (${failure.code})`, true),
+  #act(path, said, question) {
+    act(
+      this,
+      () => post(path).then(() => true),
+      () => said,
+      question,
     );
-    this.read();
   }
 
-  async #trigger(schedule) {
-    if (
-      await ask({
-        title: html`Run ${name(schedule.name, 100)} now?`,
-        text: 'The run starts at once. The times of the schedule stay as they are.',
-        yes: 'Run now',
-      })
-    )
-      this.#act(`/schedules/${schedule.id}/trigger`, 'A run was asked for');
-  }
-
-  async #delete(schedule) {
-    if (
-      !(await ask({
-        title: html`Delete ${name(schedule.name, 100)}?`,
-        text: 'It starts no more runs. Its runs stay.',
-        yes: 'Delete',
-        danger: true,
-      }))
-    )
-      return;
-    await remove(`/schedules/${schedule.id}`).then(
-      () => toast('Deleted'),
-      (failure) => toast(failure.message, true),
-    );
-    this.read();
+  #trigger(schedule) {
+    this.#act(`/schedules/${schedule.id}/trigger`, 'A run was asked for', {
+      title: html`Run ${name(schedule.name, 100)} now?`,
+      text: 'The run starts at once. The times of the schedule stay as they are.',
+      yes: 'Run now',
+    });
   }
 
   async #edit(schedule) {
@@ -284,13 +265,10 @@ class Schedules extends Page {
   #row(each) {
     const lacks = me.lacks('runs:write');
     const next = each.next_run_at && !each.paused;
-    return html`<tr>
-        <td class="wide-name">
-          <button class="link row" aria-expanded=${this.opened === each.id} @click=${() => this.#open(each)}>
-            ${icon(this.opened === each.id ? 'down' : 'right', 'small')}<strong>${name(each.name, 100)}</strong>
-          </button>
-        </td>
-        <td data-title="When">
+    return row(each, {
+      open: this.opened === each.id,
+      toggle: () => this.#open(each),
+      cells: html`<td data-title="When">
           ${
             cronWords(each.cron)
               ? html`<span title=${each.cron}>${cronWords(each.cron)}</span>
@@ -304,42 +282,27 @@ class Schedules extends Page {
         </td>
         <td class="right num" data-title="Runs">
           ${count(each.runs_made)}${each.max_runs ? ` of ${count(each.max_runs)}` : ''}${each.times_missed ? html`<div class="small i-failed">${count(each.times_missed)} missed</div>` : nothing}
-        </td>
-        <td class="right">
-          <span class="row actions"
-            ><button
-              class="btn low"
-              ?disabled=${!!lacks}
-              title=${lacks ?? nothing}
-              @click=${() => this.#act(`/schedules/${each.id}/${each.paused ? 'resume' : 'pause'}`, each.paused ? 'Resumed' : 'Paused')}
-            >
-              ${each.paused ? 'Resume' : 'Pause'}
-            </button>
-            <button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#trigger(each)}>
-              Run now…
-            </button>
-            <button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#edit(each)}>
-              Edit…
-            </button>
-            <button
-              class="btn low bare only"
-              ?disabled=${!!lacks}
-              title=${lacks ?? 'Delete'}
-              aria-label="Delete ${each.name}"
-              @click=${() => this.#delete(each)}
-            >
-              ${icon('cross', 'small')}
-            </button></span
-          >
-        </td>
-      </tr>
-      ${
-        this.opened === each.id
-          ? html`<tr class="below">
-              <td colspan="5">${this.#runs()}</td>
-            </tr>`
-          : nothing
-      }`;
+        </td>`,
+      actions: html`<button
+          class="btn low"
+          ?disabled=${!!lacks}
+          title=${lacks ?? nothing}
+          @click=${() => this.#act(`/schedules/${each.id}/${each.paused ? 'resume' : 'pause'}`, each.paused ? 'Resumed' : 'Paused')}
+        >
+          ${each.paused ? 'Resume' : 'Pause'}
+        </button>
+        <button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#trigger(each)}>
+          Run now…
+        </button>
+        <button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#edit(each)}>
+          Edit…
+        </button> `,
+      lacks,
+      remove: () => remove(`/schedules/${each.id}`),
+      text: 'It starts no more runs. Its runs stay.',
+      page: this,
+      below: () => this.#runs(),
+    });
   }
 
   #coming() {
@@ -384,35 +347,19 @@ class Schedules extends Page {
           </button></span
         >
       </div>
-      ${
-        this.failure
-          ? problem(this.failure, () => this.read())
-          : !this.items
-            ? html`<div class="card">${skeleton()}</div>`
-            : this.items.length
-              ? html`<div class="beside">
-                  <div class="card scroll-x" tabindex="0" role="region" aria-label="Schedules">
-                    <table class="list low-cards">
-                      <thead>
-                        <tr>
-                          <th>Name</th>
-                          <th>When</th>
-                          <th>Next run</th>
-                          <th class="right">Runs</th>
-                          <th><span class="hidden-text">Actions</span></th>
-                        </tr>
-                      </thead>
-                      <tbody>
-                        ${this.items.map((each) => this.#row(each))}
-                      </tbody>
-                    </table>
-                  </div>
-                  ${this.#coming()}
-                </div>`
-              : html`<div class="card">
-                  ${empty('clock', 'No schedules', 'A schedule starts runs of a recipe by the clock. Create one here, or:', 'keelson schedules create nightly --cron "30 2 * * *" --zone Europe/Berlin --recipe nightly-report')}
-                </div>`
-      }`;
+      ${table(
+        this,
+        'Schedules',
+        ['Name', 'When', 'Next run', 'Runs'],
+        (each) => this.#row(each),
+        empty(
+          'clock',
+          'No schedules',
+          'A schedule starts runs of a recipe by the clock. Create one here, or:',
+          'keelson schedules create nightly --cron "30 2 * * *" --zone Europe/Berlin --recipe nightly-report',
+        ),
+        () => this.#coming(),
+      )}`;
   }
 }
 customElements.define('k-schedules', Schedules);

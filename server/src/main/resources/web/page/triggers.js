@@ -5,8 +5,9 @@ import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { count, many } from '../draw/format.js';
 import { Page } from '../part/page.js';
-import { copy, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
-import { ask, show } from '../part/dialog.js';
+import { copy, empty, name, skeleton, toast, when } from '../part/bits.js';
+import { act, row, table } from '../part/definitions.js';
+import { show } from '../part/dialog.js';
 import { edit, save } from '../part/editor.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
@@ -56,20 +57,9 @@ class Triggers extends Page {
     [this.items, this.opened, this.events] = [items, opened, events];
   }
 
-  /** Does it, says so, and reads again; asks first where there is a question. */
-  async #act(work, said, question) {
-    if (question && !(await ask(question))) return;
-    try {
-      const done = await work();
-      if (done !== undefined) toast(said(done));
-    } catch (failure) {
-      toast(`${failure.message} (${failure.code})`, true);
-    }
-    this.read();
-  }
-
   #turn(trigger) {
-    this.#act(
+    act(
+      this,
       async () => {
         const version = await read(`/triggers/${trigger.id}`);
         return save('PATCH', `/triggers/${trigger.id}`, { enabled: !trigger.enabled }, version, {
@@ -91,7 +81,8 @@ class Triggers extends Page {
   #replayed = ({ count: done, more }) => `${many(done, 'event')}${more ? ' and more' : ''} will be decided again`;
 
   #replayOne(trigger, delivery) {
-    this.#act(
+    act(
+      this,
       () => post(`/triggers/${trigger.id}/replay`, { delivery_id: delivery.id }),
       this.#replayed,
       delivery.run_id
@@ -214,17 +205,10 @@ class Triggers extends Page {
     const lacks = me.lacks('admin');
     const open = route.get('trigger') === each.id;
     const { kind, event } = each.source;
-    return html`<tr>
-        <td class="wide-name">
-          <button
-            class="link row"
-            aria-expanded=${open}
-            @click=${() => route.set({ trigger: open ? null : each.id, state: null }, true)}
-          >
-            ${icon(open ? 'down' : 'right', 'small')}<strong>${name(each.name, 100)}</strong>
-          </button>
-        </td>
-        <td data-title="Source">
+    return row(each, {
+      open,
+      toggle: () => route.set({ trigger: open ? null : each.id, state: null }, true),
+      cells: html`<td data-title="Source">
           ${kind}${
             event
               ? html` <code>${name(event, 100)}</code>`
@@ -247,40 +231,21 @@ class Triggers extends Page {
         </td>
         <td data-title="State">
           ${each.enabled ? html`<span class="state f-done">${icon('check')}on</span>` : html`<span class="state f-waits">${icon('pause')}off</span>`}
-        </td>
-        <td class="right">
-          <span class="row actions"
-            ><button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#turn(each)}>
-              ${each.enabled ? 'Turn off…' : 'Turn on'}</button
-            ><button
-              class="btn low bare only"
-              ?disabled=${!!lacks}
-              title=${lacks ?? 'Delete'}
-              aria-label="Delete ${each.name}"
-              @click=${() =>
-                this.#act(
-                  () => remove(`/triggers/${each.id}`).then(() => true),
-                  () => 'Deleted',
-                  {
-                    title: html`Delete ${name(each.name, 100)}?`,
-                    text: 'Its deliveries are deleted with their bodies. Its runs stay.',
-                    yes: 'Delete',
-                    danger: true,
-                  },
-                )}
-            >
-              ${icon('cross', 'small')}
-            </button></span
-          >
-        </td>
-      </tr>
-      ${
-        open
-          ? html`<tr class="below">
-              <td colspan="5">${this.opened ? this.#deliveries(this.opened) : skeleton(2)}</td>
-            </tr>`
-          : nothing
-      }`;
+        </td>`,
+      actions: html`<button
+        class="btn low"
+        ?disabled=${!!lacks}
+        title=${lacks ?? nothing}
+        @click=${() => this.#turn(each)}
+      >
+        ${each.enabled ? 'Turn off…' : 'Turn on'}
+      </button>`,
+      lacks,
+      remove: () => remove(`/triggers/${each.id}`),
+      text: 'Its deliveries are deleted with their bodies. Its runs stay.',
+      page: this,
+      below: () => (this.opened ? this.#deliveries(this.opened) : skeleton(2)),
+    });
   }
 
   render() {
@@ -288,32 +253,18 @@ class Triggers extends Page {
         <h1>Triggers</h1>
         <span class="soft num">${this.items ? count(this.items.length) : ''}</span>
       </div>
-      ${
-        this.failure
-          ? problem(this.failure, () => this.read())
-          : !this.items
-            ? html`<div class="card">${skeleton()}</div>`
-            : this.items.length
-              ? html`<div class="card scroll-x" tabindex="0" role="region" aria-label="Triggers">
-                  <table class="list low-cards">
-                    <thead>
-                      <tr>
-                        <th>Name</th>
-                        <th>Source</th>
-                        <th>Starts</th>
-                        <th>State</th>
-                        <th><span class="hidden-text">Actions</span></th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      ${this.items.map((each) => this.#row(each))}
-                    </tbody>
-                  </table>
-                </div>`
-              : html`<div class="card">
-                  ${empty('pulse', 'No triggers', 'A trigger starts a run for each event that a program or a provider sends. The file has its source and its mission:', 'keelson triggers create issues.yaml')}
-                </div>`
-      }`;
+      ${table(
+        this,
+        'Triggers',
+        ['Name', 'Source', 'Starts', 'State'],
+        (each) => this.#row(each),
+        empty(
+          'pulse',
+          'No triggers',
+          'A trigger starts a run for each event that a program or a provider sends. The file has its source and its mission:',
+          'keelson triggers create issues.yaml',
+        ),
+      )}`;
   }
 }
 customElements.define('k-triggers', Triggers);
