@@ -36,6 +36,23 @@ public record RunTurn(UUID run, Key key, @Nullable Rate rate, @Nullable Instant 
             Sql.of("""
             delete from work_rates where name like 'runs:%' and admitted_until < clock_timestamp() - interval '1 minute'""");
 
+    /** The times before which pending runs do not begin, by the rate of their concurrency key and those before them. */
+    private static final Sql NEXT = Sql.of("""
+            select r.id, date_trunc('second', n.next_at + interval '999999 microseconds') as next_at
+              from orchestration_runs r
+              join work_rates b on b.workspace_id = r.workspace_id and b.name = 'runs:' || (r.policy #>> '{concurrency,key}')
+             cross join lateral (
+                select count(*) as ahead from orchestration_runs o
+                 where o.workspace_id = r.workspace_id and o.policy #>> '{concurrency,key}' = r.policy #>> '{concurrency,key}'
+                   and o.policy #>> '{concurrency,key}' is not null and o.state_type <> 'terminal' and o.state = 'pending'
+                   and (o.priority, o.state_since, o.id) < (r.priority, r.state_since, r.id)) o
+             cross join lateral (
+                select b.admitted_until - interval '500 milliseconds'
+                    + o.ahead * (r.policy #>> '{concurrency,rate,period_seconds}')::bigint * interval '1 second'
+                        / (r.policy #>> '{concurrency,rate,limit}')::bigint as next_at) n
+             where r.id = any (:runs) and r.state = 'pending' and r.policy #>> '{concurrency,rate,limit}' is not null
+               and n.next_at > clock_timestamp()""");
+
     /** A concurrency key of a workspace. */
     public record Key(UUID workspaceId, String name) {}
 
@@ -78,6 +95,16 @@ public record RunTurn(UUID run, Key key, @Nullable Rate rate, @Nullable Instant 
             next = next == null || later.compareTo(next) < 0 ? later : next;
         }
         return new Admitted(runs, rates, next);
+    }
+
+    /** The times before which these runs do not begin, by rates and the runs before them; without runs whose turn may come now. */
+    public static Map<UUID, Instant> next(Connection c, List<UUID> runs) throws SQLException {
+        Map<UUID, Instant> found = new HashMap<>();
+        if (!runs.isEmpty()) {
+            NEXT.on(c).setUuids("runs", runs)
+                    .all(row -> found.put(ViewLoader.uuid(row, "id"), Rows.time(row, "next_at")));
+        }
+        return found;
     }
 
     /** Stores the states of rates, and forgets old ones. */

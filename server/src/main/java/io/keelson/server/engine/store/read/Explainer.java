@@ -17,6 +17,7 @@ import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.RunStore;
+import io.keelson.server.engine.store.RunTurn;
 import io.keelson.server.engine.store.VersionRules;
 import io.keelson.server.engine.store.sql.ModelName;
 import io.keelson.server.engine.store.sql.ViewLoader;
@@ -114,23 +115,6 @@ public final class Explainer {
                    and policy #>> '{concurrency,key}' is not null and state_type <> 'terminal'
                    and state not in ('created', 'pending', 'retrying')
                  order by created_at, id limit 5) r""";
-
-    /** The times before which pending runs do not begin, by the rate of their concurrency key and those before them. */
-    private static final Sql TURNS = Sql.of("""
-            select r.id, date_trunc('second', n.next_at + interval '999999 microseconds') as next_at
-              from orchestration_runs r
-              join work_rates b on b.workspace_id = r.workspace_id and b.name = 'runs:' || (r.policy #>> '{concurrency,key}')
-             cross join lateral (
-                select count(*) as ahead from orchestration_runs o
-                 where o.workspace_id = r.workspace_id and o.policy #>> '{concurrency,key}' = r.policy #>> '{concurrency,key}'
-                   and o.policy #>> '{concurrency,key}' is not null and o.state_type <> 'terminal' and o.state = 'pending'
-                   and (o.priority, o.state_since, o.id) < (r.priority, r.state_since, r.id)) o
-             cross join lateral (
-                select b.admitted_until - interval '500 milliseconds'
-                    + o.ahead * (r.policy #>> '{concurrency,rate,period_seconds}')::bigint * interval '1 second'
-                        / (r.policy #>> '{concurrency,rate,limit}')::bigint as next_at) n
-             where r.id = any (:runs) and r.state = 'pending' and r.policy #>> '{concurrency,rate,limit}' is not null
-               and n.next_at > clock_timestamp()""");
 
     /** The last new request of each program that differs from the record. */
     private static final Sql DIFFERENCES = Sql.of("""
@@ -404,15 +388,9 @@ public final class Explainer {
     }
 
     private static Map<UUID, Instant> turns(Connection c, Collection<RunView> views) throws SQLException {
-        List<UUID> rated = views.stream().map(RunView::run).filter(run -> run.state() == RunState.PENDING)
+        return RunTurn.next(c, views.stream().map(RunView::run).filter(run -> run.state() == RunState.PENDING)
                 .filter(run -> run.policy().concurrency() != null && run.policy().concurrency().rate() != null)
-                .map(RunRow::id).toList();
-        Map<UUID, Instant> found = new HashMap<>();
-        if (!rated.isEmpty()) {
-            TURNS.on(c).setUuids("runs", rated)
-                    .all(row -> found.put(row.getObject("id", UUID.class), Rows.time(row, "next_at")));
-        }
-        return found;
+                .map(RunRow::id).toList());
     }
 
     private static Map<String, List<UUID>> atWork(Connection c, UUID workspaceId, Collection<RunView> views)
