@@ -91,14 +91,18 @@ final class EventExpressions {
         Trigger.Batch batch = flow.batch();
         Trigger.Debounce debounce = flow.debounce();
         Trigger.Singleton singleton = flow.singleton();
-        return new FlowGate.Keys(rate == null ? null : keyOr(workspace, rate.key(), scope),
-                batch != null ? keyOr(workspace, batch.key(), scope)
-                        : debounce == null ? null : keyOr(workspace, debounce.key(), scope),
-                singleton == null ? null : keyOr(workspace, singleton.key(), scope));
+        return new FlowGate.Keys(rate == null ? null : keyOr(workspace, "rate", rate.key(), scope),
+                batch != null ? keyOr(workspace, "batch", batch.key(), scope)
+                        : debounce == null ? null : keyOr(workspace, "debounce", debounce.key(), scope),
+                singleton == null ? null : keyOr(workspace, "singleton", singleton.key(), scope));
     }
 
-    private String keyOr(UUID workspace, @Nullable String expression, ObjectNode scope) {
-        return expression == null ? ALL : key(workspace, expression, scope);
+    private String keyOr(UUID workspace, String rule, @Nullable String expression, ObjectNode scope) {
+        try {
+            return expression == null ? ALL : key(workspace, expression, scope);
+        } catch (ExpressionException e) {
+            throw new ExpressionException(e.code(), "/flow/" + rule + "/key: " + e.getMessage());
+        }
     }
 
     /**
