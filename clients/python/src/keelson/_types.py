@@ -1062,6 +1062,8 @@ class TriggerDelivery(Document):
     """Message of the error; null without one."""
     received_at: datetime
     """Time of the first delivery."""
+    due_at: datetime | None
+    """When it is decided next at the latest, such as the end of its wait for a rule of flow; null once it is …"""
     decided_at: datetime | None
     """Time of the outcome; null before."""
     headers: dict[str, Any] | None
@@ -1069,7 +1071,7 @@ class TriggerDelivery(Document):
     body: Any
     """Body of the request; absent in lists."""
     _kinds = {
-        "received_at": "time", "decided_at": "time", "headers": "{free}", "body": "free"
+        "received_at": "time", "due_at": "time", "decided_at": "time", "headers": "{free}", "body": "free"
     }
 
 

@@ -1477,6 +1477,11 @@ export interface components {
             received_at: Date;
             /**
              * Format: date-time
+             * @description When it is decided next at the latest, such as the end of its wait for a rule of flow; null once it is decided
+             */
+            due_at: Date | null;
+            /**
+             * Format: date-time
              * @description Time of the outcome; null before
              */
             decided_at: Date | null;

@@ -146,6 +146,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   },
   "TriggerDelivery": {
     "received_at": "time",
+    "due_at": "time",
     "decided_at": "time"
   },
   "WorkItem": {

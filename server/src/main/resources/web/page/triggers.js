@@ -183,7 +183,8 @@ class Triggers extends Page {
                     </button>
                     ${outcome(each.state)}<span class="mono cut">${name(each.key, 60)}</span>
                     ${each.run_id ? html`<a href="/ui/runs/${each.run_id}">run</a>` : nothing}<span class="cut soft"
-                      >${each.error_code ?? ''} ${name(each.error_message ?? '', 200)}</span
+                      >${each.error_code ?? ''}${each.due_at && each.error_code ? html` until ${when(each.due_at)}` : nothing}
+                      ${name(each.error_message ?? '', 200)}</span
                     ><button
                       class="btn low end"
                       ?disabled=${!!lacks || each.state === 'pending'}

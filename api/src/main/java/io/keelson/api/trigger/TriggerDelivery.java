@@ -26,6 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param errorCode why it waits or has no run; null otherwise
  * @param errorMessage message of the error; null without one
  * @param receivedAt time of the first delivery
+ * @param dueAt when it is decided next at the latest, such as the end of its wait for a rule of flow; null once it is decided
  * @param decidedAt time of the outcome; null before
  * @param headers headers of the request without credentials; absent in lists
  * @param body body of the request; absent in lists
@@ -34,7 +35,7 @@ public record TriggerDelivery(@Id String id, @Id String triggerId, String key,
         @OneOf({
                 "pending", "started", "signalled", "merged", "dropped", "refused", "dead"}) String state,
         @Nullable @Id String runId, int repeats, int failures, @Nullable String errorCode,
-        @Nullable String errorMessage, Instant receivedAt, @Nullable Instant decidedAt,
+        @Nullable String errorMessage, Instant receivedAt, @Nullable Instant dueAt, @Nullable Instant decidedAt,
         @Omittable @Nullable ObjectNode headers,
         @Omittable @Nullable @Types({"object", "array", "string", "number", "boolean", "null"}) JsonNode body) {
 

@@ -12,6 +12,7 @@ import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -242,8 +243,15 @@ public final class TriggersCommand extends ListCommand<Trigger> {
 
         @Override
         protected List<String> row(TriggerDelivery each) {
-            return List.of(each.id(), each.receivedAt().toString(), each.key(), each.state(),
-                    Objects.requireNonNullElse(each.errorCode() == null ? each.runId() : each.errorCode(), ""));
+            return List.of(each.id(), each.receivedAt().toString(), each.key(), each.state(), outcome(each));
+        }
+
+        private static String outcome(TriggerDelivery each) {
+            if (each.errorCode() == null) {
+                return Objects.requireNonNullElse(each.runId(), "");
+            }
+            return each.errorCode() + (each.dueAt() != null ? " until " + each.dueAt().truncatedTo(ChronoUnit.SECONDS)
+                    : each.errorMessage() == null ? "" : ": " + each.errorMessage());
         }
     }
 

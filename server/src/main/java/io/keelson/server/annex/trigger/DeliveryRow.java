@@ -17,6 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID runId, State state, int repeats,
         int failures, @Nullable String errorCode, @Nullable String errorMessage, Instant receivedAt,
+        Instant dueAt,
         @Nullable Instant decidedAt, @Nullable Instant formedAt, @Nullable String groupKey, ObjectNode headers,
         JsonNode body) {
 
@@ -60,7 +61,8 @@ record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID r
     ObjectNode document(boolean signals) {
         return Json
                 .document(new TriggerDelivery(id.toString(), triggerId.toString(), key, state.wire(), shownRun(signals),
-                        repeats, failures, errorCode, errorMessage, receivedAt, decidedAt, headers, body));
+                        repeats, failures, errorCode, errorMessage, receivedAt, state == State.PENDING ? dueAt : null,
+                        decidedAt, headers, body));
     }
 
     /** The document in lists. */
