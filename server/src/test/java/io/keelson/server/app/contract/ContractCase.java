@@ -174,6 +174,8 @@ public final class ContractCase {
         return Awaitility.await().atMost(LONG).pollInterval(Duration.ofMillis(20)).until(() -> client.runs().get(id),
                 found -> call.properties().stream().filter(each -> !each.getKey().equals("call"))
                         .allMatch(each -> each.getValue().equals(tree(found).at(pointer).path(each.getKey()))));
+    }
+
     private Trigger created(Keelson client, JsonNode call) {
         trigger = client.triggers()
                 .create((ObjectNode) missions.path(call.path("mission").stringValue()));
