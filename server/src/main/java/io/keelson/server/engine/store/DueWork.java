@@ -5,9 +5,13 @@ import static io.keelson.server.engine.store.sql.Column.text;
 import static io.keelson.server.engine.store.sql.Column.uuid;
 
 import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.engine.store.QueueFloors.Floor;
+import io.keelson.server.engine.store.QueueFloors.Look;
+import io.keelson.server.engine.store.QueueFloors.Queue;
 import io.keelson.server.engine.store.RunStore.Candidate;
 import io.keelson.server.engine.store.RunStore.Due;
 import io.keelson.server.engine.store.RunStore.DueTimer;
@@ -18,6 +22,7 @@ import io.keelson.server.engine.store.RunStore.Sweep;
 import io.keelson.server.engine.store.RunStore.Unreported;
 import io.keelson.server.engine.store.sql.BinaryParameter;
 import io.keelson.server.engine.store.sql.Column;
+import io.keelson.server.engine.store.sql.ModelName;
 import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Connection;
@@ -25,12 +30,15 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.LongSupplier;
 
 /**
  * Finds due work by index, at any size of queue and history. Takes no locks: each finding becomes a command whose
@@ -41,34 +49,51 @@ final class DueWork {
 
     private record Held(Lane lane, String holder) {}
 
+    /** Rows may be committed that much later than they are queued, without being below the floor of their queue. */
+    private static final String LATE = "interval '5 seconds'";
+    /** A bounded poll reads due times since then. */
+    private static final String RECENT = "interval '10 seconds'";
+
     /**
      * The head of each workspace's, tool's and model's range of the index, found by skipping from range to range: the
      * cost depends on the number of ranges, not on the rows in them.
      */
     private static final String HEADS = """
-            with recursive heads (workspace_id, tool, model, priority) as (
-                (select workspace_id, tool, model, priority from work_queue where holder is null
-                  order by workspace_id, tool, model, priority limit 1)
+            with recursive heads (workspace_id, tool, model, priority, queued_at) as (
+                (select workspace_id, tool, model, priority, queued_at from work_queue where holder is null
+                  order by workspace_id, tool, model, priority, queued_at limit 1)
                 union all
                 select next.* from heads h cross join lateral (
-                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
+                    select q.workspace_id, q.tool, q.model, q.priority, q.queued_at from work_queue q
                      where q.holder is null
                        and (q.workspace_id, q.tool, q.model) > (h.workspace_id, h.tool, h.model)
-                     order by q.workspace_id, q.tool, q.model, q.priority limit 1) next),""";
+                     order by q.workspace_id, q.tool, q.model, q.priority, q.queued_at limit 1) next),""";
+
+    /** The heads of the known queues, each from its floor on. */
+    private static final String HEADS_FROM_FLOORS = """
+            with heads as materialized (
+                select k.workspace_id, k.tool, k.model, k.priority, first.queued_at
+                  from unnest(?::uuid[], ?::text[], ?::text[], ?::int4[], ?::timestamptz[])
+                        as k (workspace_id, tool, model, priority, floor)
+                 cross join lateral (
+                    select q.queued_at from work_queue q
+                     where q.holder is null and q.workspace_id = k.workspace_id and q.tool = k.tool and q.model = k.model
+                       and q.priority = k.priority and q.queued_at >= k.floor
+                     order by q.queued_at limit 1) first),""";
 
     /** {@link #HEADS} for one workspace and the given tools. */
     private static final String HEADS_IN_ONE = """
-            with recursive heads (workspace_id, tool, model, priority) as (
+            with recursive heads (workspace_id, tool, model, priority, queued_at) as (
                 select first.* from unnest(?::text[]) as t (tool) cross join lateral (
-                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
+                    select q.workspace_id, q.tool, q.model, q.priority, q.queued_at from work_queue q
                      where q.holder is null and q.workspace_id = ? and q.tool = t.tool
-                     order by q.model, q.priority limit 1) first
+                     order by q.model, q.priority, q.queued_at limit 1) first
                 union all
                 select next.* from heads h cross join lateral (
-                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
+                    select q.workspace_id, q.tool, q.model, q.priority, q.queued_at from work_queue q
                      where q.holder is null and q.workspace_id = h.workspace_id and q.tool = h.tool
                        and q.model > h.model
-                     order by q.model, q.priority limit 1) next),""";
+                     order by q.model, q.priority, q.queued_at limit 1) next),""";
 
     /**
      * Work with the lowest priority number: workspaces in turn, after the last served workspace, and from each up to a
@@ -92,7 +117,7 @@ final class DueWork {
                   from level l cross join lateral (
                     select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
                      where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model
-                       and priority = l.priority
+                       and priority = l.priority and queued_at >= l.queued_at
                      order by queued_at
                      limit (select ceil(?::float8 / max(place)) from level)) q
                  where l.place <= ?)
@@ -116,7 +141,7 @@ final class DueWork {
                        and q.lot = h.lot and q.model > h.model
                      order by q.model, q.priority, q.queued_at limit 1) next),
             all_heads as (
-                select workspace_id, tool, null as lot, model, priority, null as queued_at from heads
+                select workspace_id, tool, null as lot, model, priority, queued_at from heads
                 union all
                 select ?::uuid, tool, lot, model, priority, queued_at from lot_heads),""";
 
@@ -138,14 +163,14 @@ final class DueWork {
                 select q.* from (select * from level where lot is null) l cross join lateral (
                     select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
                      where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model
-                       and priority = l.priority
+                       and priority = l.priority and queued_at >= l.queued_at
                      order by queued_at limit ?) q
                 union all
                 select q.* from (
                     select * from level where lot is not null order by queued_at limit ?) l cross join lateral (
                     select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
                      where holder is null and lot is not null and workspace_id = l.workspace_id and tool = l.tool
-                       and lot = l.lot and model = l.model and priority = l.priority
+                       and lot = l.lot and model = l.model and priority = l.priority and queued_at >= l.queued_at
                      order by queued_at limit ?) q)
             select run_id, task_id, lane, tool, model, workspace_id, priority from ready
              order by queued_at, task_id, lane
@@ -155,13 +180,15 @@ final class DueWork {
 
     private static final String CANDIDATES = HEADS + FIRST_LEVEL;
 
+    private static final String CANDIDATES_FROM_FLOORS = HEADS_FROM_FLOORS + FIRST_LEVEL;
+
     private static final String CANDIDATES_IN_ONE = HEADS_IN_ONE + FIRST_LEVEL;
 
     /** Claimable work among the given items. */
     private static final String CANDIDATES_OF = """
             select q.run_id, q.task_id, q.lane, q.tool, q.model, q.workspace_id, q.priority
               from unnest(?::uuid[], ?::int4[]) as u (task_id, lane)
-              join work_queue q on q.task_id = u.task_id and q.lane = u.lane
+              join work_queue q on q.task_id = any (array[u.task_id]) and q.lane = u.lane
              where q.holder is null and q.workspace_id = ? and q.tool = any (?::text[])
                and (q.lot is null or q.tool <> all (?::text[])
                     or exists (select from unnest(?::text[], ?::text[]) as l (tool, lot)
@@ -170,15 +197,28 @@ final class DueWork {
 
     private static final String WAITING = """
             select q.task_id, q.lane from unnest(?::uuid[], ?::integer[]) as u (task_id, lane)
-              join work_queue q on q.task_id = u.task_id and q.lane = u.lane
+              join work_queue q on q.task_id = any (array[u.task_id]) and q.lane = u.lane
              where q.holder is null""";
 
+    /** Blocks of the queue that this session has read and not reported, for differences within a statement. */
+    private static final String BLOCKS = """
+            (pg_stat_get_xact_blocks_fetched('work_queue'::regclass)
+                + pg_stat_get_xact_blocks_fetched('ix_work_queue_turn'::regclass)
+                + pg_stat_get_xact_blocks_fetched('ix_work_queue_lease'::regclass)
+                + pg_stat_get_xact_blocks_fetched('ix_work_queue_deadline'::regclass))""";
+
+    /** Without the search for unclaimed rows if those are found otherwise; of recent due times if floors bound the poll. */
     private static final String DUE = """
-            with clock as materialized (select {now} as now)
-            select (select task_id from work_queue where holder is null order by workspace_id limit 1) is not null as ready,
-                   (select min(lease_expires_at) from work_queue where holder is not null) < now as lapsed,
-                   (select min(deadline_at) from work_queue) < now - ? * interval '1 millisecond' as late,
-                   (select min(due_at) from timers) <= now as timers,
+            with clock as materialized (
+                select now, case when bounded then now - {recent} else timestamptz '-infinity' end as since, searches, blocks
+                  from (select {now} as now, ?::boolean as bounded, ?::boolean as searches, {blocks} as blocks) c)
+            select searches and (select task_id from work_queue where holder is null
+                        order by workspace_id limit 1) is not null as ready,
+                   (select min(lease_expires_at) from work_queue where holder is not null and lease_expires_at >= since)
+                        < now as lapsed,
+                   (select min(deadline_at) from work_queue where deadline_at >= since)
+                        < now - ? * interval '1 millisecond' as late,
+                   (select min(due_at) from timers where due_at >= since) <= now as timers,
                    (select true from orchestration_runs where policy #>> '{concurrency,key}' is not null
                        and state_type <> 'terminal' and (state = 'pending') is true
                      order by workspace_id, policy #>> '{concurrency,key}', id limit 1) as turns,
@@ -188,8 +228,44 @@ final class DueWork {
                    keelson_events_unsettled() as events,
                    keelson_database_went_back() as went_back,
                    (select ceil(extract(epoch from min(lease_expires_at) - now) * 1000)::bigint from work_queue
-                     where holder is not null and lease_expires_at >= now) as next_lease_ms
-              from clock""".replace("{now}", DbClock.SQL);
+                     where holder is not null and lease_expires_at >= now) as next_lease_ms,
+                   {blocks} - blocks as blocks
+              from clock""".replace("{now}", DbClock.SQL).replace("{blocks}", BLOCKS).replace("{recent}", RECENT);
+
+    /** All queues with unclaimed rows, and in the last row the blocks that were read for them. */
+    private static final String SURVEY = """
+            with recursive clock as materialized (select {now} - {late} as floor, {blocks} as blocks),
+            queues (workspace_id, tool, model, priority, queued_at) as (
+                select first.* from clock cross join lateral (
+                    select q.workspace_id, q.tool, q.model, q.priority, q.queued_at from work_queue q
+                     where q.holder is null and clock.blocks is not null
+                     order by q.workspace_id, q.tool, q.model, q.priority, q.queued_at limit 1) first
+                union all
+                select next.* from queues h cross join lateral (
+                    select q.workspace_id, q.tool, q.model, q.priority, q.queued_at from work_queue q
+                     where q.holder is null
+                       and (q.workspace_id, q.tool, q.model, q.priority)
+                            > (h.workspace_id, h.tool, h.model, h.priority)
+                     order by q.workspace_id, q.tool, q.model, q.priority, q.queued_at limit 1) next),
+            found as materialized (select * from queues limit ?)
+            select workspace_id, tool, model, priority, least(queued_at, floor) as floor, null::bigint as blocks
+              from found, clock
+            union all
+            select null, null, null, null, floor, {blocks} - blocks from clock"""
+            .replace("{now}", DbClock.SQL).replace("{blocks}", BLOCKS).replace("{late}", LATE);
+
+    /** The oldest row of known queues. */
+    private static final String ADVANCE = """
+            select k.workspace_id, k.tool, k.model, k.priority, first.queued_at is not null as ready,
+                least(first.queued_at, clock.floor) as floor
+              from (select {now} - {late} as floor) clock
+             cross join unnest(?::uuid[], ?::text[], ?::text[], ?::int4[], ?::timestamptz[])
+                    as k (workspace_id, tool, model, priority, floor)
+              left join lateral (
+                select q.queued_at from work_queue q
+                 where q.holder is null and q.workspace_id = k.workspace_id and q.tool = k.tool and q.model = k.model
+                   and q.priority = k.priority and q.queued_at >= k.floor
+                 order by q.queued_at limit 1) first on true""".replace("{now}", DbClock.SQL).replace("{late}", LATE);
 
     /** One node checks at a time; others need not. */
     private static final String TURN = """
@@ -300,27 +376,49 @@ final class DueWork {
                  where o.old and timers.run_id = o.id and timers.kind <> 'watch' limit 1) timer on true
              order by o.workspace_id, o.id""".replace("{now}", DbClock.SQL);
 
-    /** Skips a lane that a commit is writing, which knows more than its holder's heartbeat. */
+    /**
+     * Skips a lane that a commit is writing, which knows more than its holder's heartbeat. Laterals with a limit, and the
+     * conditions of {@link QueueTable}: a plan that was made while the queue was empty would read all of it.
+     */
     private static final RowSetStatement<Held> EXTEND = new RowSetStatement<>("keelson_lease_kept", """
             with held as materialized (select * from {rows}),
             mine as (
-                select q.task_id, q.lane
-                  from held h join work_queue q on q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder
-                   and q.lease_expires_at > timestamptz 'epoch'
-                   for no key update of q skip locked),
+                select mine.* from held h cross join lateral (
+                    select q.task_id, q.lane from work_queue q
+                     where q.task_id = h.task_id and q.lane = h.lane and q.holder is not distinct from h.holder
+                       and (q.lease_expires_at > timestamptz 'epoch') is true
+                     limit 1 for no key update skip locked) mine),
             extended as (
                 update work_queue q set lease_expires_at = {clock} + q.lease_ms * interval '1 millisecond'
-                  from mine where q.task_id = mine.task_id and q.lane = mine.lane)
-            select h.task_id, h.lane from held h
-             where not exists (select from work_queue q
-                where q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder
-                  and q.lease_expires_at > timestamptz 'epoch')""",
+                  from mine where q.task_id = any (array[mine.task_id]) and q.lane = mine.lane)
+            select h.task_id, h.lane
+              from held h left join lateral (
+                select true as kept from work_queue q
+                 where q.task_id = h.task_id and q.lane = h.lane and q.holder is not distinct from h.holder
+                   and (q.lease_expires_at > timestamptz 'epoch') is true
+                 limit 1) lease on true
+             where lease.kept is null""",
             uuid("task_id", h -> h.lane.taskId()), integer("lane", h -> h.lane.lane()), text("holder", Held::holder));
 
     private final DbClock clock;
+    private final LongSupplier nanoTime;
+    private final QueueFloors floors = new QueueFloors();
 
-    DueWork(DbClock clock) {
+    /** @param nanoTime monotonic time */
+    DueWork(DbClock clock, LongSupplier nanoTime) {
         this.clock = clock;
+        this.nanoTime = nanoTime;
+    }
+
+    /** These rows may be in the queue now. */
+    void put(Collection<Optional<QueueItem>> items) {
+        for (Optional<QueueItem> each : items) {
+            if (each.isPresent() && each.get().holder() == null) {
+                QueueItem item = each.get();
+                floors.put(new Queue(item.workspaceId(), item.tool(), ModelName.of(item.input()), item.priority()),
+                        item.queuedAt(), nanoTime.getAsLong());
+            }
+        }
     }
 
     List<Candidate> candidates(Connection c, Search search, List<WorkLimits.Full> full, VersionRules.Lots lots)
@@ -329,10 +427,13 @@ final class DueWork {
         if (workspace != null && !lots.tools().isEmpty()) {
             return withLots(c, search, workspace, full, lots);
         }
-        try (PreparedStatement statement = c
-                .prepareStatement(workspace == null ? CANDIDATES : CANDIDATES_IN_ONE)) {
+        boolean bounded = floors.bounded();
+        try (PreparedStatement statement = c.prepareStatement(
+                bounded ? CANDIDATES_FROM_FLOORS : workspace == null ? CANDIDATES : CANDIDATES_IN_ONE)) {
             int p = 1;
-            if (workspace != null) {
+            if (bounded) {
+                p = bind(statement, p, floors.floors(workspace, search.tools()));
+            } else if (workspace != null) {
                 BinaryParameter.bindTexts(statement, p++, search.tools());
                 statement.setObject(p++, workspace);
             }
@@ -416,21 +517,102 @@ final class DueWork {
         return found;
     }
 
-    /** An empty subquery gives null, which reads as false. */
+    private static int bind(PreparedStatement statement, int first, List<Floor> of) throws SQLException {
+        List<Queue> queues = of.stream().map(Floor::queue).toList();
+        int p = first;
+        BinaryParameter.bindIds(statement, p++, queues.stream().map(Queue::workspaceId).toList());
+        BinaryParameter.bindTexts(statement, p++, queues.stream().map(Queue::tool).toList());
+        BinaryParameter.bindTexts(statement, p++, queues.stream().map(Queue::model).toList());
+        BinaryParameter.bind(statement, p++, queues.stream().map(Queue::priority).toList(), Column.Element.INT4);
+        BinaryParameter.bind(statement, p++, of.stream().map(Floor::from).toList(), Column.Element.TIMESTAMPTZ);
+        return p;
+    }
+
+    /** The work that is due. If polls are dear, most of them read the queue from its floors on, and recent due times. */
     Due due(Connection c, Duration grace) throws SQLException {
+        long began = nanoTime.getAsLong();
+        Look look = floors.begin(began);
+        try {
+            Poll poll = poll(c, grace, look);
+            return switch (look) {
+                case WHOLE -> poll.due;
+                case SURVEY -> poll.due.withReady(survey(c, poll.blocks, began));
+                case BOUNDED -> poll.due.withReady(advance(c));
+            };
+        } finally {
+            floors.end(look);
+        }
+    }
+
+    /** @param blocks of the queue that it has read */
+    private record Poll(Due due, long blocks) {}
+
+    /** An empty subquery gives null, which reads as false. */
+    private Poll poll(Connection c, Duration grace, Look look) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DUE)) {
             clock.bind(statement, 1);
-            statement.setLong(2, grace.toMillis());
+            statement.setBoolean(2, look == Look.BOUNDED);
+            statement.setBoolean(3, look == Look.WHOLE);
+            statement.setLong(4, grace.toMillis());
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 Long nextLease = row.getObject("next_lease_ms", Long.class);
-                return new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
+                return new Poll(new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
                         row.getBoolean("timers"), row.getBoolean("turns"), row.getBoolean("schedules"),
                         row.getBoolean("webhooks"), row.getBoolean("commands"), row.getBoolean("events"),
                         row.getBoolean("went_back"),
-                        nextLease == null ? null : Duration.ofMillis(nextLease));
+                        nextLease == null ? null : Duration.ofMillis(nextLease)), row.getLong("blocks"));
             }
         }
+    }
+
+    /** Notes the floors of all queues, and returns whether there are any. */
+    private boolean survey(Connection c, long blocksOfPoll, long began) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(SURVEY)) {
+            clock.bind(statement, 1);
+            statement.setInt(2, QueueFloors.MOST + 1);
+            List<Floor> found = new ArrayList<>();
+            Instant empty = Instant.MIN;
+            long blocks = blocksOfPoll;
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    if (row.getString("tool") == null) {
+                        empty = Rows.time(row, "floor");
+                        blocks += row.getLong("blocks");
+                    } else {
+                        found.add(floor(row));
+                    }
+                }
+            }
+            floors.surveyed(found, empty, blocks, began, nanoTime.getAsLong());
+            return !found.isEmpty();
+        }
+    }
+
+    /** Raises the floors, and returns whether a known queue has an unclaimed row. */
+    private boolean advance(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ADVANCE)) {
+            clock.bind(statement, 1);
+            bind(statement, 2, floors.floors());
+            List<Floor> found = new ArrayList<>();
+            Set<Queue> ready = new HashSet<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    Floor floor = floor(row);
+                    found.add(floor);
+                    if (row.getBoolean("ready")) {
+                        ready.add(floor.queue());
+                    }
+                }
+            }
+            floors.advanced(found, ready, nanoTime.getAsLong());
+            return !ready.isEmpty();
+        }
+    }
+
+    private static Floor floor(ResultSet row) throws SQLException {
+        return new Floor(new Queue(ViewLoader.uuid(row, "workspace_id"), row.getString("tool"), row.getString("model"),
+                row.getInt("priority")), Rows.time(row, "floor"));
     }
 
     List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {

@@ -24,7 +24,10 @@ import java.util.Collection;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** {@code work_queue} as commits write it. */
+/**
+ * {@code work_queue} as commits write it. Conditions with {@code any (array[...])} are looked up in an index: while the queue is
+ * empty, a plan for an equality may read all of the index, with the rows that were removed under an open snapshot.
+ */
 final class QueueTable {
     static final RowSetStatement<QueueItem> PUT = new RowSetStatement<>("keelson_queue_item_2", """
             insert into work_queue (task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder,
@@ -51,13 +54,13 @@ final class QueueTable {
             text("lot", q -> q.lot() == null ? null : q.lot().name()));
 
     static final RowSetStatement<Lane> REMOVE = new RowSetStatement<>("keelson_queue_key", """
-            delete from work_queue q using {rows} where q.task_id = u.task_id and q.lane = u.lane""",
+            delete from work_queue q using {rows} where q.task_id = any (array[u.task_id]) and q.lane = u.lane""",
             uuid("task_id", Lane::taskId), integer("lane", Lane::lane));
 
     /** Removes all rows of runs from the queue, and their timers: one statement costs less than two. */
     static final RowSetStatement<UUID> CLEAR = new RowSetStatement<>("keelson_run_key", """
-            with disarmed as (delete from timers t using {rows} where t.run_id = u.run_id)
-            delete from work_queue q using {rows} where q.run_id = u.run_id""", uuid("run_id", id -> id));
+            with disarmed as (delete from timers t using {rows} where t.run_id = any (array[u.run_id]))
+            delete from work_queue q using {rows} where q.run_id = any (array[u.run_id])""", uuid("run_id", id -> id));
 
     private static final String LOAD =
             """

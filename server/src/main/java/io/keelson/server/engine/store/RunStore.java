@@ -112,7 +112,12 @@ public final class RunStore {
      * @param nextLease time until the next lease expires; null if absent
      */
     public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules, boolean webhooks,
-            boolean commands, boolean events, boolean wentBack, @Nullable Duration nextLease) {}
+            boolean commands, boolean events, boolean wentBack, @Nullable Duration nextLease) {
+
+        Due withReady(boolean is) {
+            return new Due(is, lapsed, timers, turns, schedules, webhooks, commands, events, wentBack, nextLease);
+        }
+    }
 
     private final DbClock clock;
     private final Function<String, Plan> plans;
@@ -140,7 +145,7 @@ public final class RunStore {
         this.artifactRetention = artifactRetention;
         this.clock = clock;
         this.plans = plans;
-        this.due = new DueWork(clock);
+        this.due = new DueWork(clock, System::nanoTime);
     }
 
     /** The rules about versions of workers, by which it searches. */
@@ -243,7 +248,7 @@ public final class RunStore {
      */
     public void commit(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Instant now)
             throws SQLException {
-        new ChangesWriter(c, changes, keys, slots, new Moment(now, now), artifactRetention, announced).commit();
+        commit(changes, new ChangesWriter(c, changes, keys, slots, new Moment(now, now), artifactRetention, announced));
     }
 
     /**
@@ -252,8 +257,17 @@ public final class RunStore {
      */
     public void commitUnlocked(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Instant now)
             throws SQLException {
-        new ChangesWriter(c, changes, keys, slots, new Moment(now, clock.override()), artifactRetention, announced)
-                .commit();
+        commit(changes, new ChangesWriter(c, changes, keys, slots, new Moment(now, clock.override()), artifactRetention,
+                announced));
+    }
+
+    /** The outcome of a commit that fails may be unknown. */
+    private void commit(ChangeSet changes, ChangesWriter writer) throws SQLException {
+        try {
+            writer.commit();
+        } finally {
+            due.put(changes.queue().values());
+        }
     }
 
     /**

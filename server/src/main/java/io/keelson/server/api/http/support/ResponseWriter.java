@@ -16,6 +16,8 @@ public final class ResponseWriter {
     private static final Logger LOG = LoggerFactory.getLogger(ResponseWriter.class);
     private static final byte[] NONE = {};
     private static final int BUFFER = 8 << 10;
+    /** Of a stream: enough for an answer's way around the world, and no more than a client is to catch up with. */
+    private static final int STREAM_SEND_BUFFER = 64 << 10;
     private static final int MAX_DRAINED = 1 << 20;
     private static final int MAX_LINGERED = 64 << 20;
 
@@ -133,6 +135,7 @@ public final class ResponseWriter {
         context.res().setBufferSize(BUFFER);
         inChunks(context);
         try {
+            boundSendBuffer(context);
             live.writer().writeTo(context.res().getOutputStream());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -141,6 +144,13 @@ public final class ResponseWriter {
         } catch (RuntimeException e) {
             abort(context, e);
             throw e;
+        }
+    }
+
+    private static void boundSendBuffer(Context context) throws IOException {
+        if (ServletContextRequest.getServletContextRequest(context.req()).getConnectionMetaData().getConnection()
+                .getEndPoint() instanceof WatchedConnector.EndPoint connection) {
+            connection.boundSendBuffer(STREAM_SEND_BUFFER);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.keelson.server.api.http.support;
 
 import java.io.IOException;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -49,6 +50,11 @@ public final class WatchedConnector extends ServerConnector {
                     return true;
                 }
             }
+        }
+
+        /** Bounds the bytes that the system takes for a client that does not read them; else megabytes for each. */
+        void boundSendBuffer(int bytes) throws IOException {
+            getChannel().setOption(StandardSocketOptions.SO_SNDBUF, bytes);
         }
 
         @Override

@@ -51,7 +51,8 @@ public final class LeaseHeartbeats {
 
     /**
      * A lease is valid while the step runs under the same epoch; the holder's name is no fence. Skips a row that a
-     * commit or another heartbeat is working on: its lease is not extended.
+     * commit or another heartbeat is working on: its lease is not extended. Rows of the queue are looked up by key, however few
+     * there are: see {@code QueueTable}.
      */
     private static final RowSetStatement<Sign> BEAT = new RowSetStatement<>("keelson_beat", """
             with beats as materialized (select * from {rows}),
@@ -60,17 +61,21 @@ public final class LeaseHeartbeats {
                   from beats b
                   join orchestration_steps s on s.id = b.step_id and s.workspace_id = b.workspace_id
                    and s.lease_epoch = b.epoch and s.state = 'running'
-                  join work_queue q on q.task_id = s.task_id and q.lane = s.lane and q.holder = b.holder
-                   and q.lease_expires_at > timestamptz 'epoch'),
+                 cross join lateral (
+                    select q.task_id, q.lane, q.holder, q.lease_expires_at from work_queue q
+                     where q.task_id = s.task_id and q.lane = s.lane and q.holder is not distinct from b.holder
+                       and (q.lease_expires_at > timestamptz 'epoch') is true
+                     limit 1) q),
             locked as (
                 select q.task_id, q.lane
                   from live
                   join task_steps s on s.id = live.step_id and s.lease_epoch in (0, live.epoch) and s.state_type <> 'terminal'
-                  join work_queue q on q.task_id = live.task_id and q.lane = live.lane and q.holder = live.holder
+                  join work_queue q on q.task_id = any (array[live.task_id]) and q.lane = live.lane
+                   and q.holder is not distinct from live.holder
                    for no key update of s, q skip locked),
             extended as (
                 update work_queue q set lease_expires_at = {clock} + q.lease_ms * interval '1 millisecond'
-                  from locked l where q.task_id = l.task_id and q.lane = l.lane
+                  from locked l where q.task_id = any (array[l.task_id]) and q.lane = l.lane
                 returning q.task_id, q.lane, q.lease_expires_at),
             recorded as (
                 insert into step_progress as p (step_id, lease_epoch, progress, message, details, updated_at)
