@@ -10,6 +10,7 @@ import io.keelson.server.api.http.support.Query;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.api.http.support.ShutdownSignal;
 import io.keelson.server.base.background.BackgroundTask;
+import io.keelson.server.base.db.SharedReads;
 import io.keelson.server.base.db.Tenancy;
 import io.keelson.server.engine.store.read.FeedReader;
 import io.keelson.server.engine.store.read.FeedWatermark;
@@ -19,6 +20,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -37,9 +39,14 @@ public final class FeedStreams {
     private volatile FeedWatermark marks = new FeedWatermark();
     private final FeedPoller news;
     private final FeedChunkCache texts = new FeedChunkCache();
+    /** The last event's id, for clients that come together. */
+    private final SharedReads<FeedStreams, Long> heads;
 
     public FeedStreams(Streams streams, ShutdownSignal shutdown) {
         this.streams = streams;
+        this.heads = new SharedReads<>(StreamLimiter.MAX_IN_ALL,
+                asked -> Collections.nCopies(asked.size(), Tenancy.allWorkspaces(
+                        () -> streams.reads().read((reader, c) -> FeedReader.lastId(c)))));
         this.news = new FeedPoller(() -> streams.reads().read((reader, c) -> marks.look(c)), shutdown);
         streams.onChangedEvents(this::forget);
     }
@@ -85,12 +92,10 @@ public final class FeedStreams {
         Query query = request.query();
         long after = query.integer("after", -1);
         Set<String> types = types(query.text("types"), StreamTypes.all());
-        Set<UUID> runs = streams.once(() -> runs(request));
+        Set<UUID> runs = request.query().ids("run_id").isEmpty() ? Set.of() : streams.once(() -> runs(request));
         Duration digest = Duration.ofMillis(query.integer("digest_ms", 0));
         long seen = Math.max(after, Streams.lastSeen(request, -1));
-        long head =
-                streams.once(
-                        () -> Tenancy.allWorkspaces(() -> streams.reads().read((reader, c) -> FeedReader.lastId(c))));
+        long head = heads.read(this);
         return streams.stream(request, stream -> new Feed(stream, request, types, runs, digest,
                 seen < 0 ? head : Math.min(seen, head), head));
     }

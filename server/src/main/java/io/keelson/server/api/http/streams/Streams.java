@@ -41,6 +41,7 @@ public final class Streams {
     private final ShutdownSignal shutdown;
     private final DatabaseHistory history;
     private final StreamLimiter limiter = new StreamLimiter();
+    private final StreamPace pace = new StreamPace();
     private final Semaphore permits = new Semaphore(READS_AT_ONCE, true);
 
     /** Opens the source of a client's stream. */
@@ -63,8 +64,11 @@ public final class Streams {
                 .ofMillis(Math.min(request.query().integer("wait_ms", Long.MAX_VALUE), LONGEST_MILLIS));
         return ApiResponse.live("text/event-stream", out -> {
             SseStream stream = new SseStream(this, request, out);
-            try (StreamLimiter.Place _ = limiter.take(request); SseStream.Source source = opening.open(stream)) {
-                stream.follow(source, wait);
+            try (StreamLimiter.Place _ = limiter.take(request)) {
+                shutdown.await(pace.next(System.nanoTime()));
+                try (SseStream.Source source = opening.open(stream)) {
+                    stream.follow(source, wait);
+                }
             }
         }).header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
     }
