@@ -9,8 +9,8 @@ import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.engine.store.QueueFloors.Extent;
 import io.keelson.server.engine.store.QueueFloors.Floor;
-import io.keelson.server.engine.store.QueueFloors.Look;
 import io.keelson.server.engine.store.QueueFloors.Queue;
 import io.keelson.server.engine.store.RunStore.Candidate;
 import io.keelson.server.engine.store.RunStore.Due;
@@ -378,7 +378,7 @@ final class DueWork {
 
     /**
      * Skips a lane that a commit is writing, which knows more than its holder's heartbeat. Laterals with a limit, and the
-     * conditions of {@link QueueTable}: a plan that was made while the queue was empty would read all of it.
+     * conditions of {@link QueueTable}: a plan that was made while the queue was empty would read the whole table.
      */
     private static final RowSetStatement<Held> EXTEND = new RowSetStatement<>("keelson_lease_kept", """
             with held as materialized (select * from {rows}),
@@ -531,16 +531,16 @@ final class DueWork {
     /** The work that is due. If polls are dear, most of them read the queue from its floors on, and recent due times. */
     Due due(Connection c, Duration grace) throws SQLException {
         long began = nanoTime.getAsLong();
-        Look look = floors.begin(began);
+        Extent extent = floors.begin(began);
         try {
-            Poll poll = poll(c, grace, look);
-            return switch (look) {
+            Poll poll = poll(c, grace, extent);
+            return switch (extent) {
                 case WHOLE -> poll.due;
                 case SURVEY -> poll.due.withReady(survey(c, poll.blocks, began));
                 case BOUNDED -> poll.due.withReady(advance(c));
             };
         } finally {
-            floors.end(look);
+            floors.end(extent);
         }
     }
 
@@ -548,11 +548,11 @@ final class DueWork {
     private record Poll(Due due, long blocks) {}
 
     /** An empty subquery gives null, which reads as false. */
-    private Poll poll(Connection c, Duration grace, Look look) throws SQLException {
+    private Poll poll(Connection c, Duration grace, Extent extent) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DUE)) {
             clock.bind(statement, 1);
-            statement.setBoolean(2, look == Look.BOUNDED);
-            statement.setBoolean(3, look == Look.WHOLE);
+            statement.setBoolean(2, extent == Extent.BOUNDED);
+            statement.setBoolean(3, extent == Extent.WHOLE);
             statement.setLong(4, grace.toMillis());
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
@@ -570,7 +570,7 @@ final class DueWork {
     private boolean survey(Connection c, long blocksOfPoll, long began) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(SURVEY)) {
             clock.bind(statement, 1);
-            statement.setInt(2, QueueFloors.MOST + 1);
+            statement.setInt(2, QueueFloors.MAX_QUEUES + 1);
             List<Floor> found = new ArrayList<>();
             Instant empty = Instant.MIN;
             long blocks = blocksOfPoll;

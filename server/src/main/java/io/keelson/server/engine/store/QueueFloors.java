@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lower bounds of {@code queued_at}, by queue. While a snapshot of the database stays open, removed rows stay in the index of the
  * queue, and each search from the beginning of a queue reads them again. From the moment at which a survey of all queues has read
- * many blocks, searches begin at the floors; below them the last look has found no unclaimed row.
+ * many blocks, searches begin at the floors; below them the last poll has found no unclaimed row.
  *
- * <p>Rows may come below a floor. Those of this node lower it. Those of other nodes are found by the next survey, which reads whole
- * queues. Surveys take at most a part of 1 / {@value #SHARE} of the time. Pure, and thread-safe.
+ * <p>Rows may come below a floor. A row of this node lowers it. The next survey, which reads whole queues, finds the rows of other
+ * nodes. Surveys take at most a part of 1 / {@value #SHARE} of the time. Pure, and thread-safe.
  */
 final class QueueFloors {
     /** Known queues; with more of them, searches are as if there were no floors. */
-    static final int MOST = 2_000;
+    static final int MAX_QUEUES = 2_000;
     static final int SHARE = 200;
     static final Duration SURVEY_INTERVAL = Duration.ofSeconds(5);
     static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
@@ -39,8 +39,8 @@ final class QueueFloors {
     /** No unclaimed row of the queue was seen below this time. */
     record Floor(Queue queue, Instant from) {}
 
-    /** What a poll reads. */
-    enum Look {
+    /** The extent of a poll. */
+    enum Extent {
         /** Due times from the beginning, and the first unclaimed row. */
         WHOLE,
         /** Due times from the beginning, and all queues. */
@@ -51,7 +51,7 @@ final class QueueFloors {
 
     private static final class Known {
         private Instant from;
-        /** The lowest row since the current look has begun; null if absent. */
+        /** The lowest row since the current poll has begun; null if absent. */
         private @Nullable Instant put;
         private long seen;
 
@@ -62,7 +62,7 @@ final class QueueFloors {
 
     private final Map<Queue, Known> known = new HashMap<>();
     private boolean bounded;
-    private boolean looking;
+    private boolean polling;
     private boolean surveyed;
     private long nextSurvey;
 
@@ -87,34 +87,34 @@ final class QueueFloors {
         return known.entrySet().stream().map(each -> new Floor(each.getKey(), each.getValue().from)).toList();
     }
 
-    /** Begins a look, which {@link #end} ends. A look beside another one changes no floor. */
-    synchronized Look begin(long nanos) {
-        if (looking) {
-            return Look.WHOLE;
+    /** Begins a poll, which {@link #end} ends. A poll that begins during another one changes no floor. */
+    synchronized Extent begin(long nanos) {
+        if (polling) {
+            return Extent.WHOLE;
         }
         if (surveyed && nanos - nextSurvey < 0) {
             if (!bounded) {
-                return Look.WHOLE;
+                return Extent.WHOLE;
             }
-            looking = true;
+            polling = true;
             known.values().forEach(each -> each.put = null);
-            return Look.BOUNDED;
+            return Extent.BOUNDED;
         }
-        looking = true;
+        polling = true;
         known.values().forEach(each -> each.put = null);
-        return Look.SURVEY;
+        return Extent.SURVEY;
     }
 
-    /** Ends a look that has changed floors, or has failed. */
-    synchronized void end(Look look) {
-        looking &= look == Look.WHOLE;
+    /** Ends a poll that has changed floors, or has failed. */
+    synchronized void end(Extent extent) {
+        polling &= extent == Extent.WHOLE;
     }
 
     /** This node has put an unclaimed row into the queue. */
     synchronized void put(Queue queue, Instant queuedAt, long nanos) {
         Known of = known.get(queue);
         if (of == null) {
-            if (known.size() >= MOST) {
+            if (known.size() >= MAX_QUEUES) {
                 reset(nanos);
             }
             of = new Known(queuedAt);
@@ -137,7 +137,7 @@ final class QueueFloors {
         found.forEach(floor -> raise(floor, nanos));
         known.values().removeIf(each -> each.put == null && nanos - each.seen > KEPT.toNanos());
         surveyed = true;
-        if (known.size() > MOST) {
+        if (known.size() > MAX_QUEUES) {
             reset(nanos);
         } else {
             bounded = blocks > BLOCKS + (long) BLOCKS_OF_QUEUE * found.size();
@@ -146,7 +146,7 @@ final class QueueFloors {
         nextSurvey = nanos + (bounded ? wait : Math.max(wait, SURVEY_INTERVAL.toNanos()));
     }
 
-    /** A bounded look has found these floors; {@code ready} are the queues with an unclaimed row. */
+    /** A bounded poll has found these floors; {@code ready} are the queues with an unclaimed row. */
     synchronized void advanced(List<Floor> floors, Set<Queue> ready, long nanos) {
         for (Floor floor : floors) {
             Known of = known.get(floor.queue);
@@ -163,7 +163,7 @@ final class QueueFloors {
         of.seen = nanos;
     }
 
-    /** The floor that a look has found, or a row that came meanwhile. */
+    /** The floor that a poll has found, or a row that came meanwhile. */
     private static Instant lowest(Instant found, Known of) {
         return of.put == null ? found : earlier(found, of.put);
     }

@@ -2,8 +2,8 @@ package io.keelson.server.engine.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.engine.store.QueueFloors.Extent;
 import io.keelson.server.engine.store.QueueFloors.Floor;
-import io.keelson.server.engine.store.QueueFloors.Look;
 import io.keelson.server.engine.store.QueueFloors.Queue;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,11 +29,11 @@ class QueueFloorsTest {
         assertThat(floors.bounded()).isFalse();
         survey(10, 12);
         assertThat(floors.bounded()).isFalse();
-        assertThat(look()).isEqualTo(Look.WHOLE);
+        assertThat(poll()).isEqualTo(Extent.WHOLE);
         pass(QueueFloors.SURVEY_INTERVAL);
         survey(10, MANY);
         assertThat(floors.bounded()).isTrue();
-        assertThat(look()).isEqualTo(Look.BOUNDED);
+        assertThat(poll()).isEqualTo(Extent.BOUNDED);
         pass(Duration.ofMillis(10 * QueueFloors.SHARE));
         survey(10, 12);
         assertThat(floors.bounded()).as("the rows were vacuumed").isFalse();
@@ -43,9 +43,9 @@ class QueueFloorsTest {
     void manyQueuesWithRowsAreNoSignOfRemovedRows() {
         List<Floor> found = IntStream.range(0, 500)
                 .mapToObj(i -> new Floor(new Queue(WORKSPACE, "tool" + i, "", 100), NOON)).toList();
-        assertThat(floors.begin(nanos)).isEqualTo(Look.SURVEY);
+        assertThat(floors.begin(nanos)).isEqualTo(Extent.SURVEY);
         floors.surveyed(found, NOON, 2_500, nanos, nanos);
-        floors.end(Look.SURVEY);
+        floors.end(Extent.SURVEY);
         assertThat(floors.bounded()).isFalse();
     }
 
@@ -54,22 +54,22 @@ class QueueFloorsTest {
         survey(30, MANY);
         long ended = nanos;
         pass(Duration.ofMillis(30 * QueueFloors.SHARE - 1));
-        assertThat(look()).isEqualTo(Look.BOUNDED);
+        assertThat(poll()).isEqualTo(Extent.BOUNDED);
         nanos = ended;
         pass(Duration.ofMillis(30 * QueueFloors.SHARE));
         survey(10_000, MANY);
         pass(QueueFloors.LONGEST_WAIT);
-        assertThat(look()).as("a slow one is repeated in time").isEqualTo(Look.SURVEY);
+        assertThat(poll()).as("a slow one is repeated in time").isEqualTo(Extent.SURVEY);
     }
 
     @Test
-    void aFloorIsRaisedByALookAndLoweredByARow() {
+    void aFloorIsRaisedByAPollAndLoweredByARow() {
         survey(1, MANY, new Floor(ECHO, NOON));
         assertThat(of(ECHO)).isEqualTo(NOON);
 
-        assertThat(floors.begin(nanos)).isEqualTo(Look.BOUNDED);
+        assertThat(floors.begin(nanos)).isEqualTo(Extent.BOUNDED);
         floors.advanced(List.of(new Floor(ECHO, NOON.plusSeconds(9))), Set.of(), nanos);
-        floors.end(Look.BOUNDED);
+        floors.end(Extent.BOUNDED);
         assertThat(of(ECHO)).isEqualTo(NOON.plusSeconds(9));
 
         floors.put(ECHO, NOON.plusSeconds(20), nanos);
@@ -78,36 +78,36 @@ class QueueFloorsTest {
         assertThat(of(ECHO)).as("a step that keeps its time").isEqualTo(NOON.minusSeconds(60));
     }
 
-    /** The look may have read before the row was committed. */
+    /** The poll may have read before the row was committed. */
     @Test
-    void aRowThatComesDuringALookStaysAboveTheFloor() {
+    void aRowThatComesDuringAPollStaysAboveTheFloor() {
         survey(1, MANY, new Floor(ECHO, NOON));
-        assertThat(floors.begin(nanos)).isEqualTo(Look.BOUNDED);
+        assertThat(floors.begin(nanos)).isEqualTo(Extent.BOUNDED);
         floors.put(ECHO, NOON.minusSeconds(60), nanos);
         floors.put(OTHER, NOON.minusSeconds(30), nanos);
         floors.advanced(List.of(new Floor(ECHO, NOON.plusSeconds(9))), Set.of(), nanos);
-        floors.end(Look.BOUNDED);
+        floors.end(Extent.BOUNDED);
         assertThat(of(ECHO)).isEqualTo(NOON.minusSeconds(60));
 
         pass(Duration.ofSeconds(1));
-        assertThat(floors.begin(nanos)).isEqualTo(Look.SURVEY);
+        assertThat(floors.begin(nanos)).isEqualTo(Extent.SURVEY);
         floors.put(OTHER, NOON.minusSeconds(20), nanos);
         floors.surveyed(List.of(), NOON.plusSeconds(30), MANY, nanos - 1, nanos);
-        floors.end(Look.SURVEY);
+        floors.end(Extent.SURVEY);
         assertThat(of(ECHO)).isEqualTo(NOON.plusSeconds(30));
         assertThat(of(OTHER)).isEqualTo(NOON.minusSeconds(20));
     }
 
     @Test
-    void aLookBesideAnotherOneChangesNothing() {
+    void aPollDuringAnotherOneChangesNothing() {
         survey(1, MANY, new Floor(ECHO, NOON));
-        assertThat(floors.begin(nanos)).isEqualTo(Look.BOUNDED);
-        assertThat(look()).isEqualTo(Look.WHOLE);
+        assertThat(floors.begin(nanos)).isEqualTo(Extent.BOUNDED);
+        assertThat(poll()).isEqualTo(Extent.WHOLE);
         floors.put(ECHO, NOON.minusSeconds(60), nanos);
         floors.advanced(List.of(new Floor(ECHO, NOON.plusSeconds(9))), Set.of(), nanos);
         assertThat(of(ECHO)).isEqualTo(NOON.minusSeconds(60));
-        floors.end(Look.BOUNDED);
-        assertThat(look()).isEqualTo(Look.BOUNDED);
+        floors.end(Extent.BOUNDED);
+        assertThat(poll()).isEqualTo(Extent.BOUNDED);
     }
 
     @Test
@@ -125,7 +125,7 @@ class QueueFloorsTest {
     @Test
     void tooManyQueuesAreSearchedWhole() {
         survey(1, MANY);
-        for (int i = 0; i < QueueFloors.MOST; i++) {
+        for (int i = 0; i < QueueFloors.MAX_QUEUES; i++) {
             floors.put(new Queue(WORKSPACE, "tool" + i, "", 100), NOON, nanos);
         }
         assertThat(floors.bounded()).isTrue();
@@ -138,10 +138,10 @@ class QueueFloorsTest {
         return floors.floors().stream().filter(each -> each.queue().equals(queue)).findFirst().orElseThrow().from();
     }
 
-    private Look look() {
-        Look look = floors.begin(nanos);
-        floors.end(look);
-        return look;
+    private Extent poll() {
+        Extent extent = floors.begin(nanos);
+        floors.end(extent);
+        return extent;
     }
 
     private void pass(Duration time) {
@@ -150,9 +150,9 @@ class QueueFloorsTest {
 
     private void survey(long millis, long blocks, Floor... found) {
         long began = nanos;
-        assertThat(floors.begin(began)).isEqualTo(Look.SURVEY);
+        assertThat(floors.begin(began)).isEqualTo(Extent.SURVEY);
         nanos += millis * MILLI;
         floors.surveyed(List.of(found), NOON, blocks, began, nanos);
-        floors.end(Look.SURVEY);
+        floors.end(Extent.SURVEY);
     }
 }

@@ -3,7 +3,7 @@ package io.keelson.server.api.http.streams;
 import java.time.Duration;
 
 /**
- * The pace at which streams begin: some at once, then so many a second. Thousands of clients may come together, for example when a
+ * The pace at which streams begin: some at once, the others one after another. Thousands of clients may come together, for example when a
  * server starts, and other requests need the processor meanwhile. Thread-safe.
  */
 final class StreamPace {

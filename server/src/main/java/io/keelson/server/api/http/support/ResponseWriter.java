@@ -16,7 +16,7 @@ public final class ResponseWriter {
     private static final Logger LOG = LoggerFactory.getLogger(ResponseWriter.class);
     private static final byte[] NONE = {};
     private static final int BUFFER = 8 << 10;
-    /** Of a stream. The system takes about twice as much: some hundred kilobytes a second for the most distant client. */
+    /** Send buffer of a stream. The system takes about twice as much: some hundred kilobytes a second for the most distant client. */
     private static final int STREAM_SEND_BUFFER = 32 << 10;
     private static final int MAX_DRAINED = 1 << 20;
     private static final int MAX_LINGERED = 64 << 20;
