@@ -928,7 +928,7 @@ class InboxItemVote(Document):
     reason: str | None
     """As it was given."""
     digest: str
-    """SHA-256 of the members with which the approval says more than yes, such as a new limit."""
+    """SHA-256 of the approved content, such as a new limit."""
     _kinds = {
         "at": "time"
     }

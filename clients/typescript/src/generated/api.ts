@@ -484,7 +484,7 @@ export interface components {
             at: Date;
             /** @description As it was given */
             reason: string | null;
-            /** @description SHA-256 of the members with which the approval says more than yes, such as a new limit */
+            /** @description SHA-256 of the approved content, such as a new limit */
             digest: string;
         };
         /**

@@ -53,6 +53,22 @@
 {{- if and (or .Values.metrics.serviceMonitor.enabled (has .Values.autoscaling.by (list "adapter" "keda"))) (ne .Values.metrics.access "open") }}
 {{- fail "Prometheus reads /metrics without a key for metrics.serviceMonitor, autoscaling.by: adapter and keda: set metrics.access: open" }}
 {{- end }}
+{{- if .Values.signIn.issuer }}
+{{- if not .Values.signIn.clientId }}
+{{- fail "signIn.issuer needs signIn.clientId, the id of this installation at the provider" }}
+{{- end }}
+{{- if not .Values.signIn.roles }}
+{{- fail "no person could sign in: give groups roles by signIn.roles, such as {ops: \"*:operator\"}" }}
+{{- end }}
+{{- if not (or (hasKey $settings "KEELSON_PUBLIC_URL") (and .Values.ingress.enabled .Values.ingress.tlsSecret)) }}
+{{- fail "the provider sends browsers back to the public address: set ingress.enabled and ingress.tlsSecret, or settings.KEELSON_PUBLIC_URL" }}
+{{- end }}
+{{- range $name, $value := $settings }}
+{{- if has $name (list "KEELSON_OIDC_ISSUER" "KEELSON_OIDC_CLIENT_ID" "KEELSON_OIDC_SCOPES" "KEELSON_OIDC_GROUPS_CLAIM" "KEELSON_OIDC_NAME_CLAIM" "KEELSON_OIDC_ROLES") }}
+{{- fail (printf "%s is in settings and in signIn: remove it from settings" $name) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- range $name, $value := $settings }}
 {{- if hasKey $secrets $name }}
 {{- fail (printf "%s is in settings and in secretSettings: remove one of them" $name) }}

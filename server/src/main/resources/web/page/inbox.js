@@ -17,7 +17,13 @@ import { json } from '../part/json.js';
 import { comparable, planTasks } from '../part/plan.js';
 import { checks, earlier, facts, given, newPlan, result, shown } from '../part/subject.js';
 
-const TITLES = { accept: 'Accept', reject: 'Reject', withdraw: 'Withdraw my approval', finish_current: 'Finish what runs', done: 'Done by hand' };
+const TITLES = {
+  accept: 'Accept',
+  reject: 'Reject',
+  withdraw: 'Withdraw my approval',
+  finish_current: 'Finish what runs',
+  done: 'Done by hand',
+};
 const FAILED = { accept: 'Try again', reject: 'Fail the run' };
 const UNDO = { accept: 'Try again', reject: 'Leave not undone' };
 const DEAD = { accept: 'Replay', reject: 'Dismiss' };
@@ -249,7 +255,11 @@ class Inbox extends Page {
     });
     if (!done) return;
     if (done === 'voted') {
-      toast(answer === 'withdraw' ? 'Your approval is withdrawn' : 'Your approval is recorded. Another person has to approve, too.');
+      toast(
+        answer === 'withdraw'
+          ? 'Your approval is withdrawn'
+          : 'Your approval is recorded. Another person has to approve, too.',
+      );
       this.single = null;
     } else if (done === 'answered') {
       toast(

@@ -178,6 +178,20 @@ class HelmChartTest {
     }
 
     @Test
+    void signInIsGivenToTheServers() throws Exception {
+        List<JsonNode> objects = objects("--values", CHART.resolve("examples/sign-in.yaml").toString());
+        JsonNode settings = objects.stream().filter(each -> each.get("kind").stringValue().equals("ConfigMap"))
+                .findFirst().orElseThrow().get("data");
+        assertThat(settings.get("KEELSON_OIDC_ISSUER").stringValue()).isEqualTo("https://id.example/realms/acme");
+        assertThat(settings.get("KEELSON_OIDC_ROLES").stringValue())
+                .isEqualTo("finance=acme:approver,keelson-admins=*:admin");
+        assertThat(settings.get("KEELSON_PUBLIC_URL").stringValue()).isEqualTo("https://keelson.example");
+        assertThat(pod(objects).at("/containers/0/env").toString()).contains("KEELSON_OIDC_CLIENT_SECRET",
+                "keelson-oidc");
+        assertThat(settings.has("KEELSON_OIDC_CLIENT_SECRET")).isFalse();
+    }
+
+    @Test
     void unknownMembersAreFound() throws Exception {
         List<JsonNode> objects = objects();
         pod(objects).at("/containers/0").asObject().put("redinessProbe", 1);
@@ -192,6 +206,11 @@ class HelmChartTest {
             "artifacts.store=folder, need the same artifacts", "artifacts.store=s3, KEELSON_ARTIFACTS",
             "artifacts.volume.accessMode=ReadWriteOnce, accessMode: ReadWriteMany",
             "'replicas=1,autoscaling.by=processor,artifacts.volume.accessMode=ReadWriteOncePod', accessMode: ReadWriteMany",
+            "'signIn.issuer=https://id.example', signIn.clientId",
+            "'signIn.issuer=https://id.example,signIn.clientId=k', signIn.roles",
+            "'signIn.issuer=https://id.example,signIn.clientId=k,signIn.roles.ops=a:admin', KEELSON_PUBLIC_URL",
+            "'signIn.roles.ops=a:boss', pattern",
+            "'signIn.issuer=https://id.example,signIn.clientId=k,signIn.roles.ops=a:admin,settings.KEELSON_PUBLIC_URL=https://k.example,settings.KEELSON_OIDC_ROLES=x=y:admin', remove it from settings",
             "settings.KEELSON_ARTIFACTS=s3://b/p, leaves the volume unused",
             "'artifacts.store=s3,settings.KEELSON_ARTIFACTS=s3://b/p', region of the bucket is unknown",
             "'artifacts.store=s3,settings.KEELSON_ARTIFACTS=s3://b/p,settings.KEELSON_S3_ACCESS_KEY=id', belong together",

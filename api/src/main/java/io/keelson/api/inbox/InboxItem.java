@@ -100,7 +100,7 @@ public record InboxItem(@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Lis
      * @param by the principal
      * @param at time of the approval
      * @param reason as it was given
-     * @param digest SHA-256 of the members with which the approval says more than yes, such as a new limit
+     * @param digest SHA-256 of the approved content, such as a new limit
      */
     public record Vote(String by, Instant at, @Nullable String reason, String digest) {}
 

@@ -106,6 +106,9 @@ final class DatabaseChecks {
             findings.add(CheckResult.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
                     : probe.pendingMigrations() + " pending migrations, which the next server start applies"));
             findings.addAll(MachineChecks.storeOwner(settings, url));
+            if (probe.pendingMigrations() == 0) {
+                findings.addAll(ArchiveCheck.of(settings, url));
+            }
         }
         List<String> keys = lasting ? SecretKeys.missing(settings, url) : List.of();
         if (!keys.isEmpty()) {

@@ -35,6 +35,22 @@ class DoctorBesideServerTest {
             assertThat(well.out()).contains("ok    keelson ", "ok    server ", "ok    schema ")
                     .doesNotContain("port ", "secrets");
 
+            Map<String, String> archived = new HashMap<>(settings);
+            archived.put("KEELSON_ARCHIVE_AFTER", "30");
+            assertThat(doctor(data, archived).out()).containsPattern("ok +archive +no run has moved yet");
+            try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+                statement.execute("""
+                        with w as (select id from workspaces limit 1), r as (
+                            insert into orchestration_runs (id, workspace_id, title, goal, created_by, state, state_type, created_at,
+                                    completed_at, plan)
+                                select '01900000-0000-7000-8000-000000000001', id, 't', 'g', 'me', 'completed', 'terminal',
+                                    now() - interval '32 days', now() - interval '32 days', '{}' from w returning id)
+                        insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, updated_at)
+                            select id, 1, 1, 0, 0, 0, now() - interval '32 days' from r""");
+            }
+            assertThat(doctor(data, archived).out()).contains("warn  archive ",
+                    "run 01900000-0000-7000-8000-000000000001 ended more than 31 days ago and is in the tables");
+
             Path other = Files.createDirectories(folder.resolve("other"));
             Map<String, String> elsewhere = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url), "KEELSON_HTTP_PORT",
                     "0");

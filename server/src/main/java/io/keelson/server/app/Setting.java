@@ -124,7 +124,7 @@ public enum Setting {
     KEELSON_FOUR_EYES("",
             "workspaces in which the submitter of a run cannot approve for it (docs/guide/inbox.md), separated by commas; `*`: all"),
     KEELSON_TWO_PEOPLE("",
-            "workspaces in which two people have to approve each question of new runs (docs/guide/inbox.md), separated by commas; "
+            "workspaces in which two people have to approve each question of new runs (docs/guide/approvals.md), separated by commas; "
                     + "`*`: all"),
     KEELSON_OIDC_ISSUER("",
             "OpenID provider at which people sign in to the dashboard (docs/operate/sign-in.md), as its tokens name it; the same on "

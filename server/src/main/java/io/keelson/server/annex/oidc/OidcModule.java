@@ -56,6 +56,7 @@ public final class OidcModule implements ToolModule {
         Tokens tokens = new Tokens(settings.issuer(), provider.keys(), clock);
         signIn = new SignIn(settings, provider, tokens, identities, sessions, auth.workspaces(),
                 clock);
+        sessions.reseal();
         renewal = new SessionRenewal(signIn, sessions);
     }
 

@@ -59,6 +59,14 @@ public final class FederatedSessions {
             select session_id, workspace_id, issuer, subject, provider_session, sealing_key_id, tokens
               from federated_sessions where session_id = :session_id""");
 
+    private static final Sql FOREIGN = Sql.of("""
+            select session_id, workspace_id, issuer, subject, provider_session, sealing_key_id, tokens
+              from federated_sessions where sealing_key_id <> :key order by session_id for update skip locked""");
+
+    private static final Sql RESEAL =
+            Sql.of("""
+            update federated_sessions set sealing_key_id = :sealing_key_id, tokens = :tokens where session_id = :session_id""");
+
     private static final Sql OF_PROVIDER = Sql.of("""
             select f.session_id, f.workspace_id, p.name, p.kind, s.key_id
               from federated_sessions f
@@ -166,6 +174,25 @@ public final class FederatedSessions {
                 ends(c, session, grant.lifetime);
             }
             return session;
+        }));
+    }
+
+    /**
+     * Seals tokens under the present key that are sealed under a former one. A session whose key is unknown stays, and ends with its tokens.
+     *
+     * @return the number of sessions
+     */
+    public int reseal() {
+        return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
+            int done = 0;
+            for (Row each : FOREIGN.on(c).set("key", secrets.keyId()).all(RecordColumns.of(Row.class))) {
+                if (secrets.knows(each.sealingKeyId)) {
+                    SecretStore.Sealed sealed = secrets.seal(open(each).tokens, context(each.sessionId));
+                    done += RESEAL.on(c).set("sealing_key_id", sealed.keyId()).set("tokens", sealed.bytes())
+                            .set("session_id", each.sessionId).update();
+                }
+            }
+            return done;
         }));
     }
 

@@ -89,7 +89,7 @@ public final class ApproverRule {
                                 .equals("replan_approval");
     }
 
-    /** SHA-256 of the members with which an approval says more than yes. */
+    /** SHA-256 of the content of an approval, such as a new limit. */
     static String digest(Command command) {
         ObjectNode content = Json.object();
         if (command instanceof Command.DecideGate gate) {

@@ -36,6 +36,8 @@ final class ArchiveQueries {
 
     static final Sql WORKSPACES = Sql.of("select id from workspaces where purge_asked_at is null order by id");
 
+    static final Sql LAST_MOVE = Sql.of("select max(created_at) as last from archive_objects having count(*) > 0");
+
     /** By the time of creation, which has an index; a run ends later than that. */
     static final Sql RUNS_DUE = Sql.of(MOMENT + """
             select r.id, r.created_at

@@ -79,6 +79,25 @@ public final class RunArchive {
     }
 
     /**
+     * The progress of the archive.
+     *
+     * @param overdue a run that should have moved; null if absent
+     * @param last the last move of a run; null if no run has moved
+     */
+    public record Progress(@Nullable UUID overdue, @Nullable Instant last) {}
+
+    /** The oldest run that ended that long ago and that nothing holds, and the last move, of all workspaces. */
+    public Progress progress(Connection c, Duration age) throws SQLException {
+        UUID overdue = null;
+        for (UUID workspace : workspaces(c)) {
+            List<Due> found = due(c, workspace, age, Due.NONE, 1);
+            overdue = overdue != null || found.isEmpty() ? overdue : found.getFirst().runId();
+        }
+        return new Progress(overdue, ArchiveQueries.LAST_MOVE.on(c)
+                .first(row -> Rows.time(row, "last")).orElse(null));
+    }
+
+    /**
      * Reads a run as it is; the transaction has one snapshot.
      *
      * @return empty if the run has more bytes than a part of the archive may have, or is gone
