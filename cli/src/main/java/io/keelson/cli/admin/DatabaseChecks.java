@@ -4,6 +4,7 @@ import io.keelson.api.tenant.DatabaseLoss;
 import io.keelson.cli.view.AmountText;
 import io.keelson.server.annex.postgres.EmbeddedPostgres;
 import io.keelson.server.annex.postgres.EmbeddedPostgresOptions;
+import io.keelson.server.app.ArchiveProgress;
 import io.keelson.server.app.SecretKeys;
 import io.keelson.server.app.Settings;
 import io.keelson.server.base.db.Adoption;
@@ -81,6 +82,14 @@ final class DatabaseChecks {
         }
     }
 
+    private static CheckResult archive(ArchiveProgress progress) {
+        String last = progress.last() == null ? "no run has moved yet" : "the last runs moved at " + progress.last();
+        return progress.overdue() == null ? CheckResult.ok("archive", last)
+                : CheckResult.warn("archive", "run " + progress.overdue() + " ended more than " + progress.days()
+                        + " days ago and is in the tables; " + last,
+                        "docs/operate/runbooks.md#runs-do-not-move-to-the-archive");
+    }
+
     private static double backupAge(DatabaseUrl url) throws IOException {
         try (Connection c = url.connect()) {
             return BackupLog.age(c);
@@ -107,7 +116,7 @@ final class DatabaseChecks {
                     : probe.pendingMigrations() + " pending migrations, which the next server start applies"));
             findings.addAll(MachineChecks.storeOwner(settings, url));
             if (probe.pendingMigrations() == 0) {
-                findings.addAll(ArchiveCheck.of(settings, url));
+                ArchiveProgress.of(settings, url).map(DatabaseChecks::archive).ifPresent(findings::add);
             }
         }
         List<String> keys = lasting ? SecretKeys.missing(settings, url) : List.of();
