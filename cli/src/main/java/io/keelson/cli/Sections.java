@@ -58,6 +58,7 @@ import io.keelson.cli.runs.ShowCommand;
 import io.keelson.cli.runs.StatesCommand;
 import io.keelson.cli.runs.TranscriptCommand;
 import io.keelson.cli.runs.WatchCommand;
+import io.keelson.cli.worker.CacheCommand;
 import io.keelson.cli.worker.VersionsCommand;
 import io.keelson.cli.worker.WorkerCommand;
 import java.util.List;
@@ -131,6 +132,7 @@ final class Sections {
             new Section("Server and workspaces",
                     List.of(named("server", ServerCommand.class), named("worker", WorkerCommand.class),
                             named("versions", VersionsCommand.class),
+                            named("cache", CacheCommand.class),
                             named("open", OpenCommand.class),
                             named("doctor", DoctorCommand.class), named("whoami", WhoamiCommand.class),
                             named("workspaces", WorkspacesCommand.class), named("keys", KeysCommand.class),

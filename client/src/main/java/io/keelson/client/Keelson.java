@@ -92,6 +92,11 @@ public final class Keelson {
         return new Schedules(api);
     }
 
+    /** Results that steps take over from other runs. */
+    public CachedResults cache() {
+        return new CachedResults(api);
+    }
+
     /** Versions of workers. */
     public Versions versions() {
         return new Versions(api);

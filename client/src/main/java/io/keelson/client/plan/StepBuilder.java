@@ -43,6 +43,17 @@ public final class StepBuilder {
         return this;
     }
 
+    /**
+     * Takes over the result of a step of the same tool with the same key in any run of the workspace, instead of computing it.
+     *
+     * @param key jq expression; equal values have equal results
+     * @param maxAge maximum age of the result, in whole seconds
+     */
+    public StepBuilder cache(String key, Duration maxAge) {
+        body.putObject("cache").put("key", key).put("max_age", maxAge.toSeconds() + "s");
+        return this;
+    }
+
     /** Sets any other member of the step by its name in the mission file. */
     public StepBuilder with(String member, Object value) {
         body.set(member, Json.of(value));

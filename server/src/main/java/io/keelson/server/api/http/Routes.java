@@ -62,6 +62,7 @@ import io.keelson.server.api.http.support.RunEndPoll;
 import io.keelson.server.api.http.support.SessionCookie;
 import io.keelson.server.api.http.support.ShutdownSignal;
 import io.keelson.server.api.http.support.Submission;
+import io.keelson.server.api.http.workers.CacheActions;
 import io.keelson.server.api.http.workers.DispatchActions;
 import io.keelson.server.api.http.workers.UploadActions;
 import io.keelson.server.api.http.workers.VersionActions;
@@ -158,6 +159,7 @@ final class Routes {
         new WorkerActions(reads, services.work().remote(), services.work().tools()).addTo(table);
         new VersionActions(services.database(), services.work().tools(), keyed,
                 services.work().commands()::settingsChanged).addTo(table);
+        new CacheActions(services.database()).addTo(table);
         new CreditActions(reads, services.stores().money(), services.auth().workspaces()).addTo(table);
         new LedgerActions(reads, services.stores().money()).addTo(table);
         new PriceActions(services.stores().money().prices(), services.work().commands()::settingsChanged).addTo(table);

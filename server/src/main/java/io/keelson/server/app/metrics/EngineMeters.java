@@ -73,6 +73,8 @@ final class EngineMeters implements Observer {
         byEvent.put(EventType.STEP_RELEASED, meters.counter(Metric.LEASES_RELEASED));
         byEvent.put(EventType.TASK_ROUND_COMPLETED, meters.counter(Metric.TASK_ROUNDS));
         byEvent.put(EventType.RUN_UNDO_ENDED, meters.counter(Metric.UNDOS));
+        byEvent.put(EventType.STEP_RESULT_REUSED, meters.counter(Metric.RESULTS_REUSED));
+        byEvent.put(EventType.STEP_RESULT_AWAITED, meters.counter(Metric.RESULTS_AWAITED));
         byEvent.put(EventType.STEP_DEFERRED, meters.counter(Metric.STEPS_DEFERRED));
         byEvent.put(EventType.RUN_PLAN_READY, meters.counter(Metric.HUMANS_ASKED, "plan"));
         byEvent.put(EventType.RUN_ACCEPTANCE_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "acceptance"));

@@ -23,6 +23,8 @@ public enum Metric {
     LEASES_RELEASED(Kind.COUNTER, "keelson_leases_released_total", "leases handed back before the work was done"),
     TASK_ROUNDS(Kind.COUNTER, "keelson_task_rounds_total", "ended rounds of tasks with repeat"),
     UNDOS(Kind.COUNTER, "keelson_undos_total", "ended undos of runs"),
+    RESULTS_REUSED(Kind.COUNTER, "keelson_results_reused_total", "results that steps took over from others"),
+    RESULTS_AWAITED(Kind.COUNTER, "keelson_results_awaited_total", "waits of steps for the result of another step"),
     STEPS_DEFERRED(Kind.COUNTER, "keelson_steps_deferred_total", "steps handed back because a system was busy"),
     HUMANS_ASKED(Kind.COUNTER, "keelson_humans_asked_total", "new waits for a person", "what"),
     LEDGER_ENTRIES(Kind.COUNTER, "keelson_ledger_entries_total", "ledger entries of runs", "kind"),

@@ -217,6 +217,30 @@ class ResultReuseApiTest {
     }
 
     @Test
+    void clearedResultIsComputedAgain() {
+        String tool = tool();
+        claim(tool, 0);
+        String first = run(tool, "{\"max_age\": \"1h\", \"key\": \".inputs.q\"}", "");
+        complete(claimed(tool), "1");
+        api.awaitState(first, "completed");
+        JsonNode listed = api.get("/api/v1/cache?tool=" + tool).json().get("items").get(0);
+        assertThat(listed.get("key").stringValue() + listed.get("run_id").stringValue()).isEqualTo("1" + first);
+        assertThat(cleared("{\"tool\": \"" + tool + "\", \"key\": 2}")).isZero();
+        assertThat(cleared("{\"tool\": \"" + tool + "\", \"key\": 1.0}")).isOne();
+        assertThat(api.get("/api/v1/cache?tool=" + tool).json().get("items")).isEmpty();
+        String second = run(tool, "{\"max_age\": \"1h\", \"key\": \".inputs.q\"}", "");
+        complete(claimed(tool), "2");
+        api.awaitState(second, "completed");
+        assertThat(cleared("{\"tool\": \"" + tool + "\"}")).isOne();
+    }
+
+    private int cleared(String body) {
+        ApiServer.Answer answer = api.post("/api/v1/cache/clear", body);
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        return answer.json().get("cleared").intValue();
+    }
+
+    @Test
     void nullKeyFailsTheStepBeforeItIsSent() {
         String tool = tool();
         claim(tool, 0);

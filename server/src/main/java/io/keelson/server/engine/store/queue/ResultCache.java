@@ -1,7 +1,13 @@
 package io.keelson.server.engine.store.queue;
 
+import io.keelson.api.work.CachedResult;
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.base.db.Page;
+import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
+import io.keelson.server.base.json.Json;
+import io.keelson.server.tenant.audit.AuditLog;
+import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.UUID;
@@ -30,6 +36,15 @@ public final class ResultCache {
             delete from result_cache where ctid = any (array(
                 select ctid from result_cache where expires_at < {now} - interval '1 day' limit :most
                    for update skip locked))""");
+
+    private static final Sql LIST = Sql.of("""
+            select tool, key_start, key_sha256, run_id, step_id, reserved_at, expires_at
+              from result_cache where workspace_id = :workspace and (:tool::text is null or tool = :tool)
+             order by tool, key_sha256 limit :limit offset :from""");
+
+    private static final Sql CLEAR = Sql.of("""
+            delete from result_cache where workspace_id = :workspace and (:tool::text is null or tool = :tool)
+               and (:key::text is null or key_sha256 = :key)""");
 
     /**
      * A result by its key.
@@ -71,6 +86,35 @@ public final class ResultCache {
     public void replace(Connection c, Key key, UUID run, UUID step, long maxAgeSeconds) throws SQLException {
         REPLACE.on(c).set("workspace", key.workspace()).set("tool", key.tool()).set("key", key.sha256())
                 .set("run", run).set("step", step).set("age", maxAgeSeconds).at(clock).update();
+    }
+
+    /**
+     * Reads keys by tool.
+     *
+     * @param tool null for all
+     * @param from number of rows to skip
+     */
+    public Page<CachedResult> list(Connection c, UUID workspace, @Nullable String tool, int from, int limit)
+            throws SQLException {
+        return LIST.on(c).set("workspace", workspace).set("tool", tool).set("from", from).page(limit,
+                row -> new CachedResult(row.getString("tool"), row.getString("key_start"), row.getString("key_sha256"),
+                        row.getString("run_id"), row.getString("step_id"), Rows.time(row, "reserved_at"),
+                        Rows.time(row, "expires_at")));
+    }
+
+    /**
+     * Deletes keys, and writes an entry of the audit log. A step that computes one of them continues, but not for others.
+     *
+     * @param tool null for all
+     * @param sha256 of the key in canonical JSON; null for all
+     * @return the number of keys
+     */
+    public int clear(Connection c, UUID workspace, @Nullable String tool, @Nullable String sha256, AuditOrigin origin)
+            throws SQLException {
+        int cleared = CLEAR.on(c).set("workspace", workspace).set("tool", tool).set("key", sha256).update();
+        AuditLog.write(c, origin, "cache_cleared", workspace, tool == null ? "*" : tool,
+                Json.object().put("key_sha256", sha256).put("cleared", cleared));
+        return cleared;
     }
 
     /** Deletes rows that expired a day ago, up to a maximum; returns their number. */
