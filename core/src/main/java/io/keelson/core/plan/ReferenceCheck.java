@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -139,7 +140,7 @@ final class ReferenceCheck {
         String id = plan.tasks().get(task).id();
         String loop = loops.get(id);
         return graph.isUpstream(upstream, task) || id.equals(loops.get(plan.tasks().get(upstream).id()))
-                || loop != null && graph.isUpstream(upstream, indexOf.get(loop));
+                || loop != null && graph.isUpstream(upstream, Objects.requireNonNull(indexOf.get(loop)));
     }
 
     private void report(String code, String at, String kind, String name, String why) {
