@@ -27,7 +27,7 @@ final class FirstModules {
     private static final String RUN = "run";
     private static final String TRANSCRIPT = "transcript";
     /** Excludes {@code import(…)}, which loads modules later. */
-    private static final Pattern IMPORT = Pattern.compile("\\b(?:import|from)\\s*[\"']([^\"']+)[\"']");
+    private static final Pattern IMPORT = Pattern.compile("\\b(?:import|from)\\s*[\"']([\\w@./-]+)[\"']");
 
     private FirstModules() {}
 
