@@ -134,7 +134,7 @@ final class AttemptRestarts {
             }
         }
         restarted.forEach((task, again) -> PlanRows.recordCreated(d, again, task.id()));
-        members.forEach((loop, round) -> Rounds.repeat(d, Objects.requireNonNull(restarted.get(loop)), round));
+        members.forEach((loop, round) -> PlanRows.repeat(d, Objects.requireNonNull(restarted.get(loop)), round));
         CompletionCounters.forgetSuperseded(d.view);
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         SlotScheduling.letOthers(d);

@@ -76,9 +76,31 @@ final class PlanRows {
         TaskRow loop = Objects.requireNonNull(byKey.get(loops.get(spec.id())));
         if (!loop.terminal()) {
             TaskBudgets.give(d, spec);
-            byKey.put(spec.id(), Rounds.member(d, loop, spec,
+            byKey.put(spec.id(), member(d, loop, spec,
                     Objects.requireNonNull(loop.spec().policy().repeat()).first()));
         }
+    }
+
+    /**
+     * Creates the members of a group's next round, which wait for their dependencies.
+     *
+     * @param last members of an earlier round, or of an earlier row of the group
+     */
+    static void repeat(Decision d, TaskRow loop, List<TaskRow> last) {
+        int number = loop.round() + 1;
+        Map<TaskRow, TaskRow> next = new LinkedHashMap<>();
+        last.forEach(member -> next.put(member, member(d, loop, member.spec(), number)));
+        next.forEach((old, member) -> old.upstreams
+                .forEach(up -> d.view.link(member, Objects.requireNonNull(next.get(up)))));
+        next.values().forEach(member -> recordCreated(d, member));
+    }
+
+    /** Creates a member of a group's round, without its links. All members belong to the group's agent. */
+    private static TaskRow member(Decision d, TaskRow loop, TaskSpec spec, int round) {
+        TaskRow member = new TaskRow(d.ids.next(), loop.memberKey(round, spec.id()), loop.sequence(), spec,
+                loop.agent(), loop, round, null);
+        add(d, member);
+        return member;
     }
 
     /** A completed item of an earlier attempt, which the task takes over if it fans out into the same item again. */

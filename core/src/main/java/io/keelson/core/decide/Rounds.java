@@ -3,7 +3,6 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.Repeat;
-import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.StepError;
@@ -13,9 +12,7 @@ import java.math.BigDecimal;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +51,7 @@ final class Rounds {
             fold(d, loop);
         }
         if (loop.isRepeatedGroup()) {
-            repeat(d, loop, last);
+            PlanRows.repeat(d, loop, last);
             judge(d, loop);
         } else {
             TaskRow round = new TaskRow(d.ids.next(), loop.key() + "[" + number + "]", loop.sequence(), loop.spec(),
@@ -64,28 +61,6 @@ final class Rounds {
             PlanRows.recordCreated(d, round);
             TaskMoves.queue(d, round);
         }
-    }
-
-    /**
-     * Creates the members of a group's next round, which wait for their dependencies.
-     *
-     * @param last members of an earlier round, or of an earlier row of the group
-     */
-    static void repeat(Decision d, TaskRow loop, List<TaskRow> last) {
-        int number = loop.round() + 1;
-        Map<TaskRow, TaskRow> next = new LinkedHashMap<>();
-        last.forEach(member -> next.put(member, member(d, loop, member.spec(), number)));
-        next.forEach((old, member) -> old.upstreams
-                .forEach(up -> d.view.link(member, Objects.requireNonNull(next.get(up)))));
-        next.values().forEach(member -> PlanRows.recordCreated(d, member));
-    }
-
-    /** Creates a member of a group's round, without its links. All members belong to the group's agent. */
-    static TaskRow member(Decision d, TaskRow loop, TaskSpec spec, int round) {
-        TaskRow member = new TaskRow(d.ids.next(), loop.memberKey(round, spec.id()), loop.sequence(), spec,
-                loop.agent(), loop, round, null);
-        PlanRows.add(d, member);
-        return member;
     }
 
     /**

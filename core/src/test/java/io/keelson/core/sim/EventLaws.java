@@ -37,7 +37,7 @@ final class EventLaws {
                     EventType.RUN_UNDO_REFUSED, EventType.RUN_UNDO_ENDED, EventType.RUN_BUDGET_CHANGED,
                     EventType.RUN_BUDGET_INCREASED,
                     EventType.PROPOSAL_ACCEPTED, EventType.PROPOSAL_REJECTED, EventType.PROPOSAL_WITHDRAWN,
-                    EventType.MODEL_ANSWER_LOST);
+                    EventType.APPROVAL_VOTED, EventType.APPROVAL_VOTE_WITHDRAWN, EventType.MODEL_ANSWER_LOST);
 
     private final RunRows before;
     private final RunRows after;

@@ -42,8 +42,8 @@ final class ReplyDurability {
             case Command.Reject c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
                     || rows.run.attempt() > 1;
             case Command.Vote c -> true;
-            case Command.WithdrawVote c -> !done || rows.votes.keySet().stream()
-                    .noneMatch(key -> key.subject().equals(c.subject()) && key.voter().equals(c.actor().id()));
+            // the same person may have voted again in the same commit
+            case Command.WithdrawVote c -> true;
             case Command.DecideGate c -> !changed || rows.run.attempt() > 1 || switch (c.gate()) {
                 case PLAN -> rows.run.state() != RunState.AWAITING_APPROVAL;
                 case RESULT -> rows.run.state().terminal();
