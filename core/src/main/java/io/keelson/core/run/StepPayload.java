@@ -97,25 +97,25 @@ public sealed interface StepPayload extends Payload {
     }
 
     /**
-     * @param runId that computes the result
-     * @param stepId that computes the result
+     * @param sourceRunId that computes the result
+     * @param sourceStepId that computes the result
      * @param until when the step computes the result itself
      */
-    record ResultAwaited(UUID runId, UUID stepId, Instant until) implements StepPayload {
+    record ResultAwaited(UUID sourceRunId, UUID sourceStepId, Instant until) implements StepPayload {
         @Override
         public void write(Members to) {
-            to.put("source_run_id", runId).put("source_step_id", stepId).put("until", until);
+            to.put("source_run_id", sourceRunId).put("source_step_id", sourceStepId).put("until", until);
         }
     }
 
     /**
-     * @param runId that computed the result
-     * @param stepId that computed the result
+     * @param sourceRunId that computed the result
+     * @param sourceStepId that computed the result
      */
-    record ResultReused(UUID runId, UUID stepId) implements StepPayload {
+    record ResultReused(UUID sourceRunId, UUID sourceStepId) implements StepPayload {
         @Override
         public void write(Members to) {
-            to.put("source_run_id", runId).put("source_step_id", stepId);
+            to.put("source_run_id", sourceRunId).put("source_step_id", sourceStepId);
         }
     }
 
