@@ -17,11 +17,14 @@ import tools.jackson.databind.JsonNode;
 /** Operations declare the codes of their errors. {@link DescribedAnswers} holds each answer of a test to that. */
 class ErrorCodesTest {
 
-    /** Errors that come before an operation is found, of {@code /hooks} and of {@code /auth}. */
+    /** Errors that come before an operation is found, of {@code /hooks}, of {@code /auth} and of {@code /answer}. */
     private static final Set<ErrorCode> WITHOUT_OPERATION =
             EnumSet.of(ErrorCode.ROUTE_NOT_FOUND, ErrorCode.METHOD_NOT_ALLOWED, ErrorCode.SIGNATURE_INVALID,
                     ErrorCode.TRIGGER_SECRET_MISSING, ErrorCode.SIGN_IN_STATE_INVALID, ErrorCode.SIGN_IN_STATE_REPLAYED,
-                    ErrorCode.SIGN_IN_REFUSED, ErrorCode.SIGN_IN_NOT_CONFIGURED);
+                    ErrorCode.SIGN_IN_REFUSED, ErrorCode.SIGN_IN_NOT_CONFIGURED, ErrorCode.ANSWER_LINK_INVALID,
+                    ErrorCode.ANSWER_LINK_EXPIRED, ErrorCode.ANSWER_LINK_REVOKED, ErrorCode.ANSWER_LINK_OTHER_PERSON,
+                    ErrorCode.SIGN_IN_REQUIRED, ErrorCode.ANSWER_ALREADY_GIVEN, ErrorCode.QUESTION_CLOSED,
+                    ErrorCode.QUESTION_CHANGED);
 
     @Test
     void everyErrorCodeBelongsToAnOperationOrToAll() {

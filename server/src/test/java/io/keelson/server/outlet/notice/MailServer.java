@@ -10,13 +10,17 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A mail server of the test on a free port, with a certificate for localhost. */
 public final class MailServer implements AutoCloseable {
 
     private static final String PASSWORD = "changeit";
     private static final Path CERTIFICATE = certificate();
+    private static final Logger LOG = LoggerFactory.getLogger(MailServer.class);
 
     private final int port;
     private final String protocol;
@@ -31,9 +35,25 @@ public final class MailServer implements AutoCloseable {
     }
 
     private GreenMail started(int at) {
-        GreenMail made = new GreenMail(new ServerSetup(at, "127.0.0.1", protocol));
-        made.start();
-        return made;
+        CompletableFuture<GreenMail> started = new CompletableFuture<>();
+        new Thread(new Quiet(), () -> started.completeAsync(() -> {
+            GreenMail made = new GreenMail(new ServerSetup(at, "127.0.0.1", protocol));
+            made.start();
+            return made;
+        }, Runnable::run), "mail-server").start();
+        return started.join();
+    }
+
+    /** Threads of the mail server throw when a client refuses the certificate, and Awaitility fails other tests by that. */
+    private static final class Quiet extends ThreadGroup {
+        private Quiet() {
+            super("mail-server");
+        }
+
+        @Override
+        public void uncaughtException(Thread thread, Throwable e) {
+            LOG.debug("the mail server ends a connection", e);
+        }
     }
 
     /** A file with the certificate that the server shows. */
