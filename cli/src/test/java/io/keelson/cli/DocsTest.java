@@ -223,10 +223,10 @@ class DocsTest {
                 set -e
                 keelson run examples/first-mission/mission.yaml --input path=examples/first-mission/texts > judged
                 grep 'summarise.* retries' judged
-                grep 'waits for a person' judged
-                keelson approve latest
-                keelson watch latest
-                keelson artifacts latest --get summaries.md
+                RUN=$(sed -n 's/.* waits for a person *run //p' judged)
+                keelson approve $RUN
+                keelson watch $RUN
+                keelson artifacts $RUN --get summaries.md
                 grep 'museum.txt: Until spring the ships are in the hall' summaries.md
                 grep 'ferry.txt: Two ferries a day' summaries.md
                 """, "run");
