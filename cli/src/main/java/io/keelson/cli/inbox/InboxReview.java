@@ -97,10 +97,13 @@ final class InboxReview {
         }
         lines.add("  accept: " + item.onAccept());
         lines.add("  reject: " + item.onReject());
+        String subject = item.links().subject().substring(item.links().subject().lastIndexOf('/') + 1);
+        if (item.data() != null && item.data().path("undo").asBoolean(false)) {
+            lines.add("  done by hand: " + ProgramName.current() + " resolve " + subject + " done");
+        }
         if (item.data() != null && item.data().path("alike").asInt(1) > 1) {
             lines.add("  all " + item.data().path("alike").asInt() + ": " + ProgramName.current() + " resolve "
-                    + item.links().subject().substring(item.links().subject().lastIndexOf('/') + 1)
-                    + " resume|skip --alike");
+                    + subject + " resume|skip --alike");
         }
         return lines;
     }

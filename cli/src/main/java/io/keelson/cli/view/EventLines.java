@@ -87,8 +87,10 @@ public final class EventLines {
     private static @Nullable String task(Event event, TaskLine task, String to, String name, RunModel model,
             Style style) {
         Phase phase = Phase.of(to);
+        // an unknown task is one of an earlier round, which has no row any more
         boolean ordinary = phase == Phase.DONE || phase == Phase.ACTIVE || phase == Phase.DROPPED;
-        if (ordinary && model.size() > MANY_TASKS) {
+        boolean folded = !task.known();
+        if (ordinary && (!task.known() || model.size() > MANY_TASKS)) {
             return null;
         }
         return switch (phase) {

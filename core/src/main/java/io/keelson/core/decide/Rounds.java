@@ -25,6 +25,9 @@ final class Rounds {
     static final String EXHAUSTED = "REPEAT_EXHAUSTED";
     static final String BUDGET_EXHAUSTED = "REPEAT_BUDGET_EXHAUSTED";
 
+    /** Characters of a condition in a message. */
+    private static final int MAX_CONDITION = 200;
+
     private Rounds() {}
 
     /**
@@ -160,7 +163,7 @@ final class Rounds {
         Repeat rule = rule(loop);
         if (loop.round() >= rule.max()) {
             return new StepError(EXHAUSTED, ErrorClass.QUALITY,
-                    "until does not hold after " + loop.round() + " rounds");
+                    "until does not hold after " + loop.round() + " rounds: " + condition(rule));
         }
         if (rule.budget() != null && loop.cost.compareTo(rule.budget()) >= 0) {
             return new StepError(BUDGET_EXHAUSTED, ErrorClass.QUALITY, "until does not hold after " + loop.round()
@@ -183,6 +186,10 @@ final class Rounds {
                 begin(d, loop);
             }
         }
+    }
+
+    private static String condition(Repeat rule) {
+        return rule.until().length() <= MAX_CONDITION ? rule.until() : rule.until().substring(0, MAX_CONDITION) + "…";
     }
 
     private static Repeat rule(TaskRow loop) {
