@@ -89,7 +89,6 @@ public final class EventLines {
         Phase phase = Phase.of(to);
         // an unknown task is one of an earlier round, which has no row any more
         boolean ordinary = phase == Phase.DONE || phase == Phase.ACTIVE || phase == Phase.DROPPED;
-        boolean folded = !task.known();
         if (ordinary && (!task.known() || model.size() > MANY_TASKS)) {
             return null;
         }

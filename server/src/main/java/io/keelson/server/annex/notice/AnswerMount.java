@@ -110,6 +110,7 @@ final class AnswerMount implements Mount {
             throw ApiProblem.of(ErrorCode.ANSWER_LINK_EXPIRED, "this link has expired at " + link.expires()
                     + "; the question still waits in the inbox");
         }
+        answerers.requireRecipient(link);
         String seen = digest(item.get());
         String action = PATH + request.path();
         if (!request.method().equals("POST")) {

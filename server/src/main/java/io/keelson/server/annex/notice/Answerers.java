@@ -51,8 +51,25 @@ final class Answerers {
      * @throws ApiProblem if the browser has no session or another person's, or the person may not answer any more
      */
     Caller of(MountedRequest request, AnswerLink link, Webhook endpoint) {
-        Caller caller = sessions == null ? auth.holders().ofPrincipal(link.workspace(), link.recipient(), Scope.APPROVE)
-                : signedIn(request, link, endpoint, sessions);
+        return entitled(link, sessions == null ? recipient(link) : signedIn(request, link, endpoint, sessions));
+    }
+
+    /**
+     * Refuses links of recipients that may not answer any more. With an identity provider, the session decides when the answer comes.
+     *
+     * @throws ApiProblem ANSWER_LINK_REVOKED
+     */
+    void requireRecipient(AnswerLink link) {
+        if (sessions == null) {
+            entitled(link, recipient(link));
+        }
+    }
+
+    private @Nullable Caller recipient(AnswerLink link) {
+        return auth.holders().ofPrincipal(link.workspace(), link.recipient(), Scope.APPROVE);
+    }
+
+    private static Caller entitled(AnswerLink link, @Nullable Caller caller) {
         if (caller == null || caller.closed() || !caller.scopes().contains(Scope.APPROVE)) {
             throw ApiProblem.of(ErrorCode.ANSWER_LINK_REVOKED,
                     link.recipient() + " has no active key or role with the scope approve in this workspace any more");

@@ -263,9 +263,13 @@ class NoticeApiTest {
         assertThat(own.status()).as(own.text()).isEqualTo(201);
         String link = awaitLink(1);
 
-        assertThat(click(link, "ACCEPT", digest(open(link))).body()).contains("APPROVER_IS_SUBMITTER");
+        HttpResponse<String> page = open(link);
+        assertThat(page.headers().firstValue("Referrer-Policy")).as("a form without an origin is refused")
+                .hasValue("same-origin");
+        assertThat(click(link, "ACCEPT", digest(page)).body()).contains("APPROVER_IS_SUBMITTER");
         api.post("/api/v1/api-keys/" + key.get("id").stringValue() + "/revoke", "{}");
-        assertThat(click(link, "REJECT", digest(open(link))).body()).contains("ANSWER_LINK_REVOKED");
+        assertThat(open(link).body()).contains("ANSWER_LINK_REVOKED").doesNotContain("<form");
+        assertThat(click(link, "REJECT", digest(page)).body()).contains("ANSWER_LINK_REVOKED");
         assertThat(api.get("/api/v1/inbox?run_id=" + own.json().get("id").stringValue()).json().get("items"))
                 .hasSize(1);
     }

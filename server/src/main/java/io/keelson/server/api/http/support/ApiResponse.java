@@ -88,13 +88,13 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
         return new ApiResponse(status, new Content.Document(PROBLEM, document), headers, false);
     }
 
-    /** A page that loads nothing, and no site can frame. */
+    /** A page that loads nothing, and no site can frame. Its forms name their origin, which {@code no-referrer} would hide. */
     public static ApiResponse page(int status, String html) {
         byte[] bytes = html.getBytes(StandardCharsets.UTF_8);
         return stream("text/html; charset=utf-8", bytes.length, new ByteArrayInputStream(bytes)).as(status)
                 .header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
                         + "frame-ancestors 'none'; base-uri 'none'")
-                .header("Cache-Control", "no-store").header("Referrer-Policy", "no-referrer");
+                .header("Cache-Control", "no-store").header("Referrer-Policy", "same-origin");
     }
 
     /** Sends the browser to another address. */
