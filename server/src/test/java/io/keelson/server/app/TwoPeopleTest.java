@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
+import io.keelson.core.Breadth;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
@@ -33,6 +34,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Questions that two different people have to approve, at two servers of one database. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class TwoPeopleTest {
 
     private static final String STEP = """

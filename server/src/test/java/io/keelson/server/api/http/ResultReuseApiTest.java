@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
@@ -20,6 +21,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Results of steps that other runs take over. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.Spread
 class ResultReuseApiTest {
     private final DatabaseUrl url = TestDatabase.createUrl();
     private ApiServer api;
