@@ -64,11 +64,11 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
         List<String> events = new ArrayList<>();
 
         @Option(names = "--recipient", paramLabel = "NAME",
-                description = "Principal that answers questions by the links of the messages; '' for none.")
+                description = "Principal that answers questions by the links of the messages; '' removes it.")
         @Nullable String recipient;
 
         @Option(names = "--quiet", paramLabel = "FROM-UNTIL",
-                description = "Hours in which messages wait, such as 22:00-07:00; '' for none.")
+                description = "Hours in which messages wait, such as 22:00-07:00; '' removes them.")
         @Nullable String quiet;
 
         @Option(names = "--time-zone", paramLabel = "ZONE", description = "Time zone of --quiet; UTC when left out.")

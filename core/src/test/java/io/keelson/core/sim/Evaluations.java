@@ -121,7 +121,7 @@ final class Evaluations {
                         dice % 2 == 0);
     }
 
-    /** A result that another step has computed, one that never comes, or none. */
+    /** A random answer: a result of another step, a result that never comes, or no result. */
     private static Evaluation result(Saved.Step step, int dice) {
         return switch (dice % 3) {
             case 0 -> new Evaluation.Computes();

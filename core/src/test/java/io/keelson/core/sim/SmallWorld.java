@@ -160,7 +160,7 @@ final class SmallWorld {
         return new SmallWorld(rows, null, beliefs, mishaps);
     }
 
-    /** The world of an undo: of a task with an unknown outcome, and of one that came after it, whose two steps have undos. */
+    /** A run whose undo is explored: a task with an unknown outcome, then a task with two steps, each with an undo. */
     static List<SmallWorld> undoing(Mishaps mishaps) {
         NewRun failed = run(new UUID(0, 2), plan(), RULES, UndoRules.NONE);
         List<StepSpec> call = List.of(new StepSpec("back", StepKind.TOOL, "noop", "{}", ONCE, Duration.ofSeconds(30)));
