@@ -13,6 +13,7 @@ import io.keelson.server.engine.store.archive.RunArchive;
 import io.keelson.server.engine.store.archive.RunArchive.Due;
 import io.keelson.server.engine.store.archive.RunArchive.Packed;
 import io.keelson.server.engine.store.archive.RunArchive.Part;
+import io.keelson.server.engine.store.archive.TableColumns;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -129,13 +130,17 @@ public final class RunArchiver implements AutoCloseable {
         do {
             Due from = last;
             found = database.inTransaction(c -> archive.due(c, workspace, age, from, BATCH_SIZE));
+            if (found.isEmpty()) {
+                return moved;
+            }
+            TableColumns columns = database.withConnection(TableColumns::of);
             List<Packed> pack = new ArrayList<>();
             long bytes = 0;
             for (Due each : found) {
                 if (task.isClosed()) {
                     return moved;
                 }
-                Optional<Packed> read = read(workspace, each.runId());
+                Optional<Packed> read = read(columns, workspace, each.runId());
                 read.ifPresent(pack::add);
                 bytes += read.map(run -> run.content().length).orElse(0);
                 if (pack.size() == MAX_RUNS || bytes >= FULL_BYTES) {
@@ -150,10 +155,10 @@ public final class RunArchiver implements AutoCloseable {
         return moved;
     }
 
-    private Optional<Packed> read(UUID workspace, UUID run) {
+    private Optional<Packed> read(TableColumns columns, UUID workspace, UUID run) {
         Optional<Packed> read = inSnapshot(c -> {
             try {
-                return RunArchive.pack(c, workspace, run);
+                return RunArchive.pack(c, columns, workspace, run);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

@@ -100,16 +100,18 @@ public final class RunArchive {
     /**
      * Reads a run as it is; the transaction has one snapshot.
      *
+     * @param columns of some time before; the move compares the rows by the columns of its own time
      * @return empty if the run has more bytes than a part of the archive may have, or is gone
      */
-    public static Optional<Packed> pack(Connection c, UUID workspace, UUID run) throws SQLException, IOException {
+    public static Optional<Packed> pack(Connection c, TableColumns columns, UUID workspace, UUID run)
+            throws SQLException, IOException {
         texts(c);
         Optional<String> document = ArchivedRunReader.document(c, workspace, run);
         if (document.isEmpty()) {
             return Optional.empty();
         }
         try {
-            ArchivedRows.Run read = new ArchivedRows(c, TableColumns.of(c)).read(workspace, run);
+            ArchivedRows.Run read = new ArchivedRows(c, columns).read(workspace, run);
             return Optional.of(new Packed(workspace, run, read.content(), read.sums(), read.parts(), document.get()));
         } catch (ArchivedRows.TooLargeException e) {
             return Optional.empty();

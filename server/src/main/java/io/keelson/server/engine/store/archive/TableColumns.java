@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Columns of the tables of runs, as the database has them: a table of the platform may have further ones. */
-final class TableColumns {
+public final class TableColumns {
 
     private static final Sql COLUMNS = Sql.of("""
             select c.relname as place, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
@@ -51,7 +51,8 @@ final class TableColumns {
         this.tables = tables;
     }
 
-    static TableColumns of(Connection c) throws SQLException {
+    /** Reads the catalogue, which takes as long as reading a run. */
+    public static TableColumns of(Connection c) throws SQLException {
         Map<String, List<Column>> tables = new HashMap<>();
         COLUMNS.on(c).setTexts("tables", RunTables.ALL.stream().map(RunTables.Table::name).toList()).all(row -> {
             tables.computeIfAbsent(row.getString("place"), _ -> new ArrayList<>()).add(new Column(
