@@ -34,7 +34,7 @@ import tools.jackson.databind.JsonNode;
  * and before it records the step's result. Each order is placed and charged once.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
-@Breadth.InPart(4)
+@Breadth.InPart(3)
 class CommandKillsTest {
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
     private static final Map<String, Object> ORDER = Map.of("symbol", "BTC-USD", "side", "buy", "type", "market");

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A run that an MCP client has started: its task survives the server. */
-@Breadth.InPart(4)
+@Breadth.InPart(2)
 class McpServerKillTest {
     private static final String TASKS =
             "{\"extensions\": {\"io.modelcontextprotocol/tasks\": {}}, \"elicitation\": {\"form\": {}}}";

@@ -5,16 +5,21 @@ import java.lang.annotation.Inherited;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
+import org.junit.platform.commons.annotation.Testable;
+import org.junit.platform.commons.support.AnnotationSupport;
+import org.junit.platform.commons.support.HierarchyTraversalMode;
 
 /**
  * How much of a long test is executed. {@code ./check} executes one of seven parts, selected by
@@ -82,12 +87,24 @@ public final class Breadth {
     private static final class Spreading implements ExecutionCondition {
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-            return context.getTestMethod()
-                    .filter(test -> test.getDeclaringClass().isAnnotationPresent(Spread.class))
-                    .filter(test -> !test.isAnnotationPresent(InPart.class))
-                    .filter(test -> !has(test.getName()))
-                    .map(test -> ConditionEvaluationResult.disabled("executed in other parts than " + PARTS))
-                    .orElseGet(() -> ConditionEvaluationResult.enabled("of this part"));
+            boolean here = context.getTestMethod().map(Spreading::executes)
+                    .orElseGet(() -> executesSome(context.getRequiredTestClass()));
+            return here ? ConditionEvaluationResult.enabled("of this part")
+                    : ConditionEvaluationResult.disabled("executed in other parts than " + PARTS);
+        }
+
+        /** False if no test of the class is selected, so that the class does not start its server. */
+        private static boolean executesSome(Class<?> tests) {
+            return AnnotationSupport.findAnnotatedMethods(tests, Testable.class, HierarchyTraversalMode.TOP_DOWN)
+                    .stream()
+                    .anyMatch(Spreading::executes)
+                    || Arrays.stream(tests.getDeclaredClasses())
+                            .anyMatch(each -> each.isAnnotationPresent(Nested.class));
+        }
+
+        private static boolean executes(Method test) {
+            return !test.getDeclaringClass().isAnnotationPresent(Spread.class) || test.isAnnotationPresent(InPart.class)
+                    || has(test.getName());
         }
     }
 

@@ -92,7 +92,7 @@ class PythonClientTest {
     }
 
     @Test
-    @Breadth.InPart({0, 2, 4, 6})
+    @Breadth.InPart({0, 2, 6})
     void blockingClientKeepsTheContract() throws Exception {
         contract("sync");
     }
@@ -104,7 +104,7 @@ class PythonClientTest {
     }
 
     @Test
-    @Breadth.InPart({0, 2, 4, 6})
+    @Breadth.InPart({0, 2, 6})
     void unitsProcessesAndSignals() throws Exception {
         assertThat(python("-m", "unittest", "discover", "-s", "tests")).contains("OK").doesNotContain("skipped");
     }

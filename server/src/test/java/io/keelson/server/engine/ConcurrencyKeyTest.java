@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Runs with a concurrency key: limited in number, in order, regardless of how earlier ones end. */
+@Breadth.Spread
 class ConcurrencyKeyTest extends GatedEngines {
 
     @Override

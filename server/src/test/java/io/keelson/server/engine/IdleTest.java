@@ -3,6 +3,7 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.api.worker.WorkItem;
+import io.keelson.core.Breadth;
 import io.keelson.server.base.background.BackgroundTask;
 import io.keelson.server.base.db.CountingProxy;
 import io.keelson.server.base.db.Database;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a node asks of the database while there is nothing to do (docs/internals/benchmarks.md: at most 2 statements a second). */
+@Breadth.Spread
 class IdleTest {
     private static final int STEPS = 20;
     private static final int SAMPLES = 5;

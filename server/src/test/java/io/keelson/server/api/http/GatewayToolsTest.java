@@ -8,6 +8,7 @@ import static io.keelson.server.api.http.ToolProgram.serve;
 import static io.keelson.server.api.http.ToolProgram.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer.Answer;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
@@ -28,6 +29,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Calls of tools by programs over the gateway: listed by the rules, steps of their own, recorded, and replayed by content. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GatewayToolsTest {
     private static final String PATH = "/gateway/mcp";

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.annex.mcp.wire.Mcp;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.mission.plan.MissionNames;
@@ -24,6 +25,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Keelson as a server of the Model Context Protocol: both eras, tools, resources and tasks. */
+@Breadth.Spread
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class McpServerTest {
     private static final String TASKS =

@@ -2,6 +2,7 @@ package io.keelson.server.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.json.Json;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Outputs of tasks and outcomes of runs, as the documents show them and as the columns hold them. */
+@Breadth.Spread
 class OutputsApiTest {
     private static final String LONG = "\"ab\" * 1500";
 

@@ -5,6 +5,7 @@ import static io.keelson.server.engine.store.RunFixtures.step;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.money.Tokens;
@@ -42,6 +43,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /** An agent's transcript only grows, and never parts a call from its result. */
+@Breadth.Spread
 class TranscriptTest {
     private static final UUID RUN = new UUID(3, 3);
     private static final Actor WORKER = Actor.agent("w");

@@ -3,6 +3,7 @@ package io.keelson.server.mission.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.base.json.Json;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,12 +13,14 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A mission with all members of the published schemas, each of which gets values that the schemas refuse. */
+@ExtendWith(Breadth.InFailures.class)
 class AnyMissionTest {
     private static final List<JsonNode> VALUES = Stream
             .of("null", "0", "99999999999", "1e300", "\"other\"", "[null, {}]", "{\"a\": 1}")
@@ -33,10 +36,13 @@ class AnyMissionTest {
         List<String> places = places("", whole).toList();
 
         assertThat(places).hasSizeGreaterThan(200);
-        for (String place : places) {
-            for (JsonNode value : VALUES) {
-                JsonNode changed = changed(whole, place, value);
-                assertThatCode(() -> reader.read(changed)).as("%s: %s", place, value).doesNotThrowAnyException();
+        for (int i = 0; i < places.size(); i++) {
+            for (int j = 0; j < VALUES.size(); j++) {
+                if (Breadth.has(i + j)) {
+                    JsonNode changed = changed(whole, places.get(i), VALUES.get(j));
+                    assertThatCode(() -> reader.read(changed)).as("%s: %s", places.get(i), VALUES.get(j))
+                            .doesNotThrowAnyException();
+                }
             }
         }
     }
