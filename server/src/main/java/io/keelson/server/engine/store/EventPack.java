@@ -8,7 +8,9 @@ import io.keelson.server.engine.store.sql.TextColumns;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,58 +33,95 @@ final class EventPack {
 
     private static final int MAX_ACTOR_ID = 255;
 
-    private final Event first;
-    private final StringBuilder body = new StringBuilder(256);
-    private int events;
-    private boolean assigns;
+    /** Whom an event is about, and who caused it. */
+    private record Parties(@Nullable UUID agentId, @Nullable UUID taskId, Actor actor) {
+        static Parties of(Event event) {
+            return new Parties(event.agentId(), event.taskId(), event.actor());
+        }
+    }
 
-    private EventPack(Event first) {
-        this.first = first;
-        add(first);
+    /** Events of which only the first is written out. */
+    private record Likeness(EventType type, Parties parties, String payload) {}
+
+    private final Event first;
+    private final Parties usual;
+    private final boolean assigns;
+    private final String body;
+
+    private EventPack(List<Event> events) {
+        first = events.getFirst();
+        usual = mostFrequent(events);
+        assigns = events.stream().anyMatch(event -> event.type() == EventType.TASK_ASSIGNED);
+        body = body(events);
     }
 
     /** Packs events of several runs; events of one run follow each other without a gap. */
     static List<EventPack> of(Collection<Event> events) {
-        List<EventPack> packs = new ArrayList<>();
-        Map<UUID, EventPack> last = new HashMap<>();
+        List<List<Event>> packs = new ArrayList<>();
+        Map<UUID, List<Event>> last = new HashMap<>();
         for (Event event : events) {
-            EventPack pack = last.get(event.runId());
-            if (pack != null && pack.takes(event)) {
-                pack.add(event);
-            } else {
-                EventPack next = new EventPack(event);
-                packs.add(next);
-                last.put(event.runId(), next);
+            List<Event> pack = last.get(event.runId());
+            if (pack == null || !takes(pack, event)) {
+                pack = new ArrayList<>();
+                packs.add(pack);
+                last.put(event.runId(), pack);
             }
+            pack.add(event);
         }
-        return packs;
+        return packs.stream().map(EventPack::new).toList();
     }
 
-    private boolean takes(Event event) {
-        return events < MAX_EVENTS && event.attempt() == first.attempt() && event.at().equals(first.at());
+    private static boolean takes(List<Event> pack, Event event) {
+        Event first = pack.getFirst();
+        return pack.size() < MAX_EVENTS && event.attempt() == first.attempt() && event.at().equals(first.at());
     }
 
-    private void add(Event event) {
-        body.append(events++ == 0 ? '[' : ',');
-        assigns |= event.type() == EventType.TASK_ASSIGNED;
-        FlatJson json = new FlatJson().put("e", event.type().wire());
-        if (event.stepId() != null) {
-            json.put("s", event.stepId());
+    /** The first ones of equally frequent ones. */
+    private static Parties mostFrequent(List<Event> events) {
+        Map<Parties, Integer> counts = new LinkedHashMap<>();
+        events.forEach(event -> counts.merge(Parties.of(event), 1, Integer::sum));
+        int most = Collections.max(counts.values());
+        return counts.entrySet().stream().filter(each -> each.getValue() == most).findFirst().orElseThrow().getKey();
+    }
+
+    private String body(List<Event> events) {
+        StringBuilder text = new StringBuilder(256);
+        Map<Likeness, Integer> places = new HashMap<>();
+        UUID stepBefore = null;
+        for (int place = 0; place < events.size(); place++) {
+            Event event = events.get(place);
+            Parties parties = Parties.of(event);
+            String payload = payload(event);
+            Integer like = places.putIfAbsent(new Likeness(event.type(), parties, payload), place);
+            FlatJson json = like == null ? new FlatJson().put("e", event.type().wire()) : new FlatJson().put("r", like);
+            boolean sameStep = event.stepId() != null && event.stepId().equals(stepBefore);
+            stepBefore = sameStep ? null : event.stepId();
+            if (event.stepId() != null) {
+                json.put("s", sameStep ? "" : event.stepId());
+            }
+            if (like == null) {
+                putParties(json, parties);
+                json.putJson("p", payload);
+            }
+            text.append(place == 0 ? '[' : ',').append(json);
         }
-        if (!Objects.equals(event.agentId(), first.agentId())) {
-            json.put("agent", Objects.toString(event.agentId(), ""));
+        return text.append(']').toString();
+    }
+
+    private void putParties(FlatJson json, Parties parties) {
+        if (!Objects.equals(parties.agentId(), usual.agentId())) {
+            json.put("agent", Objects.toString(parties.agentId(), ""));
         }
-        if (!Objects.equals(event.taskId(), first.taskId())) {
-            json.put("task", Objects.toString(event.taskId(), ""));
+        if (!Objects.equals(parties.taskId(), usual.taskId())) {
+            json.put("task", Objects.toString(parties.taskId(), ""));
         }
-        if (!event.actor().equals(first.actor())) {
-            json.put("actor_type", event.actor().type().wire());
-            String id = actorId(event.actor());
+        if (!parties.actor().equals(usual.actor())) {
+            json.put("actor_type", parties.actor().type().wire());
+            String id = actorId(parties.actor());
             if (id != null) {
                 json.put("actor_id", id);
             }
         }
-        body.append(json.putJson("p", payload(event)));
     }
 
     private static @Nullable String actorId(Actor actor) {
@@ -113,19 +152,19 @@ final class EventPack {
     }
 
     @Nullable UUID agentId() {
-        return first.agentId();
+        return usual.agentId();
     }
 
     @Nullable UUID taskId() {
-        return first.taskId();
+        return usual.taskId();
     }
 
     String actorType() {
-        return first.actor().type().wire();
+        return usual.actor().type().wire();
     }
 
     @Nullable String actorId() {
-        return actorId(first.actor());
+        return actorId(usual.actor());
     }
 
     Instant at() {
@@ -139,6 +178,6 @@ final class EventPack {
 
     /** JSON text, but for the places of {@link #BOARD_TASK}. */
     String body() {
-        return body + "]";
+        return body;
     }
 }

@@ -11,7 +11,10 @@ import io.keelson.server.base.json.Json;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -93,6 +96,73 @@ class EventPackTest {
                                 "4 3 1 run_paused running paused d human ann \ud83d\ude00 5",
                                 "5 4 1 1 run_paused running paused e human xxxxxxx 255");
             }
+        }
+    }
+
+    @Test
+    void equalMembersAreWrittenOnce() {
+        UUID next = new UUID(10, 2);
+        Actor worker = Actor.agent("worker");
+        List<Event> steps = List.of(event(1, null, null, null, "begin", Actor.SYSTEM),
+                event(2, AGENT, TASK, STEP, "start", worker), event(3, AGENT, TASK, STEP, "end", worker),
+                event(4, AGENT, TASK, next, "start", worker), event(5, AGENT, TASK, next, "end", worker));
+        EventPack pack = EventPack.of(steps).getFirst();
+        assertThat(pack.body()).isEqualTo("""
+                [{"e":"run_paused","agent":"","task":"","actor_type":"system","p":%s},\
+                {"e":"run_paused","s":"%s","p":%s},{"e":"run_paused","s":"","p":%s},\
+                {"r":1,"s":"%s"},{"r":2,"s":""}]""".formatted(payload("begin"), STEP, payload("start"), payload("end"),
+                next));
+        assertThat(List.of(String.valueOf(pack.agentId()), String.valueOf(pack.taskId()), pack.actorType()))
+                .containsExactly(AGENT.toString(), TASK.toString(), "agent");
+    }
+
+    private static String payload(String reason) {
+        return "{\"from\":\"running\",\"to\":\"paused\",\"paused_by\":\"ann\",\"reason\":\"" + reason + "\"}";
+    }
+
+    /** Events of few values, so that many of them repeat others. */
+    @Test
+    void everyEventIsReadAsItWasWritten() {
+        Random random = new Random(42);
+        List<Event> written = new ArrayList<>();
+        for (int seq = 1; seq <= 400; seq++) {
+            written.add(event(seq, random.nextBoolean() ? AGENT : null, random.nextBoolean() ? TASK : null,
+                    random.nextInt(3) == 0 ? null : new UUID(10, random.nextInt(2)), random.nextBoolean() ? "a" : "b",
+                    random.nextBoolean() ? Actor.SYSTEM : Actor.agent("worker")));
+        }
+        assertReadAs(written, EventPack.of(written));
+    }
+
+    private static void assertReadAs(List<Event> written, List<EventPack> packs) {
+        try (Database database = TestDatabase.create()) {
+            database.runInTransaction(c -> EventPacksTable.INSERT.execute(c, packs, null));
+            assertThat(query(database, """
+                    select concat_ws(' ', seq, coalesce(agent_id::text, '-'), coalesce(task_id::text, '-'),
+                            coalesce(step_id::text, '-'), event_type, payload ->> 'reason', actor_type,
+                            coalesce(actor_id, '-'))
+                      from orchestration_events_kept order by seq"""))
+                    .isEqualTo(written.stream().map(each -> Stream.of(each.seq(), each.agentId(), each.taskId(),
+                            each.stepId(), each.type().wire(), each.members().get("reason"), each.actor().type().wire(),
+                            each.actor().id()).map(member -> member == null ? "-" : member.toString())
+                            .collect(Collectors.joining(" "))).toList());
+        }
+    }
+
+    /** Servers of before wrote each event out. */
+    @Test
+    void packsOfBeforeAreReadable() {
+        try (Database database = TestDatabase.create()) {
+            database.runInTransaction(c -> RunFixtures.execute(c,
+                    """
+                    insert into run_event_packs (run_id, first_seq, agent_id, actor_type, actor_id, body)
+                    values ('%1$s', 1, '%2$s', 'human', 'ann', '[{"e": "run_paused", "p": {"reason": "a"}},
+                        {"e": "run_paused", "agent": "", "task": "%3$s", "s": "%4$s", "actor_type": "system", "p": {}}]')"""
+                            .formatted(RUN, AGENT, TASK, STEP)));
+            assertThat(query(database, """
+                    select concat_ws(' ', seq, agent_id, task_id, step_id, event_type, payload, actor_type, actor_id)
+                      from orchestration_events order by seq"""))
+                    .containsExactly("1 " + AGENT + " run_paused {\"reason\": \"a\"} human ann",
+                            "2 " + TASK + " " + STEP + " run_paused {} system");
         }
     }
 
