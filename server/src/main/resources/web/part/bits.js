@@ -124,7 +124,8 @@ export function skeleton(rows = 6) {
 
 const MEANT = {
   0: 'The server does not answer. The page continues when it is back.',
-  403: 'Your key may not see this.',
+  403: 'This is not allowed.',
+  SCOPE_MISSING: 'Your key may not see this.',
   404: 'There is nothing here, or it belongs to another workspace.',
   503: 'The server is up, but cannot reach its database. Nothing was changed.',
 };
@@ -135,7 +136,7 @@ export function problem(failure, again) {
   return html`<div class="note ${failure.status === 403 || failure.status === 404 ? '' : 'bad'}" role="alert">
     ${icon('alert')}
     <div class="stack grow">
-      <strong>${MEANT[failure.status] ?? 'That did not work.'}</strong>
+      <strong>${MEANT[failure.code] ?? MEANT[failure.status] ?? 'That did not work.'}</strong>
       <span>${text} <code>${failure.code ?? 'PAGE_ERROR'}</code></span>
       ${again ? html`<div><button class="btn low" @click=${again}>${icon('retry', 'small')}Try again</button></div>` : nothing}
     </div>

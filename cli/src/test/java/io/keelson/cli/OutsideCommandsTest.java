@@ -8,12 +8,14 @@ import io.keelson.client.Keelson;
 import io.keelson.client.OrderRequest;
 import io.keelson.client.RunFilter;
 import io.keelson.client.RunRequest;
+import io.keelson.client.WebhookRequest;
 import io.keelson.client.plan.Mission;
 import io.keelson.server.base.json.Json;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -64,6 +66,20 @@ class OutsideCommandsTest {
         CliProcess.Result unknown = inProcessCli.run("orders", "show", deployment);
         assertThat(unknown.code()).isEqualTo(1);
         assertThat(unknown.err()).contains("_NOT_FOUND]");
+    }
+
+    @Test
+    void receiversOfMessagesHaveAStateAndTheZoneOfTheirQuietHours() throws Exception {
+        assertThat(inProcessCli.run("notifications", "add", "ann@example.com").err())
+                .contains("mailto:ann@example.com");
+        CliProcess.Result added = inProcessCli.run("notifications", "add", "http://127.0.0.1:1/services/x", "--format",
+                "slack", "--quiet", "22:00-07:00");
+        assertThat(added.code()).as(added.err()).isZero();
+        String zone = ZoneId.systemDefault().getId();
+        assertThat(added.err()).contains("The quiet hours are in the time zone " + zone + " of this machine.");
+        assertThat(inProcessCli.lines("notifications").getLast()).contains("sends", "22:00-07:00 " + zone);
+        keelson.webhooks().change(keelson.webhooks().list().getFirst().id(), WebhookRequest.change().enabled(false));
+        assertThat(inProcessCli.lines("notifications").getLast()).contains(" off ");
     }
 
     @Test

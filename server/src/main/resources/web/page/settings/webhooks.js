@@ -178,7 +178,7 @@ export const webhooks = {
       ${
         items.length
           ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Webhooks">
-              <table class="list">
+              <table class="list low-cards">
                 <thead>
                   <tr>
                     <th>Address</th>
@@ -198,8 +198,8 @@ export const webhooks = {
                             ${name([each.format === 'standard' ? '' : each.format, each.recipient && `answered by ${each.recipient}`, each.description].filter(Boolean).join(' · '), 240)}
                           </div>
                         </td>
-                        <td class="mono small">${name(each.events.join(', '), 200)}</td>
-                        <td>
+                        <td class="mono small" data-title="Events">${name(each.events.join(', '), 200)}</td>
+                        <td data-title="State">
                           ${
                             each.enabled
                               ? each.failing_since
@@ -212,7 +212,7 @@ export const webhooks = {
                                   >${each.disabled_reason && each.disabled_reason !== 'asked' ? html` <span class="small soft">${each.disabled_reason}</span>` : nothing}`
                           }
                         </td>
-                        <td class="right num">${each.pending}</td>
+                        <td class="right num" data-title="Waiting">${each.pending}</td>
                         <td class="right">
                           <span class="row actions"
                             ><button class="btn low" @click=${() => act(() => change(each), 'Saved')}>Edit…</button

@@ -6,6 +6,7 @@ import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ListCommand;
 import io.keelson.client.Keelson;
 import io.keelson.client.WebhookRequest;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -29,7 +30,8 @@ import tools.jackson.databind.node.ObjectNode;
 public final class NotificationsCommand extends ListCommand<Webhook> {
 
     NotificationsCommand() {
-        super("no receivers of messages", "ID", "TO", "FORMAT", "RECIPIENT", "QUIET", "DIGEST", "WAITING", "EVENTS");
+        super("no receivers of messages", "ID", "TO", "FORMAT", "RECIPIENT", "STATE", "QUIET", "DIGEST", "WAITING",
+                "EVENTS");
     }
 
     @Override
@@ -49,11 +51,17 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
 
     @Override
     protected List<String> row(Webhook each) {
-        return List.of(each.id(), each.url(), each.format(), Objects.toString(each.recipient(), ""),
+        return List.of(each.id(), each.url(), each.format(), Objects.toString(each.recipient(), ""), state(each),
                 each.quietFrom() == null ? ""
                         : each.quietFrom() + "-" + each.quietUntil() + " " + each.timeZone(),
                 each.digestMinutes() == 0 ? "" : each.digestMinutes() + " min", String.valueOf(each.pending()),
                 String.join(",", each.events()));
+    }
+
+    private static String state(Webhook each) {
+        return !each.enabled() ? "off" + (each.disabledReason() == null || each.disabledReason().equals("asked") ? ""
+                : ": " + each.disabledReason())
+                : each.failingSince() == null ? "sends" : "fails since " + each.failingSince();
     }
 
     /** Settings of a receiver. */
@@ -71,7 +79,8 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
                 description = "Hours in which messages wait, such as 22:00-07:00; '' removes them.")
         @Nullable String quiet;
 
-        @Option(names = "--time-zone", paramLabel = "ZONE", description = "Time zone of --quiet; UTC when left out.")
+        @Option(names = "--time-zone", paramLabel = "ZONE",
+                description = "Time zone of --quiet; that of this machine when left out.")
         @Nullable String zone;
 
         @Option(names = "--digest", paramLabel = "MINUTES",
@@ -80,6 +89,11 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
 
         @Option(names = "--description", paramLabel = "TEXT", description = "Description shown to people.")
         @Nullable String description;
+
+        /** The time zone of the quiet hours, which the person has not named; null if there are none, or they have one. */
+        @Nullable String assumedZone() {
+            return quiet == null || quiet.isEmpty() || zone != null ? null : ZoneId.systemDefault().getId();
+        }
 
         void apply(WebhookRequest request) {
             if (!events.isEmpty()) {
@@ -95,7 +109,8 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
                 if (hours.length != 2) {
                     throw CliException.usage("USAGE", "--quiet takes two times, such as 22:00-07:00");
                 }
-                request.quietHours(hours[0].strip(), hours[1].strip(), zone == null ? "UTC" : zone);
+                request.quietHours(hours[0].strip(), hours[1].strip(),
+                        Objects.requireNonNullElseGet(zone, () -> ZoneId.systemDefault().getId()));
             } else if (zone != null) {
                 throw CliException.usage("USAGE", "--time-zone is that of --quiet");
             }
@@ -105,6 +120,14 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
             if (description != null) {
                 request.description(description);
             }
+        }
+    }
+
+    private static void noteZone(ChangeCommand command, ReceiverOptions options) {
+        String zone = options.assumedZone();
+        if (zone != null) {
+            command.note("The quiet hours are in the time zone " + zone
+                    + " of this machine. --time-zone names another one.");
         }
     }
 
@@ -124,6 +147,9 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
 
         @Override
         protected void prepare() {
+            if (!address.contains("/") && address.contains("@") && !address.startsWith("mailto:")) {
+                throw CliException.usage("USAGE", "a mailbox is written as mailto:" + address);
+            }
             if (format == null && !address.startsWith("mailto:")) {
                 throw CliException.usage("USAGE", "--format slack or --format teams is required for a URL");
             }
@@ -137,6 +163,7 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
             }
             options.apply(request);
             Webhook made = keelson.webhooks().create(request);
+            noteZone(this, options);
             print(() -> keelson.api().get("/webhooks/" + made.id()),
                     () -> List.of("notifications " + made.id(),
                             "Send a test with: keelson webhooks ping " + made.id()));
@@ -157,6 +184,7 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
             WebhookRequest request = WebhookRequest.change();
             options.apply(request);
             keelson.webhooks().change(id, request);
+            noteZone(this, options);
             print(() -> keelson.api().get("/webhooks/" + id), () -> List.of("changed"));
         }
     }

@@ -78,7 +78,7 @@ record AnswerLink(UUID workspace, UUID endpoint, String recipient, UUID run, Str
         return content + "." + ENCODER.encodeToString(keys.sign(content, CONTEXT));
     }
 
-    /** The link of a text; null if this installation did not sign it. */
+    /** The link of a text; null if this installation did not sign it, or not as this text. */
     static @Nullable AnswerLink of(String text, SecretStore keys) {
         int dot = text.indexOf('.');
         if (dot < 0 || text.length() > MAX_TEXT) {
@@ -86,7 +86,9 @@ record AnswerLink(UUID workspace, UUID endpoint, String recipient, UUID run, Str
         }
         String content = text.substring(0, dot);
         try {
-            if (!keys.signed(content, Base64.getUrlDecoder().decode(text.substring(dot + 1)), CONTEXT)) {
+            byte[] signature = Base64.getUrlDecoder().decode(text.substring(dot + 1));
+            if (!ENCODER.encodeToString(signature).equals(text.substring(dot + 1))
+                    || !keys.signed(content, signature, CONTEXT)) {
                 return null;
             }
             JsonNode fields = Json.read(Base64.getUrlDecoder().decode(content));

@@ -104,17 +104,17 @@ final class AnswerMount implements Mount {
         Optional<ObjectNode> item = api.inbox().items().find(link.workspace(), link.item())
                 .filter(found -> link.gate() == null || found.path("gate").asInt(-1) == link.gate());
         if (item.isEmpty()) {
-            return closed(link);
+            return closed(link, endpoint.timeZone());
         }
         if (clock.instant().isAfter(link.expires())) {
-            throw ApiProblem.of(ErrorCode.ANSWER_LINK_EXPIRED, "this link has expired at " + link.expires()
-                    + "; the question still waits in the inbox");
+            throw ApiProblem.of(ErrorCode.ANSWER_LINK_EXPIRED, "this link has expired at "
+                    + Moments.text(link.expires(), endpoint.timeZone()) + "; the question still waits in the inbox");
         }
         answerers.requireRecipient(link);
         String seen = digest(item.get());
         String action = PATH + request.path();
         if (!request.method().equals("POST")) {
-            return AnswerPages.question(200, link, action, item.get(), seen, null);
+            return AnswerPages.question(200, link, action, item.get(), seen, null, endpoint.timeZone());
         }
         api.cookie().requireOwnPage(request);
         Caller caller = answerers.of(request, link, endpoint);
@@ -125,7 +125,8 @@ final class AnswerMount implements Mount {
         }
         if (!seen.equals(form.get("seen"))) {
             return AnswerPages.question(409, link, action, item.get(), seen,
-                    ErrorCode.QUESTION_CHANGED.name() + ": the question has changed since you opened it");
+                    ErrorCode.QUESTION_CHANGED.name() + ": the question has changed since you opened it",
+                    endpoint.timeZone());
         }
         return decide(request, link, caller, choice, form.get("reason"));
     }
@@ -137,13 +138,13 @@ final class AnswerMount implements Mount {
         return Json.digest(shown);
     }
 
-    private ApiResponse closed(AnswerLink link) {
+    private ApiResponse closed(AnswerLink link, @Nullable String zone) {
         GivenAnswer answer = GivenAnswer.find(api.reads(), link);
         if (answer == null) {
             throw ApiProblem.of(ErrorCode.QUESTION_CLOSED,
                     "this question does not wait any more: its run has continued or ended");
         }
-        return AnswerPages.givenAnswer(answer, ErrorCode.ANSWER_ALREADY_GIVEN.name(), link.run().toString());
+        return AnswerPages.givenAnswer(answer, ErrorCode.ANSWER_ALREADY_GIVEN.name(), link.run().toString(), zone);
     }
 
     private ApiResponse decide(MountedRequest request, AnswerLink link, Caller caller, AnswerLink.Choice choice,

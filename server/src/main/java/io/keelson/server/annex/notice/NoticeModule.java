@@ -68,7 +68,7 @@ public final class NoticeModule implements ToolModule, Notices {
     }
 
     @Override
-    public Notice write(Target target, String body) {
+    public @Nullable Notice write(Target target, String body) {
         ApiParts present = api;
         String address = base;
         if (present == null || address == null) {

@@ -42,7 +42,7 @@ final class NoticeWriter implements Notices {
     }
 
     @Override
-    public Notice write(Target target, String body) {
+    public @Nullable Notice write(Target target, String body) {
         JsonNode message = Json.read(body);
         String type = message.path("type").asString("");
         JsonNode event = message.path("data");
@@ -50,16 +50,19 @@ final class NoticeWriter implements Notices {
             return new Notice("Test of notifications", "Keelson sends messages of this workspace here.", List.of(),
                     List.of(new Notice.Link("Open the dashboard", base + "/ui/")));
         }
-        return Tenancy.within(target.workspace(), () -> write(target, type, event));
+        return Tenancy.<@Nullable Notice, RuntimeException>within(target.workspace(), () -> write(target, type, event));
     }
 
-    private Notice write(Target target, String type, JsonNode event) {
+    private @Nullable Notice write(Target target, String type, JsonNode event) {
         UUID run = UUID.fromString(event.get("run_id").stringValue());
         String name = event.path("run_name").asString("");
         JsonNode payload = event.path("payload");
         boolean asks = type.equals("approval.needed") || type.equals("escalation.opened")
                 || type.equals("run_budget_exceeded");
         ObjectNode item = asks ? question(target.workspace(), event, run).orElse(null) : null;
+        if (item != null && AnswerPages.hasApproved(item, target.recipient())) {
+            return null;
+        }
         List<Notice.Fact> facts = new ArrayList<>();
         facts.add(new Notice.Fact("Run", name));
         cost(target.workspace(), run).ifPresent(cost -> facts.add(new Notice.Fact("Cost", cost)));
@@ -77,10 +80,11 @@ final class NoticeWriter implements Notices {
                     ? new Notice.Link("Open the question", base + "/ui/inbox?item=" + item.path("id").asString(""))
                     : new Notice.Link("Answer", base + AnswerMount.PATH + "/" + answer.text(keys)));
         } else if (asks) {
-            text = "This question has an answer already." + (text.isEmpty() ? "" : "\n" + text);
+            text = "It waits for no decision any more." + (text.isEmpty() ? "" : "\n" + text);
         }
         links.add(new Notice.Link("Open the run", base + "/ui/runs/" + run));
-        return new Notice(title(type, name, payload), text, facts, links);
+        return new Notice(asks && item == null ? name + ": the question is answered" : title(type, name, payload),
+                text, facts, links);
     }
 
     private static String title(String type, String run, JsonNode payload) {
@@ -100,10 +104,8 @@ final class NoticeWriter implements Notices {
 
     private static String detail(ObjectNode item) {
         JsonNode body = item.path("body");
-        String detail = body.isString() ? body.stringValue()
-                : item.path("data").isMissingNode() || item.path("data").isNull() ? "" : item.path("data").toString();
-        return detail.isEmpty() ? ""
-                : "\n\n" + (detail.length() <= MAX_DETAIL ? detail : detail.substring(0, MAX_DETAIL) + "…");
+        String detail = DataText.of(body.isString() ? body : item.path("data"), MAX_DETAIL);
+        return detail.isEmpty() ? "" : "\n\n" + detail;
     }
 
     private @Nullable AnswerLink link(Target target, UUID run, ObjectNode item) {

@@ -15,9 +15,10 @@ public interface Notices {
     record Target(UUID workspace, UUID endpoint, @Nullable String recipient) {}
 
     /**
-     * The notice of an event, as of now: a question that has been answered meanwhile has no link for an answer.
+     * The notice of an event, as of now: a question that has been answered meanwhile has no link for an answer. Null if the
+     * recipient has nothing to do or to learn, as when their approval waits for that of another person.
      *
      * @param body of the event's delivery
      */
-    Notice write(Target target, String body);
+    @Nullable Notice write(Target target, String body);
 }

@@ -49,6 +49,9 @@ final class DeliveryTransport {
      */
     record Outcome(@Nullable Integer status, @Nullable String error, boolean gone, @Nullable Duration pause) {}
 
+    /** Of a delivery whose messages its recipient does not need any more. */
+    private static final Outcome UNNEEDED = new Outcome(null, null, false, null);
+
     private final OutboundClient client;
     private final Notices notices;
     private final @Nullable Mailer mailer;
@@ -70,11 +73,15 @@ final class DeliveryTransport {
             return failed(null, delivery.lost());
         }
         try {
+            List<Notice> notices = delivery.format().forPeople() ? written(delivery) : List.of();
+            if (delivery.format().forPeople() && notices.isEmpty()) {
+                return UNNEEDED;
+            }
             return switch (delivery.format()) {
                 case STANDARD -> outcome(delivery, sent(standard(delivery, place)));
-                case SLACK -> outcome(delivery, sent(message(delivery, SlackMessage.of(written(delivery)))));
-                case TEAMS -> outcome(delivery, sent(message(delivery, TeamsMessage.of(written(delivery)))));
-                case MAIL -> mailed(delivery);
+                case SLACK -> outcome(delivery, sent(message(delivery, SlackMessage.of(notices))));
+                case TEAMS -> outcome(delivery, sent(message(delivery, TeamsMessage.of(notices))));
+                case MAIL -> mailed(delivery, notices);
             };
         } catch (Mailer.Refused e) {
             return failed(e.code() < 0 ? null : (Integer) e.code(), text(e));
@@ -93,19 +100,20 @@ final class DeliveryTransport {
         return new Outcome(status, error, false, null);
     }
 
-    private Outcome mailed(Outgoing delivery) throws IOException {
+    private Outcome mailed(Outgoing delivery, List<Notice> messages) throws IOException {
         if (mailer == null) {
             return failed(null, "this server has no mail server: KEELSON_SMTP_HOST is empty");
         }
         String to = Objects.requireNonNull(MailAddress.ofUrl(delivery.url()));
-        mailer.send(to, written(delivery), delivery.id(), clock.instant());
+        mailer.send(to, messages, delivery.id(), clock.instant());
         return new Outcome(MAIL_ACCEPTED, null, false, null);
     }
 
     private List<Notice> written(Outgoing delivery) {
         Notices.Target target =
                 new Notices.Target(delivery.workspace(), delivery.endpoint(), delivery.recipient());
-        return delivery.contents().stream().map(each -> notices.write(target, each.body())).toList();
+        return delivery.contents().stream().<@Nullable Notice>map(each -> notices.write(target, each.body()))
+                .filter(Objects::nonNull).map(Objects::requireNonNull).toList();
     }
 
     private static Outcome outcome(Outgoing delivery, OutboundResponse response) {

@@ -68,7 +68,7 @@ public final class KeyStore {
             update api_keys set revoked_at = clock_timestamp() where id = :id and revoked_at is null""");
 
     private static final Sql KNOWN =
-            Sql.of("select from principals where workspace_id = :workspace_id and name = :name");
+            Sql.of("select kind from principals where workspace_id = :workspace_id and name = :name");
 
     private static final Sql PRINCIPALS = Sql.of("""
             select p.kind, p.name, exists (select from api_keys k where k.principal_id = p.id and k.revoked_at is null
@@ -94,7 +94,13 @@ public final class KeyStore {
 
     /** Whether the workspace has a principal of that name. */
     public boolean knows(Connection c, UUID workspaceId, String principal) throws SQLException {
-        return KNOWN.on(c).set("workspace_id", workspaceId).set("name", principal).exists();
+        return kind(c, workspaceId, principal).isPresent();
+    }
+
+    /** The kind of the workspace's principal of that name; empty if there is none. */
+    public Optional<Principal.Kind> kind(Connection c, UUID workspaceId, String principal) throws SQLException {
+        return KNOWN.on(c).set("workspace_id", workspaceId).set("name", principal)
+                .first(row -> Principal.Kind.of(row.getString("kind")));
     }
 
     /** People first, then services, by name; at most 1,000. */

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer;
+import io.keelson.server.base.artifact.LocalArtifactStore;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.DatabaseOptions;
 import io.keelson.server.base.db.DatabaseUrl;
+import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.archive.RunArchive;
+import io.keelson.server.engine.upkeep.RunArchiver;
 import io.keelson.server.outlet.webhook.Receiver;
 import io.keelson.server.tenant.secret.SealingKey;
 import io.keelson.server.tenant.secret.SecretStore;
@@ -26,6 +30,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
@@ -233,6 +238,10 @@ class NoticeApiTest {
         assertThat(open(late).statusCode()).isEqualTo(410);
         assertThat(click(late, "ACCEPT", digest(open(link))).body()).contains("ANSWER_LINK_EXPIRED");
         assertThat(open(link.substring(0, link.length() - 2) + "AA").body()).contains("ANSWER_LINK_INVALID");
+        String alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        char spare = alphabet.charAt(alphabet.indexOf(link.charAt(link.length() - 1)) + 1);
+        assertThat(open(link.substring(0, link.length() - 1) + spare).body())
+                .as("the same bytes in another text").contains("ANSWER_LINK_INVALID");
         assertThat(open("/answer/").statusCode()).isEqualTo(404);
         assertThat(click(link, "FINISH", digest(open(link))).body()).contains("MALFORMED_REQUEST");
         assertThat(api.run(run).get("waits_for_humans").intValue()).isOne();
@@ -242,6 +251,27 @@ class NoticeApiTest {
         assertThat(open(link).body()).as("an answer from the inbox").contains("rejected at 20");
         api.send("DELETE", "/api/v1/webhooks/" + webhook.get("id").stringValue(), null);
         assertThat(open(link).body()).contains("ANSWER_LINK_REVOKED");
+    }
+
+    @Test
+    void linkToAnArchivedRunSaysThatItsQuestionIsClosed() throws Exception {
+        create(", \"format\": \"slack\", \"recipient\": \"alex\"");
+        String run = asks("Archive?");
+        String link = awaitLink(1);
+        assertThat(click(link, "ACCEPT", digest(open(link))).statusCode()).isEqualTo(200);
+        api.awaitState(run, "completed");
+        api.sql("""
+                update orchestration_runs set created_at = created_at - interval '9 days',
+                    started_at = started_at - interval '9 days', completed_at = completed_at - interval '9 days'
+                 where id = '%s'""".formatted(run));
+        RunArchiver archiver = new RunArchiver(api.database(), new RunArchive(DbClock.DATABASE),
+                new LocalArtifactStore(folder.resolve("artifacts")),
+                new RunArchiver.Ages(Duration.ofDays(7), null), UUID::randomUUID, RunArchiver.Observer.NONE);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(archiver::archive, archived -> archived == 1);
+
+        HttpResponse<String> late = open(link);
+        assertThat(late.statusCode()).isEqualTo(409);
+        assertThat(late.body()).contains("QUESTION_CLOSED");
     }
 
     private static SecretStore keys() {
@@ -276,7 +306,7 @@ class NoticeApiTest {
 
     @Test
     void linkGivesOneOfSeveralApprovals() throws Exception {
-        create(", \"format\": \"slack\", \"recipient\": \"alex\"");
+        String webhook = create(", \"format\": \"slack\", \"recipient\": \"alex\"").get("id").stringValue();
         String run = api.create("""
                 {"name": "two", "start": true, "config": {"approvals": 2}, "plan": {"tasks": [{"id": "a", "steps": [
                   {"kind": "approval", "input": {}}]}]}}""");
@@ -284,13 +314,19 @@ class NoticeApiTest {
 
         assertThat(click(link, "ACCEPT", digest(open(link))).body())
                 .contains("waits for other people: 1 of 2, by alex");
-        assertThat(awaitMessage(2).toString()).contains("Approvals: 1 of 2, by alex");
-        assertThat(click(link, "ACCEPT", digest(open(link))).body()).contains("ALREADY_VOTED");
+        HttpResponse<String> again = open(link);
+        assertThat(again.body()).contains("alex has approved.", "REJECT").doesNotContain("value=\"ACCEPT\"");
+        assertThat(click(link, "ACCEPT", digest(again)).body()).contains("ALREADY_VOTED");
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(
+                () -> api.get("/api/v1/webhooks/" + webhook + "/deliveries").json().get("items").valueStream()
+                        .filter(each -> each.get("state").stringValue().equals("delivered")).count() == 2);
+        assertThat(receiver.got()).as("no message asks the person again").hasSize(1);
         assertThat(api.run(run).get("waits_for_humans").intValue()).isOne();
     }
 
     @Test
     void settingsThatDoNotFitAreRefused() {
+        api.post("/api/v1/api-keys", "{\"name\": \"robot\", \"principal\": \"robot\", \"scopes\": [\"approve\"]}");
         Map<String, String> refused = Map.of(
                 "{\"url\": \"mailto:alex@example.org\"}", "MAIL_NOT_CONFIGURED",
                 "{\"url\": \"mailto:a@b.example?bcc=c@d.example\"}", "INVALID_VALUE",
@@ -299,6 +335,8 @@ class NoticeApiTest {
                 "{\"url\": \"http://x.example\", \"digest_minutes\": 5}", "INVALID_VALUE",
                 "{\"url\": \"http://x.example\", \"format\": \"slack\", \"recipient\": \"unknown\"}",
                 "UNKNOWN_PRINCIPAL",
+                "{\"url\": \"http://x.example\", \"format\": \"slack\", \"recipient\": \"robot\"}",
+                "NOT_A_PERSON",
                 "{\"url\": \"http://x.example\", \"format\": \"slack\", \"quiet_from\": \"22:00\"}", "REQUIRED",
                 "{\"url\": \"http://x.example\", \"format\": \"slack\", \"quiet_from\": \"24:00\"}", "INVALID_VALUE",
                 "{\"url\": \"http://x.example\", \"format\": \"teams\", \"digest_minutes\": 1441}", "OUT_OF_RANGE");
@@ -307,6 +345,21 @@ class NoticeApiTest {
             assertThat(answer.text()).as(body).contains("\"" + code + "\"");
             assertThat(answer.status()).as(body).isIn(409, 422);
         });
+    }
+
+    @Test
+    void ruleAboutApprovalsIsReadAndSet() {
+        ApiServer.Answer before = api.get("/api/v1/approval-rule");
+        assertThat(before.json().get("required_four_eyes").booleanValue()).as("by the setting").isTrue();
+        ApiServer.Answer set =
+                api.send("PUT", "/api/v1/approval-rule", "{\"approvals\": 2}".getBytes(StandardCharsets.UTF_8),
+                        "Content-Type", "application/json", "If-Match", before.header("ETag"));
+        assertThat(set.json().get("required_approvals").intValue()).isEqualTo(2);
+        assertThat(api.send("PUT", "/api/v1/approval-rule", "{}".getBytes(StandardCharsets.UTF_8), "Content-Type",
+                "application/json", "If-Match", before.header("ETag")).status()).isEqualTo(412);
+        ApiServer.Answer unset = api.send("PUT", "/api/v1/approval-rule", "{}".getBytes(StandardCharsets.UTF_8),
+                "Content-Type", "application/json");
+        assertThat(unset.json().get("approvals").intValue()).isOne();
     }
 
     @Test

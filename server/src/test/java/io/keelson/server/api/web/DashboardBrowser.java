@@ -30,7 +30,8 @@ public final class DashboardBrowser implements AutoCloseable {
 
     private static final List<String> ARGUMENTS =
             List.of("--no-sandbox", "--disable-gpu", "--disable-background-networking",
-                    "--disable-component-update", "--disable-sync", "--no-first-run", "--renderer-process-limit=1");
+                    "--disable-component-update", "--disable-sync", "--no-first-run", "--renderer-process-limit=1",
+                    "--host-resolver-rules=MAP keelson.test 127.0.0.1");
     private static final String AXE = resource("/axe.min.js");
     private static final String RUN_AXE =
             """

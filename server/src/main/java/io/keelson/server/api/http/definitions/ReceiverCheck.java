@@ -4,10 +4,12 @@ import io.keelson.api.outlet.Webhook;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.outlet.webhook.EndpointFormat;
 import io.keelson.server.outlet.webhook.Endpoints;
 import io.keelson.server.tenant.auth.KeyStore;
+import io.keelson.server.tenant.auth.Principal;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
@@ -51,10 +53,18 @@ public record ReceiverCheck(Endpoints endpoints, KeyStore keys, Database databas
             throw ApiProblem.of("REQUIRED", "/quiet_from",
                     "quiet hours take quiet_from, another quiet_until and time_zone, or none of them");
         }
-        if (recipient != null && given.recipient() != null
-                && !database.<Boolean>withConnection(c -> keys.knows(c, workspace, recipient))) {
-            throw ApiProblem.of("UNKNOWN_PRINCIPAL", "/recipient",
-                    "the workspace has no principal '" + Excerpt.piece(recipient) + "'");
+        if (recipient != null && given.recipient() != null) {
+            requirePerson(workspace, recipient);
+        }
+    }
+
+    private void requirePerson(UUID workspace, String recipient) {
+        TxFunction<Optional<Principal.Kind>> work = c -> keys.kind(c, workspace, recipient);
+        Principal.Kind kind = database.withConnection(work).orElseThrow(() -> ApiProblem.of("UNKNOWN_PRINCIPAL",
+                "/recipient", "the workspace has no principal '" + Excerpt.piece(recipient) + "'"));
+        if (kind != Principal.Kind.PERSON) {
+            throw ApiProblem.of("NOT_A_PERSON", "/recipient", "'" + Excerpt.piece(recipient)
+                    + "' is a service: name a person, whose key is created with --person");
         }
     }
 
